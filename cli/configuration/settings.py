@@ -12,9 +12,10 @@ import click
 
 from gradtool.models.errors import CommandError
 
+from .. import commands
 from . import files, gate, options
 from .files import Source
-from .nodes import Path, Table
+from .nodes import Path, Problem, Table
 from .options import Setting
 
 
@@ -24,25 +25,37 @@ def table() -> Table:
     members: dict[str, Any] = {**options.shared(), **gate.TABLES}
     elsewhere = {key for settings in options.by_command().values() for key in settings} - set(members)
     refused = dict.fromkeys(elsewhere, "it means different things in different commands: set it in the table of one")
-    said = {key.key: why for key, why in _not_in_files()}
-    for name, settings in options.by_command().items():
-        own = {key: setting.node for key, setting in settings.items() if key not in said}
-        members[name] = Table("option", own, refused={k: v for k, v in said.items() if k in settings}, doc=_doc(name))
+    said: dict[str, str] = {}
+    for name in options.by_command():
+        members[name] = _of(name)
+        said |= members[name].refused
     for key in said:
         members.pop(key, None)
     return Table("option, command or table", members, refused=refused | said, doc="Settings of gradtool.")
 
 
-def _not_in_files() -> Iterator[tuple[Setting, str]]:
-    for settings in options.by_command().values():
-        for setting in settings.values():
-            if setting.name in options.NOT_IN_FILES:
-                yield setting, options.NOT_IN_FILES[setting.name]
+@cache
+def _of(name: str) -> Table:
+    """What may stand in the table of a command."""
+    settings = options.of(commands.loaded(name))
+    refused = {s.key: options.NOT_IN_FILES[s.name] for s in settings.values() if s.name in options.NOT_IN_FILES}
+    own = {key: setting.node for key, setting in settings.items() if key not in refused}
+    return Table("option", own, refused=refused, doc=_doc(name))
+
+
+def _problems(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """What is wrong with what a file says; as far as can be, only commands that it has tables of are loaded."""
+    names = frozenset(commands.names())
+    if not all(key in gate.TABLES or (key in names and isinstance(value, dict)) for key, value in values.items()):
+        yield from table().problems(values, ())
+        return
+    for key, value in values.items():
+        # --backward has the name of a command.
+        part = _of(key) if key in names else gate.TABLES[key]
+        yield from part.problems(value, (key,))
 
 
 def _doc(name: str) -> str:
-    from .. import commands
-
     return f"Options of gradtool {name}: {commands.summary(name)}"
 
 
@@ -68,7 +81,7 @@ class Settings:
     def said(self, name: str, command: click.Command) -> Iterator[tuple[Setting, Any, Source, Path]]:
         """What the files say for a command, the stronger later: option, value, file and key."""
         settings = options.of(command) if self.sources else {}
-        tables = {*gate.TABLES, *options.by_command()}  # --backward has the name of a command
+        tables = {*gate.TABLES, *commands.names()}  # --backward has the name of a command
         for source in self.sources:
             for key, setting in settings.items():
                 if key in source.values and key not in tables and options.takes(setting):
@@ -126,7 +139,7 @@ def read(paths: Sequence[str]) -> Settings:
         CommandError: a file cannot be read, or holds what it cannot; all of that is told.
     """
     sources = [source for source in map(files.read, paths) if source is not None]
-    problems = [(source, problem) for source in sources for problem in table().problems(source.values, ())]
+    problems = [(source, problem) for source in sources for problem in _problems(source.values)]
     if problems:
         lines = [f"{s.place(p.path)}: {_key(p.path)}{p.message}" for s, p in problems]
         more = "".join(f"\n  {line}" for line in lines[1:10])

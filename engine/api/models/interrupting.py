@@ -48,6 +48,14 @@ def interruptible(calls: PassCalls, limit: float | None, by_user: bool) -> Itera
             ender.leave()
 
 
+_presses = [0]
+
+
+def presses() -> int:
+    """How often Ctrl-C has ended a file in this process."""
+    return _presses[0]
+
+
 class _Ender:
     """Ends the user's code where it stands next."""
 
@@ -63,6 +71,7 @@ class _Ender:
             self._calls.interrupted = False
             raise KeyboardInterrupt
         self._calls.interrupted = True
+        _presses[0] += 1
         self._end(frame, Interrupted)
 
     def timed_out(self, number: int, frame: FrameType | None) -> None:

@@ -11,6 +11,7 @@ subject.py      a model that is checked: its name and how it is loaded, as a fil
 discovery.py    which models are checked: those that are named, in folders, or configured
 checked.py      a job and what comes of it, as data that goes from process to process
 pool.py         models side by side, each in a process of its own; worker.py is the other end
+warming.py      what is loaded before the first model; printed.py keeps what one alone prints
 policy.py       what holds for which models, files and parameters
 waivers.py      comments that say which findings are meant to be
 baseline.py     findings that are known

@@ -18,7 +18,6 @@ from functools import cached_property
 from typing import Any, Final
 
 import gradtool
-from gradtool.engine.files.writing import write_files
 
 from . import rules, unchanged
 from .checked import Checked, Job
@@ -70,6 +69,8 @@ class Cache:
         """Write what is new; where that cannot be done, there is no cache."""
         if not self._new:
             return
+        from gradtool.engine.files.writing import write_files
+
         own = os.path.join(self._folder, self.stamp)
         try:
             os.makedirs(own, exist_ok=True)
@@ -107,7 +108,9 @@ class Cache:
     @cached_property
     def stamp(self) -> str:
         """Of everything that is installed and may decide about an answer."""
-        parts = [_FORM, sys.version, platform.platform(), gradtool.__version__, *_installed(), sys.executable]
+        # Not platform.platform(), which asks another process for the processor.
+        system = (sys.platform, platform.release(), platform.machine(), *platform.libc_ver())
+        parts = [_FORM, sys.version, *system, gradtool.__version__, *_installed(), sys.executable]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
     @cached_property

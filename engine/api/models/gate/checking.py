@@ -10,7 +10,7 @@ from dataclasses import replace
 from gradtool.engine.core import source
 from gradtool.engine.core.errors import GradtoolError
 
-from .. import imports
+from .. import imports, interrupting
 from ..errors import CommandError, ModelError
 from ..loader import Request
 from ..users_code import is_installed, raised_at, stack_of
@@ -62,15 +62,24 @@ def checked(job: Job, *, strict: bool = False) -> Checked:
     return result
 
 
-def watched(job: Job) -> Checked:
-    """What comes of a model, and what it depended on; in a process that does nothing else afterwards."""
-    from . import usage
+def watched(job: Job, *, strict: bool = False) -> Checked:
+    """What comes of a model, and what it depended on, of the first one that this process watches.
 
+    Args:
+        strict: as in :func:`checked`.
+
+    Raises:
+        CommandError: as in :func:`checked`.
+    """
+    from . import usage, warming
+
+    warming.load()
     subject = job.subject
+    presses = interrupting.presses()
     with usage.recorded() as used:
-        result, origins = _checked(job, strict=False)
-    if subject.options.get("write") or subject.options.get("limit") is not None:
-        return result  # what it writes is to be written, and what comes in time depends on the machine
+        result, origins = _checked(job, strict)
+    if subject.options.get("write") or subject.options.get("limit") is not None or interrupting.presses() != presses:
+        return result  # what it writes is to be written; what comes in time, or until Ctrl-C, comes once
     is_file = os.path.isfile(subject.file)
     folder = os.path.dirname(os.path.abspath(subject.file)) if is_file else None
     return replace(result, used=used.told(origins, folder, [subject.file] if is_file else []))

@@ -1,8 +1,8 @@
 """What the run of a model depends on beside its settings: files, folders, variables, modules; and what forbids a cache.
 
 Inside :func:`recorded` Python tells of every file that it opens (its audit events), the environment of what is looked
-up in it, and a few functions of who asks for the time or for randomness. Nothing of that is taken back: this is for a
-process that ends with its model (:mod:`.worker`).
+up in it, and a few functions of who asks for the time or for randomness. A process knows this of the first model that
+it runs: what that one has loaded is there for the next one, which opens it no more.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from types import CodeType, FrameType
 from typing import Any, Final
 
@@ -200,57 +201,83 @@ def _asks_for_today(code: CodeType) -> bool:
     return False
 
 
+_heard: list[Usage] = []
+"""Whoever records what is used; what hears it stays until the process ends."""
+
+_earlier: list[str] = []
+"""Why this process knows no more what a model uses."""
+
+
+def _hook(event: str, arguments: tuple[Any, ...]) -> None:
+    for used in _heard:
+        used.heard(event, arguments)
+
+
+@cache
+def _hear() -> None:
+    sys.addaudithook(_hook)
+
+
 @contextmanager
 def recorded() -> Iterator[Usage]:
-    """Record what is used inside, in a process that does nothing else afterwards."""
+    """Record what is used inside."""
     import random
 
     used = Usage()
-    active = [True]
-
-    def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        if active:
-            used.heard(event, arguments)
-
-    sys.addaudithook(hook)
-    for name in _CLOCKS:
-        if hasattr(time, name):
-            setattr(time, name, _watched(getattr(time, name), used.asked_in_code, "the clock"))
-    os.getpid = _watched(os.getpid, used.asked_in_code, "the number of the process")
-    for module, name in ((os, "urandom"), (random, "_urandom")):
-        setattr(module, name, _watched(getattr(module, name), used.asked_for, "randomness of the system"))
-    _watch_seeds(random, used)
-    _watch_environment(used)
-    overlay.asked = used.asked_about
-    try:
+    used.reasons.update(dict.fromkeys(_earlier))
+    _earlier[:] = ["what an earlier model has loaded"]
+    clock = "the clock"
+    replaced: list[tuple[Any, str, Callable[[Any], Any]]] = [
+        *((time, name, _telling(used.asked_in_code, clock)) for name in _CLOCKS if hasattr(time, name)),
+        (os, "getpid", _telling(used.asked_in_code, "the number of the process")),
+        *((m, n, _telling(used.asked_for, _RANDOM)) for m, n in ((os, "urandom"), (random, "_urandom"))),
+        (random.Random, "seed", lambda seed: _telling_of_none(seed, used)),
+    ]
+    with ExitStack() as stack:
+        for owner, name, replacing in replaced:
+            before = getattr(owner, name)
+            stack.callback(setattr, owner, name, before)
+            setattr(owner, name, replacing(before))
+        stack.callback(setattr, random, "seed", random.seed)
+        random.seed = random._inst.seed
+        stack.enter_context(_watched_environment(used))
+        _hear()
+        _heard.append(used)
+        stack.callback(_heard.clear)
+        stack.callback(setattr, overlay, "asked", overlay.asked)
+        overlay.asked = used.asked_about
         yield used
-    finally:
-        overlay.asked = None
-        active.clear()
 
 
-def _watched(function: Callable[..., Any], tell: Callable[[str], None], what: str) -> Callable[..., Any]:
-    def asked(*args: Any, **options: Any) -> Any:
-        tell(what)
-        return function(*args, **options)
-
-    return asked
+_RANDOM: Final = "randomness of the system"
 
 
-def _watch_seeds(module: Any, used: Usage) -> None:
-    """Have generators that nobody seeds told."""
-    seed = module.Random.seed
+def _telling(tell: Callable[[str], None], what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """What makes of a function one that tells whenever it is called."""
+
+    def watched(function: Callable[..., Any]) -> Callable[..., Any]:
+        def asked(*args: Any, **options: Any) -> Any:
+            tell(what)
+            return function(*args, **options)
+
+        return asked
+
+    return watched
+
+
+def _telling_of_none(seed: Callable[..., None], used: Usage) -> Callable[..., None]:
+    """What tells of generators that nobody seeds."""
 
     def seeded(self: Any, a: Any = None, version: int = 2) -> None:
         if a is None:
-            used.asked_for("randomness of the system")
+            used.asked_for(_RANDOM)
         seed(self, a, version)
 
-    module.Random.seed = seeded
-    module.seed = module._inst.seed
+    return seeded
 
 
-def _watch_environment(used: Usage) -> None:
+@contextmanager
+def _watched_environment(used: Usage) -> Iterator[None]:
     class Watched(os._Environ):  # type: ignore[type-arg]
         def __getitem__(self, key: Any) -> Any:
             try:
@@ -269,12 +296,15 @@ def _watch_environment(used: Usage) -> None:
             used.everything = True
             return super().__len__()
 
-    os.environ.__class__ = Watched
-    if hasattr(os, "environb"):
+    class WatchedBytes(os._Environ):  # type: ignore[type-arg]
+        def __getitem__(self, key: Any) -> Any:
+            used.everything = True
+            return super().__getitem__(key)
 
-        class WatchedBytes(os._Environ):  # type: ignore[type-arg]
-            def __getitem__(self, key: Any) -> Any:
-                used.everything = True
-                return super().__getitem__(key)
-
-        os.environb.__class__ = WatchedBytes
+    with ExitStack() as stack:
+        for name, kind in (("environ", Watched), ("environb", WatchedBytes)):
+            environ = getattr(os, name, None)
+            if environ is not None:
+                stack.callback(setattr, environ, "__class__", type(environ))
+                environ.__class__ = kind
+        yield

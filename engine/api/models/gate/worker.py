@@ -16,33 +16,11 @@ import warnings
 from typing import Any, BinaryIO, Final
 
 from ..imports import guarded
+from . import warming
+from .printed import LONGEST, ending
 
 READY: Final = b"ready\n"
 """What comes first, when the engine is loaded: from then on a model takes time."""
-
-_WARMING: Final = {
-    "eager": """\
-import paddle
-
-net = paddle.nn.Sequential(paddle.nn.Linear(4, 4), paddle.nn.ReLU(), paddle.nn.Linear(4, 1))
-optimizer = paddle.optimizer.SGD(learning_rate=0.1, parameters=net.parameters())
-loss = paddle.nn.functional.mse_loss(net(paddle.rand([8, 4])), paddle.zeros([8, 1]))
-loss.backward()
-optimizer.step()
-""",
-    "static": """\
-import paddle
-
-paddle.enable_static()
-x = paddle.static.data("x", [4, 8])
-loss = paddle.mean(paddle.nn.functional.relu(paddle.static.nn.fc(x, 3)))
-paddle.static.append_backward(loss)
-""",
-}
-"""Models that have all that most models need loaded, so that none of them pays for it."""
-
-LONGEST: Final = 1 << 20
-"""Bytes of what a model printed that are told."""
 
 
 def main() -> None:
@@ -53,7 +31,7 @@ def main() -> None:
     os.dup2(2, 1)  # whatever prints, prints beside the results
     forks = hasattr(os, "fork")
     with guarded(), open(jobs, "rb", buffering=0) as lines, open(results, "wb", buffering=0) as answers:
-        _load()
+        warming.load()
         answers.write(READY)
         while line := _line(lines):
             answer = _in_a_fork(line, jobs) if forks else _here(line)
@@ -72,29 +50,6 @@ def _line(stream: BinaryIO) -> bytes:
             return b""
         line += piece
     return line
-
-
-def _load() -> None:
-    """Everything that a check needs, before the first model runs: what two small ones of our own need."""
-    import sysconfig
-
-    import numpy.fft
-    import numpy.linalg
-    import numpy.random
-
-    from ..questions import saved
-    from . import checking
-    from .checked import Job
-    from .selection import Selection
-    from .subject import Subject
-
-    _ = (numpy.fft, numpy.linalg, numpy.random, saved, sysconfig.get_config_vars())
-    with tempfile.TemporaryDirectory(prefix="gradtool-") as folder:
-        for name, text in _WARMING.items():
-            file = os.path.join(folder, f"{name}.py")
-            with open(file, "w", encoding="utf-8") as stream:
-                stream.write(text)
-            checking.checked(Job(subject=Subject(name=name, target=file), selection=Selection()))
 
 
 def _in_a_fork(line: bytes, jobs: int) -> dict[str, Any] | None:
@@ -170,10 +125,9 @@ def _carried_out(line: bytes) -> dict[str, Any]:
 
 def _said(printed: BinaryIO | Any) -> str:
     """What was printed; of much, the end."""
-    size = printed.seek(0, os.SEEK_END)
-    printed.seek(max(size - LONGEST, 0))
-    text: str = printed.read().decode("utf-8", "replace")
-    return text if size <= LONGEST else f"… {size - LONGEST} bytes before\n{text}"
+    before = max(printed.seek(0, os.SEEK_END) - LONGEST, 0)
+    printed.seek(before)
+    return ending(printed.read().decode("utf-8", "replace"), before)
 
 
 if __name__ == "__main__":

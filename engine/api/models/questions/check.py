@@ -34,7 +34,7 @@ class Check:
         jobs: how many models are checked side by side, each in a process of its own; 0 for one after the other in this
             process. By default that is so for one model, and several are checked on all processors.
         timeout: seconds after which a model in a process of its own is given up.
-        cache: where is kept what came of models in processes of their own; None for nowhere.
+        cache: where is kept what came of models in processes of their own, and of one alone; None for nowhere.
     """
 
     policy: Policy = field(default_factory=Policy)
@@ -103,9 +103,7 @@ class Check:
     def _results(self, jobs: Sequence[Job]) -> list[Checked]:
         side_by_side = self.jobs if self.jobs is not None else _usual(jobs)
         if not side_by_side:
-            from ..gate import checking
-
-            return [checking.checked(job, strict=len(jobs) == 1) for job in jobs]
+            return self._here(jobs)
         results = {n: self.cache.find(job) for n, job in enumerate(jobs)} if self.cache is not None else {}
         left = [n for n in range(len(jobs)) if results.get(n) is None]
         if left:
@@ -116,9 +114,25 @@ class Check:
             self._keep([(jobs[n], result) for n, result in zip(left, new, strict=True)])
         whole = [result for _, result in sorted(results.items()) if result is not None]
         for result in whole:
-            if result.said:
-                print(result.said, end="" if result.said.endswith("\n") else "\n", file=sys.stderr)
+            _say(result)
         return whole
+
+    def _here(self, jobs: Sequence[Job]) -> list[Checked]:
+        """What comes of jobs in this process, one after the other; of one alone, it may be known already."""
+        if len(jobs) != 1 or self.cache is None or not _lies_in_files(jobs[0]):
+            from ..gate import checking
+
+            return [checking.checked(job, strict=len(jobs) == 1) for job in jobs]
+        known = self.cache.find(jobs[0])
+        if known is not None:
+            _say(known)
+            return [known]
+        from ..gate import checking, printed
+
+        with printed.keeping() as said:
+            result = checking.watched(jobs[0], strict=True)
+        self._keep([(jobs[0], replace(result, said=said.text))])
+        return [result]
 
     def _keep(self, new: Sequence[tuple[Job, Checked]]) -> None:
         if self.cache is not None:
@@ -127,10 +141,19 @@ class Check:
             self.cache.write()
 
 
+def _say(result: Checked) -> None:
+    """Print what a model printed that did not run here."""
+    if result.said:
+        print(result.said, end="" if result.said.endswith("\n") else "\n", file=sys.stderr)
+
+
 def _usual(jobs: Sequence[Job]) -> int:
     """How many models are checked side by side unless somebody says it; what comes on standard input is read here."""
-    if len(jobs) < 2 or any(job.subject.target.partition(":")[0] == "-" for job in jobs):
-        return 0
+    return 0 if len(jobs) < 2 or not all(map(_lies_in_files, jobs)) else os.cpu_count() or 1
+
+
+def _lies_in_files(job: Job) -> bool:
+    """Whether another process finds the model, and not only this one: on standard input, or in its notebook."""
     from .. import sessions
 
-    return 0 if sessions.current() is not None else os.cpu_count() or 1
+    return job.subject.target.partition(":")[0] != "-" and sessions.current() is None

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import random
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from gradtool.models.gate import pool, rules
+from gradtool.models.gate import checking, pool, rules, usage
 from gradtool.models.gate.cache import Cache
 from gradtool.models.gate.checked import Checked, Job
 from gradtool.models.gate.selection import Selection
@@ -162,6 +164,51 @@ def test_a_second_run_loads_no_model(folder: Path, monkeypatch: pytest.MonkeyPat
     asked.clear()
     Check(jobs=1).ask(models)
     assert asked == [*KEPT, *NOT_KEPT]
+
+
+def alone(folder: Path, name: str, text: str) -> Subject:
+    (folder / f"{name}.py").write_text(NET.format(width=2) + text, encoding="utf-8")
+    when = (folder / f"{name}.py").stat().st_mtime - 60
+    os.utime(folder / f"{name}.py", (when, when))
+    return Subject(name=name, target=f"{name}.py")
+
+
+def is_kept(model: Subject) -> bool:
+    return Cache().find(Job(subject=model, selection=Selection())) is not None
+
+
+def test_one_model_alone_is_kept_with_what_it_prints(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = alone(folder, "alone", "print('hello')\n")
+    monkeypatch.setattr(
+        usage.Usage, "begun", property(lambda _: time.time_ns() + 10**12, lambda *_: None), raising=False
+    )
+    monkeypatch.setattr(usage, "_earlier", [])
+    before = type(os.environ), time.time, os.urandom, random.Random.seed, random.seed
+    first = Check(cache=Cache()).ask([model])
+    said = capsys.readouterr().err
+    assert "hello\n" in said
+    # Nothing watches this process any more.
+    assert (type(os.environ), time.time, os.urandom, random.Random.seed, random.seed) == before
+    monkeypatch.setattr(checking, "watched", None)
+    second = Check(cache=Cache()).ask([model])
+    assert capsys.readouterr().err == said
+    assert [f.stored() for f in second.results] == [f.stored() for f in first.results]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "text"),
+    [(["another model"], ""), ([], "import signal\nsignal.raise_signal(signal.SIGINT)\n"), ([], "open('later')\n")],
+    ids=["second", "interrupted", "raises"],
+)
+def test_what_one_model_comes_to_by_chance_is_not_kept(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, earlier: list[str], text: str
+) -> None:
+    model = alone(folder, "chance", text)
+    monkeypatch.setattr(usage, "_earlier", earlier)
+    Check(cache=Cache()).ask([model])
+    assert not is_kept(model)
 
 
 def test_what_other_versions_kept_goes(folder: Path) -> None:

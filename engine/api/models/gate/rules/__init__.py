@@ -28,6 +28,7 @@ def every() -> dict[str, Rule]:
 def recalled(table: Iterable[Rule]) -> None:
     """Have *table* stand for the rules until they are loaded: naming them needs no engine."""
     _recalled.update({rule.code: rule for rule in table})
+    _matching.cache_clear()
 
 
 def loaded() -> bool:
@@ -39,6 +40,7 @@ def loaded() -> bool:
 def really() -> dict[str, Rule]:
     """The rules themselves."""
     _recalled.clear()
+    _matching.cache_clear()
     files = sorted(f.removesuffix(".py") for f in os.listdir(_FOLDER) if f.endswith(".py") and f[0] != "_")
     rules = [importlib.import_module(f".{name}", __name__).RULE for name in files]
     return {rule.code: rule for rule in sorted(rules, key=lambda rule: rule.code)}
@@ -46,7 +48,11 @@ def really() -> dict[str, Rule]:
 
 def matching(selector: str) -> list[Rule]:
     """The rules that a selector stands for: a code, the beginning of codes (``GT1``), a name, or ``ALL``."""
-    rules = every()
-    if selector.upper() == "ALL":
-        return list(rules.values())
-    return [r for r in rules.values() if r.code.startswith(selector.upper()) or r.name == selector]
+    return list(_matching(selector))
+
+
+@cache
+def _matching(selector: str) -> tuple[Rule, ...]:
+    """The same, looked for once: a repository asks for each model and each finding."""
+    rules, beginning = every().values(), selector.upper()
+    return tuple(r for r in rules if beginning == "ALL" or r.code.startswith(beginning) or r.name == selector)

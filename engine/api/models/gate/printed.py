@@ -1,0 +1,60 @@
+"""What a model prints on standard error, as it comes and kept."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+LONGEST: Final = 1 << 20
+"""Bytes of what a model printed that are told."""
+
+
+def ending(text: str, more: int = 0) -> str:
+    """What is told of what a model printed: of much, the end.
+
+    Args:
+        text: at least the last :data:`LONGEST` of it.
+        more: how much there was before.
+    """
+    more += max(len(text) - LONGEST, 0)
+    return text if not more else f"… {more} bytes before\n{text[-LONGEST:]}"
+
+
+class Printed:
+    """A stream that keeps what goes through it."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._texts: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Pass *text* on."""
+        self._texts.append(text)
+        written: int = self._stream.write(text)
+        return written
+
+    def writelines(self, texts: Any) -> None:
+        """Pass each of *texts* on."""
+        for text in texts:
+            self.write(text)
+
+    @property
+    def text(self) -> str:
+        """What has gone through it."""
+        return ending("".join(self._texts))
+
+
+@contextmanager
+def keeping() -> Iterator[Printed]:
+    """Inside, what is printed on standard error is kept as well."""
+    stream = sys.stderr
+    sys.stderr = kept = Printed(stream)
+    try:
+        yield kept
+    finally:
+        sys.stderr = stream
