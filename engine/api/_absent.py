@@ -74,10 +74,6 @@ PARTS: dict[str, tuple[str, str]] = {
         "images: models, transforms, data sets, operators on boxes",
         "put the model's class beside your file, write transforms with NumPy, and give images by paddle.io.Dataset",
     ),
-    "paddle.hapi": ("training without a loop of one's own", "write the loop: backward(), step(), clear_grad()"),
-    "paddle.Model": ("training without a loop of one's own", "write the loop: backward(), step(), clear_grad()"),
-    "paddle.callbacks": ("training without a loop of one's own", "write the loop: backward(), step(), clear_grad()"),
-    "paddle.flops": ("counting operations", "paddle.summary counts parameters; gradtool profile MODEL measures time"),
     "paddle.sparse": ("sparse tensors", "use dense tensors: gradtool's are dense"),
     "paddle.distribution": (
         "distributions as objects",

@@ -56,3 +56,19 @@ provide(
     "enable_to_static ignore_module load not_to_static save to_static",
 )
 provide("gradtool.static", "gradtool.static._input_spec", "InputSpec")
+
+CALLBACKS = "Callback EarlyStopping LRScheduler ModelCheckpoint ProgBarLogger ReduceLROnPlateau VisualDL WandbCallback"
+
+provide("gradtool", "gradtool.hapi._model", "Model")
+provide("gradtool.hapi", "gradtool.hapi._model", "Model")
+provide("gradtool.hapi.model", "gradtool.hapi._model", "Model")
+provide("gradtool.callbacks", "gradtool.hapi._callbacks", CALLBACKS)
+provide("gradtool.hapi.callbacks", "gradtool.hapi._callbacks", f"{CALLBACKS} CallbackList")
+provide("gradtool.hapi.callbacks", "gradtool.hapi._progress", "ProgressBar")
+provide("gradtool.hapi.progressbar", "gradtool.hapi._progress", "ProgressBar")
+for _package in ("gradtool.hapi", "gradtool.hapi.model_summary"):
+    provide(_package, "gradtool._summary", "summary")
+for _package in ("gradtool", "gradtool.hapi", "gradtool.hapi.dynamic_flops"):
+    provide(_package, "gradtool.hapi._flops", "flops")
+provide("gradtool", "gradtool._late_values", "LazyGuard")
+provide("gradtool", "gradtool._saving", "async_save clear_async_save_task_queue")

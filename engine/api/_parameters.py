@@ -15,6 +15,7 @@ from gradtool.engine.ir.variable import Parameter, Variable
 from gradtool.engine.ops import registry
 
 from ._dispatch import apply
+from ._late_values import parameter as tensor_parameter
 from .nn import initializer
 from .utils import unique_name
 
@@ -129,7 +130,7 @@ def make(
     }
     if not static:
         op_type, attrs = init.operator(TensorSpec(dims, kind))
-        return TensorParameter(apply(op_type, attrs=attrs).array, name, **flags)
+        return tensor_parameter(lambda: apply(op_type, attrs=attrs).array, TensorSpec(dims, kind), name, flags)
     program = default.default_main_program()
     is_new = name not in program.global_block().vars
     parameter = program.current_block().create_parameter(name, dims, kind, **flags)

@@ -51,6 +51,21 @@ def save(obj: Any, path: str | os.PathLike[str] | BinaryIO, protocol: int = 4, *
     write_files({target(path): pieces})
 
 
+def async_save(
+    obj: Any, path: str | os.PathLike[str] | BinaryIO, protocol: int = 4, sync_other_task: bool = False, **configs: Any
+) -> None:
+    """:func:`save`. The file is written before this returns: what is saved is what *obj* holds now, in Paddle as well.
+
+    Args:
+        sync_other_task: accepted for compatibility: there is no other task to wait for.
+    """
+    save(obj, path, protocol, **configs)
+
+
+def clear_async_save_task_queue() -> None:
+    """Wait for what :func:`async_save` still writes, which is nothing: it writes at once."""
+
+
 def load(path: str | os.PathLike[str] | BinaryIO, return_numpy: bool = False, **configs: Any) -> Any:
     """The object that :func:`save` wrote, here or in real Paddle; of a safetensors file, its tensors by name.
 

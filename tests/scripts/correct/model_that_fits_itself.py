@@ -1,0 +1,30 @@
+# about     A training by paddle.Model.fit with workers, an evaluation after each epoch and early stopping.
+import numpy as np
+import paddle
+from paddle import nn
+
+class Rows(paddle.io.Dataset):
+    def __len__(self): return 40
+    def __getitem__(self, i):
+        x = np.cos(np.arange(4) * (i + 1) + i).astype("float32")
+        return x, np.array([int(x.sum() > 0)], "int64")
+
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(4, 8)
+        self.side = nn.Linear(8, 8)
+        self.head = nn.Linear(8, 2)
+    def forward(self, x):
+        h = paddle.tanh(self.body(x))
+        return self.head(nn.functional.relu(self.side(h)))
+
+def main():
+    model = paddle.Model(Net())
+    model.prepare(paddle.optimizer.Adam(0.01, parameters=model.parameters()), nn.CrossEntropyLoss(), paddle.metric.Accuracy())
+    callbacks = [paddle.callbacks.EarlyStopping("acc", patience=2, verbose=0)]
+    model.fit(Rows(), Rows(), 8, 3, verbose=0, num_workers=2, callbacks=callbacks)
+
+
+if __name__ == "__main__":
+    main()
