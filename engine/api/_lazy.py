@@ -169,6 +169,9 @@ SOURCES: dict[str, dict[str, str]] = {}
 OLD = ("gradtool.base", "gradtool.fluid", "gradtool.framework")
 """Packages with many names that few programs ask for: their table is loaded when one of them is asked."""
 
+TOOLKIT = ("gradtool.amp", "gradtool.callbacks", "gradtool.hapi")
+"""More of them, with a table of their own."""
+
 
 def provide(package: str, module: str, names: str) -> None:
     """Say that *names* (separated by blanks) of *package* are defined in *module*."""
@@ -186,12 +189,14 @@ def sources(package: str) -> dict[str, str]:
 
     if package.startswith(OLD):
         from . import _names_legacy  # noqa: F401
+    if package.startswith(TOOLKIT):
+        from . import _names_toolkit  # noqa: F401
     return SOURCES.get(package, {})
 
 
 def packages() -> set[str]:
     """The packages and modules whose public names are in the tables, all of which are loaded for it."""
-    for package in ("gradtool", *OLD):
+    for package in ("gradtool", *OLD, *TOOLKIT):
         sources(package)
     return {*SUBMODULES, *SOURCES}
 

@@ -21,13 +21,6 @@ provide("gradtool.io", "gradtool.io._workers", "get_worker_info")
 
 provide("gradtool.metric", "gradtool.metric._metrics", "Accuracy Auc Metric Precision Recall accuracy")
 provide(
-    "gradtool.amp",
-    "gradtool.amp._casting",
-    "auto_cast autocast decorate get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_enabled "
-    "is_bfloat16_supported is_float16_supported",
-)
-provide("gradtool.amp", "gradtool.amp._scaler", "GradScaler")
-provide(
     "gradtool",
     "gradtool.amp._casting",
     "autocast get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_enabled",
@@ -56,19 +49,6 @@ provide(
     "enable_to_static ignore_module load not_to_static save to_static",
 )
 provide("gradtool.static", "gradtool.static._input_spec", "InputSpec")
-
-CALLBACKS = "Callback EarlyStopping LRScheduler ModelCheckpoint ProgBarLogger ReduceLROnPlateau VisualDL WandbCallback"
-
-provide("gradtool", "gradtool.hapi._model", "Model")
-provide("gradtool.hapi", "gradtool.hapi._model", "Model")
-provide("gradtool.hapi.model", "gradtool.hapi._model", "Model")
-provide("gradtool.callbacks", "gradtool.hapi._callbacks", CALLBACKS)
-provide("gradtool.hapi.callbacks", "gradtool.hapi._callbacks", f"{CALLBACKS} CallbackList")
-provide("gradtool.hapi.callbacks", "gradtool.hapi._progress", "ProgressBar")
-provide("gradtool.hapi.progressbar", "gradtool.hapi._progress", "ProgressBar")
-for _package in ("gradtool.hapi", "gradtool.hapi.model_summary"):
-    provide(_package, "gradtool._summary", "summary")
-for _package in ("gradtool", "gradtool.hapi", "gradtool.hapi.dynamic_flops"):
-    provide(_package, "gradtool.hapi._flops", "flops")
+provide("gradtool", "gradtool.hapi", "Model flops")
 provide("gradtool", "gradtool._late_values", "LazyGuard")
 provide("gradtool", "gradtool._saving", "async_save clear_async_save_task_queue")
