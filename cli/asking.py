@@ -14,6 +14,7 @@ from .errors import CLEAN, FAILED
 if TYPE_CHECKING:
     from gradtool.models.answered import Answered
     from gradtool.models.loader import Request
+    from gradtool.models.others import Other
     from gradtool.models.questions.question import Question
     from gradtool.viz.views.view import View
 
@@ -34,8 +35,33 @@ def exit_option(*, always: bool = False) -> Callable[[F], F]:
 
 
 def judged(answer: Answered, exit_code: bool) -> int:
-    """The exit code of an answer, where findings are asked for in it."""
-    return FAILED if exit_code and answer.findings else CLEAN
+    """The exit code of an answer, where findings are asked for in it: also those about losses that were left out."""
+    return decided(answer.findings, _others(answer)) if exit_code else CLEAN
+
+
+def decided(findings: int, passes: Sequence[Other]) -> int:
+    """The exit code of findings about a loss, and of what came of the losses that were left out."""
+    if findings or any(other.findings for other in passes):
+        return FAILED
+    return _worst([_code(other.refused) for other in passes if other.refused is not None])
+
+
+def look_at_others(answer: Answered, request: Request, feed: str | None = None) -> None:
+    """Ask ``why`` about the losses that an answer says nothing of, so that no exit code passes over them."""
+    from gradtool.models import others
+
+    others.look_at(_others(answer), request, feed)
+
+
+def _others(answer: Answered) -> Sequence[Other]:
+    about = getattr(answer, "about", None)
+    return () if about is None else about.others
+
+
+def _code(error: Exception) -> int:
+    from . import boundary
+
+    return boundary.told(error, ())[1]
 
 
 def ask(
@@ -44,18 +70,22 @@ def ask(
     out: Output,
     shown: Callable[[A], View],
     code: Callable[[A], int] = lambda answer: CLEAN,
+    others: bool = False,
 ) -> int:
     """Ask *question* and show the answer; with ``--backward each`` one of every distinct backward pass.
 
     Args:
         shown: the view of an answer.
         code: its exit code.
+        others: ask ``why`` about the losses that the answer leaves out.
 
     Returns:
         The exit code; of several, 1 if one of them is, else the largest.
     """
     if request.backward != EACH:
         answer = question.ask(request, out)
+        if others:
+            look_at_others(answer, request, getattr(question, "feed", None))
         out.emit(shown(answer))
         return code(answer)
     from gradtool.models.questions import each

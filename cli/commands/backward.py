@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..asking import ask, exit_option, judged, must_be_one
+from ..asking import ask, exit_option, judged, look_at_others, must_be_one
 from ..context import Output, backward_options, model_options, output_options, run_options
 from ..errors import CLEAN
 from ..files import Content, make_folder
@@ -69,9 +69,11 @@ def command(**values: Any) -> int:
     question = Backward.take(values)
     request = Request.take(values, full_stacks=folder is not None)
     if dot is None and folder is None and not only_grads:
-        return ask(question, request, out, backward.view, lambda answer: judged(answer, exit_code))
+        return ask(question, request, out, backward.view, lambda answer: judged(answer, exit_code), exit_code)
     must_be_one(request, "--dot, --dump and --only-grads")
     answer = question.ask(request, out)
+    if exit_code:
+        look_at_others(answer, request, question.feed)
     words = [*answer.about.words, *question.words, *answer.checkpoint_words]
     files = pictures(answer.graph, words, dot, part, folder)
     if only_grads:

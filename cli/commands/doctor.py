@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from ..asking import exit_option
+from ..asking import decided, exit_option
 from ..context import Output, loading_options, output_options
-from ..errors import CLEAN, ENGINE, FAILED
+from ..errors import CLEAN, ENGINE
 
 
 @click.command("doctor")
@@ -36,14 +36,17 @@ def command(**values: Any) -> int:
         out.emit(doctor.view(bool(out.verbose)))
         return CLEAN
     from gradtool.models.loader import Request
+    from gradtool.models.others import look_at
     from gradtool.viz.report import checkup
     from gradtool.viz.report.findings import Inquiry, Noting, of_file
 
     exit_code, feed = values.pop("exit_code"), values.pop("feed")
     request = Request.take(values)
     told = of_file(request, Inquiry(feed=feed), Noting(out))
+    if exit_code:
+        look_at(told.others, request, feed)
     screen = checkup.view(told, request)
     out.emit(screen)
     if told.failed:
         return ENGINE
-    return FAILED if exit_code and screen.data["findings"] else CLEAN
+    return decided(screen.data["findings"], told.others) if exit_code else CLEAN

@@ -48,7 +48,8 @@ def command(**values: Any) -> int:
     def code(answers: Verdicts) -> int:
         return judged(answers, exit_code) if answers.failure is None or question.error else ENGINE
 
-    return ask(question, Request.take(values), out, why.view, code)
+    every = exit_code and not question.variables
+    return ask(question, Request.take(values), out, why.view, code, every)
 
 
 def _words(words: tuple[str, ...]) -> list[str]:

@@ -19,7 +19,7 @@ from gradtool.models.questions.over_time import Training
 from gradtool.models.questions.stats import ALWAYS_WRONG, Sizes
 from gradtool.models.wording import NOTHING, command_line, count, dropped, number, shape
 
-from ..views import backward, nan
+from ..views import backward, nan, others
 from ..views.over_time import sentence
 from ..views.view import Table, View
 from .findings import Findings
@@ -58,7 +58,7 @@ def view(told: Findings, request: Request) -> View:
     """The screen."""
     words = request.words()
     problems = [*_births(told, words), *_verdicts(told, words), *_sizes(told, words), *_over_time(told, words)]
-    looked, left_out = _looked_at(told), [*_not_looked_at(told, words)]
+    looked, left_out = _looked_at(told, words), [*_not_looked_at(told, words)]
     table = told.answers.get("backward")
     blocks: list[str | Table] = [_headline(told, problems), *_raised(told), "", *_told(problems, words)]
     if isinstance(table, GradientTable):
@@ -229,7 +229,7 @@ def _ratios(told: Findings) -> dict[str, float | None]:
 # -- what was looked at -----------------------------------------------------------------------------------------------
 
 
-def _looked_at(told: Findings) -> list[str]:
+def _looked_at(told: Findings, words: Sequence[str]) -> list[str]:
     """What the screen is about: which pass, how many parameters, how many tensors."""
     looked = [_pass(told)]
     table, births = told.answers.get("backward"), told.answers.get("nan")
@@ -239,7 +239,7 @@ def _looked_at(told: Findings) -> list[str]:
         story = births.story
         checked = ", ".join(f"{n} {part}" for part, n in story.checked.items() if n)
         looked.append(f"NaN and infinity in {checked} tensors of {nan.searched(story, births.number)}")
-    return looked
+    return [*looked, *others.looked_at(told.others, words)]
 
 
 def _pass(told: Findings) -> str:
@@ -264,10 +264,7 @@ def _not_looked_at(told: Findings, words: Sequence[str]) -> Iterator[str]:
             yield f"NaN and infinity after backward pass {births.story.steps}, where the first was born"
     if made is not None and made.stopped is not None:
         yield f"what comes after {source.short(made.stopped)}, where the file was stopped: --steps all"
-    others = [] if made is None else made.others()
-    if others:
-        each = command_line("gradtool", "why", *words, "--backward", "each")
-        yield f"the gradients of {', '.join(others)}: {each}"
+    yield from others.not_looked_at(told.others, "why", words)
     if told.raised:
         yield "what would have come after the error"
     yield f"whether the gradients are right: {command_line('gradtool', 'gradcheck', *words)}"

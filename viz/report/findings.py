@@ -23,6 +23,7 @@ from gradtool.models.loader import Request
 from gradtool.models.model import About, Model
 from gradtool.models.names import Names
 from gradtool.models.notes import SILENT, Notes
+from gradtool.models.others import Other, others
 from gradtool.models.questions.backward import Backward
 from gradtool.models.questions.calls import CallList, calls_of
 from gradtool.models.questions.cuts import Cuts
@@ -77,6 +78,7 @@ class Findings:
         failed: whether the model raised an error that explains itself, which is then the only answer.
         raised: the first line of another error, which ended the file.
         calls: the backward passes that the file asked for; None for a model that was there before.
+        others: those of other losses, which nobody asked about.
         places: the user's lines that the findings are about, the most important first.
         notes: what else has to be said, such as what was fed.
     """
@@ -91,6 +93,7 @@ class Findings:
     spots: Sequence[Spot] = ()
     verdicts: list[Answer] = field(default_factory=list)
     calls: CallList | None = None
+    others: Sequence[Other] = ()
     failed: bool = False
     raised: str = ""
     places: list[Location] = field(default_factory=list)
@@ -194,6 +197,7 @@ def of_file(request: Request, inquiry: Inquiry, notes: Noting) -> Findings:
         history = listening.history(case.left)
         told = about(case, search, inquiry, notes)
         told.calls = calls
+        told.others = others(case.left, request)
         if len(history.steps) > 1:
             told.answers["over-time"] = OverTime().of(replace(case.about, words=request.words()), history)
         return told

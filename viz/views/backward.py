@@ -13,6 +13,7 @@ from gradtool.engine.answers.why.verdicts import BY_STRUCTURE
 from gradtool.models.gradients import GradientRow, GradientTable
 from gradtool.models.wording import NOTHING, command_line, count, dropped, finite, number, shape, without_pass
 
+from . import others
 from .view import Table, View, failed, to_json
 
 VALUE_HEADINGS = ("‖g‖", "max |g|", "zeros", "not finite")
@@ -112,10 +113,10 @@ def _summary(answer: GradientTable, findings: str) -> str:
         text += f" · --no-grad {names} removed {count(answer.removed, 'gradient')}"
     if answer.given is not None:
         text += f" · as {answer.given.at} asks"
-    left_out = answer.unasked
-    text += f" · --params leaves out {left_out}" if left_out else ""
+    text += f" · --params leaves out {answer.unasked}" if answer.unasked else ""
     text = text if findings.startswith("0 ") else f"{text} · {findings}"
-    return "\n".join([text, *dropped(answer.about.dropped), *failed(answer.failure)])
+    left_out = others.lines(answer.about, "backward")
+    return "\n".join([text, *left_out, *dropped(answer.about.dropped), *failed(answer.failure)])
 
 
 def arrived(answer: GradientTable) -> str:
@@ -186,6 +187,7 @@ def _data(answer: GradientTable) -> dict[str, object]:
         "given": None if answer.given is None else answer.given.data(),
         "recomputed": None if answer.recomputed is None else answer.recomputed.data(),
         "findings": answer.findings,
+        "others": others.data(answer.about),
         "failure": None if answer.failure is None else answer.failure.data(),
     }
 

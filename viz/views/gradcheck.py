@@ -11,6 +11,7 @@ from gradtool.models.names import line_of
 from gradtool.models.questions.gradcheck import Comparison
 from gradtool.models.wording import NOTHING, command_line, count, finite, number, shape
 
+from . import others
 from .view import Table, View
 
 
@@ -46,13 +47,15 @@ def view(answer: Comparison) -> View:
         "mode": about.mode,
         "entries": [_data(e) for e in entries],
         "findings": answer.findings,
+        "others": others.data(about),
         "passed": not wrong and not refused,
     }
     next_ = [
         command_line("gradtool", "program", *about.words, "--pairs"),
         command_line("gradtool", "nan", *about.words),
     ]
-    return View("gradcheck", data, [table, last], next_, records="entries")
+    told = "\n".join([last, *others.lines(about, "gradcheck")])
+    return View("gradcheck", data, [table, told], next_, records="entries")
 
 
 def _is_compared(e: Checked) -> bool:

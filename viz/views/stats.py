@@ -18,6 +18,7 @@ from gradtool.models.questions.stats import Sizes
 from gradtool.models.wording import NOTHING, command_line, count, dropped, finite, number, shape, without_pass
 
 from ..bars import course, histogram, log_bar
+from . import others
 from .view import Table, View, failed
 
 _HEADINGS = ("‖g‖", "log ‖g‖", "‖g‖/‖w‖", "max |g|", "zeros", "not finite", "verdict")
@@ -38,7 +39,7 @@ def view(answer: Sizes) -> View:
     trend = answer.story.trend
     if trend is not None:
         told.append(_told(trend))
-    told += [*dropped(about.dropped), *failed(answer.failure)]
+    told += [*others.lines(about, "stats"), *dropped(about.dropped), *failed(answer.failure)]
     data = {
         "model": about.file,
         "mode": about.mode,
@@ -48,6 +49,7 @@ def view(answer: Sizes) -> View:
         "total": answer.total,
         "dropped": list(about.dropped),
         "trend": None if trend is None else _trend(trend),
+        "others": others.data(about),
         "failure": None if answer.failure is None else answer.failure.data(),
     }
     more = ["gradtool", "stats", *about.words, "--by", "op", "--worst", "10"]

@@ -10,6 +10,7 @@ from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.models.questions.why import Verdicts
 from gradtool.models.wording import command_line, count, dropped
 
+from . import others
 from .view import Table, View
 
 
@@ -24,6 +25,7 @@ def view(answers: Verdicts) -> View:
         "findings": wrong,
         "asked": answers.subjects,
         "dropped": list(answers.about.dropped),
+        "others": others.data(answers.about),
     }
     table = Table(["tensor", "verdict", "finding", "source", "code", "why", "the same for"])
     for a in answers:
@@ -51,15 +53,7 @@ def _lines(answers: Verdicts, wrong: int) -> list[str]:
     lines = told(answers, answers.chosen)
     if answers.failure is not None or answers.chosen:
         return lines[:-1]
-    return [*lines, summary(answers, wrong), *_left_out(answers), *dropped(answers.about.dropped)]
-
-
-def _left_out(answers: Verdicts) -> list[str]:
-    """What was not looked at: the other losses of the file, of which an answer about one says nothing."""
-    if not answers.others:
-        return []
-    each = command_line("gradtool", "why", *answers.about.words, "--backward", "each")
-    return [f"not looked at: the gradients of {', '.join(answers.others)}: {each}"]
+    return [*lines, summary(answers, wrong), *others.lines(answers.about, "why"), *dropped(answers.about.dropped)]
 
 
 def told(answers: Sequence[Answer], chosen: bool) -> list[str]:
@@ -111,7 +105,7 @@ def summary(answers: Verdicts, wrong: int) -> str:
     wild = sum(1 + len(a.also) for a in answers if a.verdict is Verdict.NOT_FINITE)
     told = [f"{n} of them {word}" for n, word in ((zero, "zero"), (wild, "not finite")) if n]
     findings = count(wrong, "finding") if wrong else "no findings"
-    findings += f" about {answers.loss}" if answers.others else ""
+    findings += f" about {answers.loss}" if answers.about.others else ""
     gets = "gets" if subjects == 1 else "get"
     with_one = f"{subjects - holding(GRAD_NONE)} of {count(subjects, 'parameter')} {gets} a gradient"
     return " · ".join([with_one, *told, findings])

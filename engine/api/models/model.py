@@ -18,6 +18,7 @@ from . import loader, users_code
 from .errors import CommandError, asked_in_python
 from .loader import Loaded, Request
 from .notes import SILENT, Notes
+from .others import Other
 
 if TYPE_CHECKING:
     from gradtool.engine.answers.diff.outline import Outline
@@ -65,6 +66,7 @@ class About:
         words: those of a command line that load it again.
         dropped: parameters that were made, that nobody holds and the loss does not depend on.
         incomplete: where the file was stopped before its end; empty where it was not.
+        others: the backward passes of other losses of the file, which the answer says nothing of.
     """
 
     name: str
@@ -72,6 +74,7 @@ class About:
     words: Sequence[str]
     dropped: Sequence[str] = ()
     incomplete: str = ""
+    others: Sequence[Other] = ()
 
     @property
     def file(self) -> str:
@@ -118,6 +121,7 @@ class Model(ABC):
         request: what was loaded; None for what was there already.
         live: whether it was there before it was asked about and is not run again.
         incomplete: where the file was stopped before its end; empty where it was not.
+        left_out: the backward passes of other losses of the file, which nobody asked about.
     """
 
     mode: ClassVar[str]
@@ -128,6 +132,7 @@ class Model(ABC):
     request: Request | None
     live: bool
     incomplete: str = ""
+    left_out: Sequence[Other] = ()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}, loss {self.target_name() or 'unknown'}>"
@@ -304,7 +309,7 @@ class Model(ABC):
     @property
     def about(self) -> About:
         """What answers say they are about."""
-        return About(self.name, self.mode, self.words, self.dropped, self.incomplete)
+        return About(self.name, self.mode, self.words, self.dropped, self.incomplete, self.left_out)
 
     def select(self, text: str, *, parameters_only: bool = False) -> list[Any]:
         """The tensors that a selector of the command line selects: a name, a glob, ``layer:``, ``op:``, ``line:``."""

@@ -5,6 +5,7 @@ rules/          a file for each rule: what it says, why it matters, a wrong and 
 rule.py         what a rule is
 selection.py    which rules are applied, and how
 evidence.py     what rules look at: a model's answers, each of them asked for once
+sizes.py        sizes of gradients, without what ``why`` says of them
 finding.py      what a rule found, with its place and a fingerprint that moved lines leave as it is
 checking.py     rules applied to a model
 subject.py      a model that is checked: its name and how it is loaded, as a file or a line of it says

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gradtool.engine.answers.flow.fact import Kind
+from gradtool.engine.core.errors import GradtoolError
 
+from ..errors import CommandError
 from ..loader import Request
 
 if TYPE_CHECKING:
     from gradtool.engine.answers.diff.structure import Difference
+    from gradtool.engine.answers.stats import Line
     from gradtool.engine.answers.training.one_batch import OneBatch
+    from gradtool.engine.answers.why.answers import Answer
 
+    from ..notes import Notes
     from ..questions.first_steps import FirstSteps
     from ..questions.gradcheck import Comparison
     from ..questions.influence import Influences
@@ -24,6 +30,32 @@ if TYPE_CHECKING:
     from ..questions.why import Verdicts
     from .finding import Finding
     from .listings import FrozenList
+
+
+class OtherLoss:
+    """Another loss of the same file: of its last backward pass, what is asked of each of them.
+
+    Attributes:
+        loss: what the user's code calls it, or the line of the call.
+    """
+
+    def __init__(self, loss: str, request: Request, feed: str | None, notes: Notes) -> None:
+        self.loss = loss
+        self._request, self._feed, self._notes = request, feed, notes
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """Norms of gradients by parameter, and what ``why`` says of them."""
+        from ..questions.stats import Stats
+
+        return Stats(feed=self._feed).ask(self._request, self._notes)
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """Gradients beside differences of the loss."""
+        from ..questions.gradcheck import Gradcheck
+
+        return Gradcheck(feed=self._feed).ask(self._request, self._notes)
 
 
 class Evidence:
@@ -71,6 +103,34 @@ class Evidence:
         return Why(feed=self.feed).ask(self.request, self)
 
     @cached_property
+    def others(self) -> list[OtherLoss]:
+        """The other losses that the file backpropagates, if nobody says which one is meant."""
+        told = []
+        for other in self.verdicts.about.others:
+            loss = OtherLoss(other.loss, replace(self.request, backward=str(other.number)), self.feed, self)
+            try:
+                _ = loss.sizes
+            except (CommandError, GradtoolError) as error:
+                self._untried.append(f"the gradients of {other.loss}: {error.message}")
+                continue
+            told.append(loss)
+        return told
+
+    @property
+    def answers(self) -> Iterator[tuple[str, Answer]]:
+        """What ``why`` says of every loss of the file; before answers about another than the last stands its name."""
+        yield from (("", answer) for answer in self.verdicts)
+        for other in self.others:
+            yield from ((other.loss, answer) for answer in other.sizes.answers)
+
+    @property
+    def parameters(self) -> Iterator[tuple[str, Line]]:
+        """The sizes of the gradients of every loss of the file, likewise."""
+        yield from (("", line) for line in self.sizes.story.parameters)
+        for other in self.others:
+            yield from ((other.loss, line) for line in other.sizes.story.parameters)
+
+    @cached_property
     def births(self) -> Births:
         """Where NaN and infinity are born."""
         from ..questions.nan import Nan
@@ -80,16 +140,17 @@ class Evidence:
     @cached_property
     def sizes(self) -> Sizes:
         """Norms of gradients, by parameter."""
-        from ..questions.stats import Stats
-
-        return Stats(feed=self.feed).ask(self.request, self)
+        return self._sizes()
 
     @cached_property
     def sizes_again(self) -> Sizes:
         """The same, of another run."""
-        from ..questions.stats import Stats
+        return self._sizes()
 
-        return Stats(feed=self.feed).ask(self.request, self)
+    def _sizes(self) -> Sizes:
+        from .sizes import BareStats
+
+        return BareStats(feed=self.feed).ask(self.request, self)
 
     @cached_property
     def comparison(self) -> Comparison:
@@ -131,7 +192,6 @@ class Evidence:
     @cached_property
     def training(self) -> Training | None:
         """Gradients over the steps of the file's own training; None where there is none."""
-        from ..errors import CommandError
         from ..questions.over_time import OverTime
 
         try:
@@ -158,6 +218,7 @@ class Evidence:
     @cached_property
     def unchecked(self) -> list[str]:
         """What no answer accounts for."""
+        _ = self.others  # those that cannot be looked at say so
         flow = self.influences.story
         doubts = [f"{f.message}: not known is {f.doubt}" for f in flow.of(Kind.MIXED) if f.doubt]
         return [*self._told, *self._untried, *self.births.story.unchecked, *flow.unchecked, *doubts, *self._silent()]

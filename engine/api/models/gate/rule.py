@@ -107,18 +107,26 @@ def by_verdict(*verdicts: Verdict) -> Callable[[Evidence, Options], Iterator[Hit
     """A look at what ``why`` finds: its findings with one of these verdicts."""
 
     def look(evidence: Evidence, options: Options) -> Iterator[Hit]:
-        for answer in evidence.verdicts:
+        for loss, answer in evidence.answers:
             if answer.finding and answer.verdict in verdicts:
-                yield of_answer(answer)
+                yield of_answer(answer, loss)
 
     return look
 
 
-def of_answer(answer: Answer) -> Hit:
-    """A finding of ``why`` as a rule's."""
+def of_answer(answer: Answer, loss: str = "") -> Hit:
+    """A finding of ``why`` as a rule's.
+
+    Args:
+        loss: what it is about, where that is not the loss that the file backpropagates last.
+    """
     state = f"{answer.state}: " if answer.state else ""
     message = f"{answer.name} has {state}{answer.label}" if state else f"{answer.name}: {answer.label}"
-    return Hit(answer.name, message, answer.location, answer.also, answer.said, answer.advice)
+    return Hit(answer.name, message, answer.location, answer.also, (*answer.said, *_about(loss)), answer.advice)
+
+
+def _about(loss: str) -> tuple[str, ...]:
+    return (f"this is about the gradients of {loss}",) if loss else ()
 
 
 def of_flow(*kinds: Kind, declared: str = "") -> Callable[[Evidence, Options], Iterator[Hit | NotAsked]]:
@@ -164,10 +172,10 @@ def worst(evidence: Evidence, size: Callable[[Line], tuple[float, str] | None]) 
     Args:
         size: how wrong a finite gradient is, and what is said of it; None if it is not.
     """
-    sizes = [
-        (size(x), x) for x in evidence.sizes.story.parameters if x.gradient is not None and not x.gradient.nonfinite
-    ]
-    wrong = sorted(((s, x) for s, x in sizes if s is not None), key=lambda pair: -pair[0][0])
+    finite = [(loss, x) for loss, x in evidence.parameters if x.gradient is not None and not x.gradient.nonfinite]
+    sizes = [(size(x), loss, x) for loss, x in finite]
+    wrong = sorted([(s, loss, x) for s, loss, x in sizes if s is not None], key=lambda entry: -entry[0][0])
     if wrong:
-        (_, message), line = wrong[0]
-        yield Hit(line.name, message, line.loc, tuple(x.name for _, x in wrong[1:]))
+        (_, message), loss, line = wrong[0]
+        others = dict.fromkeys(x.name for _, _, x in wrong if x.name != line.name)
+        yield Hit(line.name, message, line.loc, tuple(others), _about(loss))

@@ -16,6 +16,7 @@ from ..errors import CommandError
 from ..loader import Loaded, Request
 from ..model import About
 from ..notes import SILENT, Notes
+from ..others import Other
 
 GRAD = "grad"
 """Calls that compute what goes into a loss as a rule; a later step may have overwritten what they need."""
@@ -73,10 +74,10 @@ class CallList(Answered):
         selectable = [line for line in self.lines if line.selectable]
         return [line for line in selectable if line.kind != GRAD] or selectable
 
-    def others(self) -> Sequence[str]:
-        """The losses, or the lines, of what ``--backward each`` asks about beside the call that is asked about."""
+    def others(self) -> list[Other]:
+        """What ``--backward each`` asks about beside the call that is asked about."""
         lines = (line for line in self.distinct() if self.asked not in line.numbers)
-        return list(dict.fromkeys(line.loss or source.short(line.location) for line in lines))
+        return [Other(line.loss or source.short(line.location), line.last) for line in lines]
 
 
 def listed(request: Request, notes: Notes = SILENT) -> CallList:

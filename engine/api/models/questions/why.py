@@ -19,7 +19,6 @@ from ..errors import CommandError
 from ..loader import Loaded, Request
 from ..model import About, Model
 from ..notes import SILENT, Notes
-from .calls import calls_of
 from .cuts import Cuts
 from .question import Question
 
@@ -33,7 +32,6 @@ class Verdicts(Answered, Answers):
         subjects: how many tensors were asked about.
         chosen: whether they were asked for by name.
         failure: the answer about the error that the model raised, where it explains itself; it is the only one then.
-        others: the losses of the other backward calls of the file, which nobody asked about and nothing is said of.
     """
 
     about: About
@@ -41,7 +39,6 @@ class Verdicts(Answered, Answers):
     subjects: int
     chosen: bool
     failure: Answer | None
-    others: Sequence[str] = ()
 
     @property
     def findings(self) -> int:
@@ -97,17 +94,13 @@ class Why(Cuts, Question[Verdicts]):
                     f"{case.about.name} raised no error", f"for its gradients: gradtool why {request.model}"
                 )
             verdicts = case.verdicts(self, notes)
-            if request.backward is None and case.left is not None and not case.left.live:
-                verdicts.others = calls_of(case.left, request).others()
             case.case = case.model = None
         if not self.prove or verdicts.failure is not None:
             return verdicts
         from .proving import proved, unproved
 
         proofs = [proved(a, request, self) if i < WHOLE else unproved(a) for i, a in enumerate(verdicts)]
-        told = Verdicts.of(verdicts.about, verdicts.loss, proofs, verdicts.subjects, verdicts.chosen)
-        told.others = verdicts.others
-        return told
+        return Verdicts.of(verdicts.about, verdicts.loss, proofs, verdicts.subjects, verdicts.chosen)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Verdicts:
         """The answers about a model that is loaded."""

@@ -17,12 +17,13 @@ _HALF = np.finfo(np.float16)
 
 
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
-    halves = [x for x in evidence.sizes.story.parameters if x.gradient is not None and x.dtype == "float16"]
+    halves = [x for _, x in evidence.parameters if x.gradient is not None and x.dtype == "float16"]
     for said in (_overflow, _underflow):
         hits = [(line, message) for line in halves if (message := said(line, options)) is not None]
         if hits:
             line, message = hits[0]
-            yield Hit(line.name, message, line.loc, tuple(x.name for x, _ in hits[1:]))
+            others = dict.fromkeys(x.name for x, _ in hits if x.name != line.name)
+            yield Hit(line.name, message, line.loc, tuple(others))
 
 
 def _overflow(line: Line, options: Options) -> str | None:

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from gradtool.engine.answers.gradcheck import WRONG
 from gradtool.engine.eager.pylayer import LayerNode
 
-from ..evidence import Evidence
+from ..evidence import Evidence, OtherLoss
 from ..finding import Severity
 from ..rule import Hit, Options, Rule
 
 
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
-    if not options["every"] and not _has_own_rules(evidence):
-        return
-    wrong = [e for e in evidence.comparison.story.entries if e.status == WRONG]
+    losses: list[Evidence | OtherLoss] = [evidence, *evidence.others]
+    checked = [loss for loss in losses if options["every"] or _has_own_rules(loss)]
+    wrong = [e for loss in checked for e in loss.comparison.story.entries if e.status == WRONG]
     if wrong:
         first, *others = wrong
         told = (
@@ -23,12 +23,13 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
         )
         message = f"the gradient of {first.name} is wrong{told}"
         said = tuple(text for text in (first.cause, first.suspect and f"on its way: {first.suspect}") if text)
-        yield Hit(first.name, message, first.loc, tuple(e.name for e in others), said)
+        also = dict.fromkeys(e.name for e in others if e.name != first.name)
+        yield Hit(first.name, message, first.loc, tuple(also), said)
 
 
-def _has_own_rules(evidence: Evidence) -> bool:
+def _has_own_rules(loss: Evidence | OtherLoss) -> bool:
     """Whether the gradient of an operator is the user's own; gradtool's are checked by its tests."""
-    return any(isinstance(o.origin, LayerNode) for o in evidence.sizes.story.operators)
+    return any(isinstance(o.origin, LayerNode) for o in loss.sizes.story.operators)
 
 
 RULE = Rule(

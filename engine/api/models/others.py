@@ -1,0 +1,65 @@
+"""The losses of a file that a question about one of them leaves out, and what ``why`` finds about these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from gradtool.engine.core.errors import GradtoolError
+
+from .errors import CommandError
+from .notes import SILENT, Notes
+
+if TYPE_CHECKING:
+    from .loader import Loaded, Request
+
+
+@dataclass
+class Other:
+    """The last backward pass of another line of the file.
+
+    Attributes:
+        loss: what the user's code calls the loss; where it has no name, the line of the call.
+        number: what ``--backward`` takes.
+        findings: how many there are about it; None as long as nobody has looked.
+        refused: why it could not be looked at, where somebody tried.
+    """
+
+    loss: str
+    number: int
+    findings: int | None = None
+    refused: CommandError | GradtoolError | None = None
+
+    def data(self) -> dict[str, Any]:
+        """The pass in JSON's types."""
+        return {"loss": self.loss, "backward": self.number, "findings": self.findings}
+
+
+def others(left: Loaded, request: Request) -> Sequence[Other]:
+    """The passes that nobody asked about; none where the request says which one is meant."""
+    if request.backward is not None or request.loss is not None or left.live or len(left.calls.every) < 2:
+        return ()
+    from .questions.calls import calls_of
+
+    return calls_of(left, request).others()
+
+
+def look_at(passes: Sequence[Other], request: Request, feed: str | None = None, notes: Notes = SILENT) -> None:
+    """Ask ``why`` about passes that were left out: the file runs once for each.
+
+    Args:
+        request: what was asked about.
+        feed: a file of arrays to feed to a program.
+    """
+    from .questions.why import Why
+
+    for other in passes:
+        if other.findings is not None:
+            continue
+        try:
+            answer = Why(feed=feed).ask(replace(request, backward=str(other.number)), notes)
+        except (CommandError, GradtoolError) as error:
+            other.refused = error
+        else:
+            other.findings = answer.findings

@@ -1,0 +1,46 @@
+"""What is shown of the losses of a file that an answer about one of them says nothing of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from gradtool.models.model import About
+from gradtool.models.others import Other
+from gradtool.models.wording import command_line, count
+
+
+def lines(about: About, command: str) -> list[str]:
+    """What was not looked at, and what was found where somebody looked; nothing of a file with one loss.
+
+    Args:
+        command: that answers about each of them.
+    """
+    left_out = [f"not looked at: {text}" for text in not_looked_at(about.others, command, about.words)]
+    return [*left_out, *(f"looked at as well: {text}" for text in looked_at(about.others, about.words))]
+
+
+def not_looked_at(passes: Sequence[Other], command: str, words: Sequence[str]) -> Iterator[str]:
+    """The losses that nothing is known of, and the command that answers about each of them."""
+    for other in passes:
+        if other.refused is not None:
+            yield f"the gradients of {other.loss}: {other.refused}"
+    names = [other.loss for other in passes if other.findings is None and other.refused is None]
+    if names:
+        each = command_line("gradtool", command, *words, "--backward", "each")
+        yield f"the gradients of {', '.join(dict.fromkeys(names))}: {each}"
+
+
+def looked_at(passes: Sequence[Other], words: Sequence[str]) -> Iterator[str]:
+    """What ``why`` found about losses that were looked at beside the one that was asked about."""
+    for other in passes:
+        if other.findings is None:
+            continue
+        more = command_line("gradtool", "why", *words, "--backward", str(other.number))
+        found = f"{count(other.findings, 'finding')}: {more}" if other.findings else "no findings"
+        yield f"the gradients of {other.loss}: {found}"
+
+
+def data(about: About) -> list[dict[str, Any]]:
+    """The same in JSON's types."""
+    return [other.data() for other in about.others]
