@@ -11,6 +11,10 @@ from jsonschema import Draft202012Validator
 
 import gradtool.cli
 from gradtool.cli import commands, context
+from gradtool.engine.core.errors import GradientError
+from gradtool.models.loader import Request
+from gradtool.models.notes import Notes
+from gradtool.models.questions.why import Verdicts, Why
 from tests.cli.conftest import Run, Write
 
 SCHEMA = Path(gradtool.cli.__path__[0]) / "schemas" / "each.json"
@@ -90,6 +94,64 @@ good.backward()
 bad = ((first(x) * 0 - 1) ** 2).mean()
 bad.backward()
 """
+
+
+@pytest.mark.parametrize("command", ["why", "backward", "stats", "doctor"])
+def test_an_exit_code_counts_what_is_found_about_losses_that_nobody_asked_about(
+    gradtool: Run, model: Write, command: str
+) -> None:
+    lines = ZERO.splitlines(keepends=True)
+    file = model("".join([*lines[:3], *lines[5:], *lines[3:5]]))  # the bad one first: asked about is the good one
+    done = gradtool(command, file)
+    assert done.code == 0
+    assert "not looked at" in done.out
+    assert "the gradients of bad: gradtool why model.py --backward each".replace(
+        "why", "why" if command == "doctor" else command
+    ) in " ".join(done.out.split())
+    done = gradtool(command, file, "--exit-code")
+    assert done.code == 1
+    assert "the gradients of bad: 1 finding: gradtool why model.py --backward 1" in done.out
+    if command == "doctor":
+        return
+    for options, findings in (((), None), (("--exit-code",), 1)):
+        data = gradtool(command, file, *options, "--format", "json").data
+        assert data["others"] == [{"backward": 1, "findings": findings, "loss": "bad"}]
+    assert gradtool(command, file, "--exit-code", "--backward", "2").code == 0
+    assert gradtool(command, file, "--backward", "2", "--format", "json").data["others"] == []
+
+
+def test_a_gate_looks_at_every_loss(gradtool: Run, model: Write) -> None:
+    lines = ZERO.splitlines(keepends=True)
+    file = model("".join([*lines[:3], *lines[5:], *lines[3:5]]))
+    done = gradtool("check", file)
+    assert done.code == 1
+    assert "GT205 zero-gradient" in done.out
+    assert "  this is about the gradients of bad\n" in done.out
+    assert gradtool("check", file, "--backward", "2").code == 0
+
+
+def test_a_loss_that_cannot_be_looked_at_is_no_all_clear(
+    gradtool: Run, model: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = """\
+import paddle
+import warnings
+warnings.simplefilter("ignore")
+w, v = paddle.ones([1]), paddle.ones([1])
+v.stop_gradient = False
+w.backward()
+loss = (v * v).sum()
+loss.backward()
+"""
+    assert "GT901 not-checked · note: the gradients of w: " in gradtool("check", model(text)).out
+
+    def refuse(question: Why, request: Request, notes: Notes) -> Verdicts:
+        raise GradientError("it is gone")
+
+    monkeypatch.setattr(Why, "ask", refuse)
+    done = gradtool("stats", "model.py", "--exit-code")
+    assert done.code == 4
+    assert "not looked at: the gradients of w: it is gone" in done.out
 
 
 def test_one_exit_code(gradtool: Run, model: Write) -> None:
