@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradtool.engine.answers.coverage import Coverage
 from gradtool.engine.answers.nan import Hunt
@@ -23,7 +23,6 @@ from gradtool.models.loader import Request
 from gradtool.models.model import About, Model
 from gradtool.models.names import Names
 from gradtool.models.notes import SILENT, Notes
-from gradtool.models.others import Other, others
 from gradtool.models.questions.backward import Backward
 from gradtool.models.questions.calls import CallList, calls_of
 from gradtool.models.questions.cuts import Cuts
@@ -37,6 +36,9 @@ from gradtool.models.wording import finite
 
 from .. import views
 from ..views.view import View
+
+if TYPE_CHECKING:
+    from gradtool.models.others import Other
 
 NOT_RUN = "The program was not run."
 
@@ -197,7 +199,8 @@ def of_file(request: Request, inquiry: Inquiry, notes: Noting) -> Findings:
         history = listening.history(case.left)
         told = about(case, search, inquiry, notes)
         told.calls = calls
-        told.others = others(case.left, request)
+        if case.model is not None:
+            told.others = case.model.left_out
         if len(history.steps) > 1:
             told.answers["over-time"] = OverTime().of(replace(case.about, words=request.words()), history)
         return told

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain
 from operator import attrgetter
+from typing import Any
 
 from gradtool.engine.answers import numbers
 from gradtool.engine.answers.why.statistics import LABEL as STATISTICS
@@ -13,8 +14,7 @@ from gradtool.engine.answers.why.verdicts import BY_STRUCTURE
 from gradtool.models.gradients import GradientRow, GradientTable
 from gradtool.models.wording import NOTHING, command_line, count, dropped, finite, number, shape, without_pass
 
-from . import others
-from .view import Table, View, failed, to_json
+from .view import Table, View, failed, left_out, to_json
 
 VALUE_HEADINGS = ("‖g‖", "max |g|", "zeros", "not finite")
 
@@ -24,10 +24,13 @@ _KINDS = {"static": "program", "eager": "tape"}
 def view(answer: GradientTable) -> View:
     """Every parameter or leaf with its gradient or the reason why not."""
     findings = count(answer.findings, "finding")
-    blocks: list[str | Table] = [_head(answer), _table(answer), _summary(answer, findings)]
+    others, others_data = left_out(answer.about, "backward")
+    blocks: list[str | Table] = [_head(answer), _table(answer), _summary(answer, findings, others)]
     if answer.recomputed is not None:
         blocks.insert(1, answer.recomputed.line())
-    return View("backward", _data(answer), blocks, _next(answer), marks={findings: "bad"}, records="parameters")
+    return View(
+        "backward", _data(answer, others_data), blocks, _next(answer), marks={findings: "bad"}, records="parameters"
+    )
 
 
 def _head(answer: GradientTable) -> str:
@@ -105,7 +108,7 @@ def value_cells(row: GradientRow) -> list[str]:
     return [number(g.norm), number(g.largest), f"{g.zeros}/{g.elements}", str(g.nonfinite)]
 
 
-def _summary(answer: GradientTable, findings: str) -> str:
+def _summary(answer: GradientTable, findings: str, others: Sequence[str]) -> str:
     """``2 of 3 parameters get a gradient · --no-grad my_fc.b_0 removed 1 gradient``."""
     text = arrived(answer) + told_of_values(answer.counted, answer.computed)
     if answer.no_grad:
@@ -115,8 +118,7 @@ def _summary(answer: GradientTable, findings: str) -> str:
         text += f" · as {answer.given.at} asks"
     text += f" · --params leaves out {answer.unasked}" if answer.unasked else ""
     text = text if findings.startswith("0 ") else f"{text} · {findings}"
-    left_out = others.lines(answer.about, "backward")
-    return "\n".join([text, *left_out, *dropped(answer.about.dropped), *failed(answer.failure)])
+    return "\n".join([text, *others, *dropped(answer.about.dropped), *failed(answer.failure)])
 
 
 def arrived(answer: GradientTable) -> str:
@@ -167,7 +169,7 @@ def _next(answer: GradientTable) -> list[str]:
     return [*next_, command_line("gradtool", "backward", *words, *answer.checkpoint_words, "--run"), pairs]
 
 
-def _data(answer: GradientTable) -> dict[str, object]:
+def _data(answer: GradientTable, others: list[dict[str, Any]]) -> dict[str, object]:
     loss = answer.loss
     return {
         "model": answer.about.file,
@@ -187,7 +189,7 @@ def _data(answer: GradientTable) -> dict[str, object]:
         "given": None if answer.given is None else answer.given.data(),
         "recomputed": None if answer.recomputed is None else answer.recomputed.data(),
         "findings": answer.findings,
-        "others": others.data(answer.about),
+        "others": others,
         "failure": None if answer.failure is None else answer.failure.data(),
     }
 

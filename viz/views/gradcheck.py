@@ -11,8 +11,7 @@ from gradtool.models.names import line_of
 from gradtool.models.questions.gradcheck import Comparison
 from gradtool.models.wording import NOTHING, command_line, count, finite, number, shape
 
-from . import others
-from .view import Table, View
+from .view import Table, View, left_out
 
 
 def view(answer: Comparison) -> View:
@@ -42,19 +41,20 @@ def view(answer: Comparison) -> View:
     last = f"{len(entries) - wrong - refused} of {count(len(entries), 'gradient')} checked and right"
     last += f" · {wrong} wrong" if wrong else ""
     last += f" · {refused} not checked" if refused else ""
+    others, others_data = left_out(about, "gradcheck")
     data = {
         "model": about.file,
         "mode": about.mode,
         "entries": [_data(e) for e in entries],
         "findings": answer.findings,
-        "others": others.data(about),
+        "others": others_data,
         "passed": not wrong and not refused,
     }
     next_ = [
         command_line("gradtool", "program", *about.words, "--pairs"),
         command_line("gradtool", "nan", *about.words),
     ]
-    told = "\n".join([last, *others.lines(about, "gradcheck")])
+    told = "\n".join([last, *others])
     return View("gradcheck", data, [table, told], next_, records="entries")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from gradtool.models.model import About
 from gradtool.models.others import Other
@@ -39,8 +38,3 @@ def looked_at(passes: Sequence[Other], words: Sequence[str]) -> Iterator[str]:
         more = command_line("gradtool", "why", *words, "--backward", str(other.number))
         found = f"{count(other.findings, 'finding')}: {more}" if other.findings else "no findings"
         yield f"the gradients of {other.loss}: {found}"
-
-
-def data(about: About) -> list[dict[str, Any]]:
-    """The same in JSON's types."""
-    return [other.data() for other in about.others]

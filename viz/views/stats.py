@@ -18,8 +18,7 @@ from gradtool.models.questions.stats import Sizes
 from gradtool.models.wording import NOTHING, command_line, count, dropped, finite, number, shape, without_pass
 
 from ..bars import course, histogram, log_bar
-from . import others
-from .view import Table, View, failed
+from .view import Table, View, failed, left_out
 
 _HEADINGS = ("‖g‖", "log ‖g‖", "‖g‖/‖w‖", "max |g|", "zeros", "not finite", "verdict")
 
@@ -39,7 +38,8 @@ def view(answer: Sizes) -> View:
     trend = answer.story.trend
     if trend is not None:
         told.append(_told(trend))
-    told += [*others.lines(about, "stats"), *dropped(about.dropped), *failed(answer.failure)]
+    others, others_data = left_out(about, "stats")
+    told += [*others, *dropped(about.dropped), *failed(answer.failure)]
     data = {
         "model": about.file,
         "mode": about.mode,
@@ -49,7 +49,7 @@ def view(answer: Sizes) -> View:
         "total": answer.total,
         "dropped": list(about.dropped),
         "trend": None if trend is None else _trend(trend),
-        "others": others.data(about),
+        "others": others_data,
         "failure": None if answer.failure is None else answer.failure.data(),
     }
     more = ["gradtool", "stats", *about.words, "--by", "op", "--worst", "10"]

@@ -17,6 +17,7 @@ from ..tones import TONES, painted
 
 if TYPE_CHECKING:
     from gradtool.engine.answers.why.answers import Answer
+    from gradtool.models.model import About
 
 
 @dataclass
@@ -81,6 +82,19 @@ def ended(view: View, incomplete: str) -> View:
     if not incomplete or view.tells_its_end:
         return view
     return replace(view, data={**view.data, "incomplete": incomplete}, blocks=[*view.blocks, incomplete])
+
+
+def left_out(about: About, command: str) -> tuple[list[str], list[dict[str, Any]]]:
+    """What is told of other losses of the file, which the answer says nothing of; and the same in JSON's types.
+
+    Args:
+        command: that answers about each of them.
+    """
+    if not about.others:
+        return [], []
+    from . import others
+
+    return others.lines(about, command), [other.data() for other in about.others]
 
 
 def failed(failure: Answer | None) -> list[str]:

@@ -10,13 +10,13 @@ from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.models.questions.why import Verdicts
 from gradtool.models.wording import command_line, count, dropped
 
-from . import others
-from .view import Table, View
+from .view import Table, View, left_out
 
 
 def view(answers: Verdicts) -> View:
     """Why each tensor has no gradient, or a zero one."""
     wrong = answers.findings
+    others, others_data = left_out(answers.about, "why")
     data = {
         "model": answers.about.file,
         "mode": answers.about.mode,
@@ -25,7 +25,7 @@ def view(answers: Verdicts) -> View:
         "findings": wrong,
         "asked": answers.subjects,
         "dropped": list(answers.about.dropped),
-        "others": others.data(answers.about),
+        "others": others_data,
     }
     table = Table(["tensor", "verdict", "finding", "source", "code", "why", "the same for"])
     for a in answers:
@@ -34,7 +34,7 @@ def view(answers: Verdicts) -> View:
     return View(
         "why",
         data,
-        ["\n".join(_lines(answers, wrong))],
+        ["\n".join(_lines(answers, wrong, others))],
         _next(answers),
         table,
         _marks(answers, wrong),
@@ -48,12 +48,12 @@ def _marks(answers: Verdicts, wrong: int) -> dict[str, str]:
     return marks | {count(wrong, "finding"): "bad", "no findings": "good", "no finding": "warn"}
 
 
-def _lines(answers: Verdicts, wrong: int) -> list[str]:
+def _lines(answers: Verdicts, wrong: int, others: Sequence[str]) -> list[str]:
     """Each answer, and how many there are."""
     lines = told(answers, answers.chosen)
     if answers.failure is not None or answers.chosen:
         return lines[:-1]
-    return [*lines, summary(answers, wrong), *others.lines(answers.about, "why"), *dropped(answers.about.dropped)]
+    return [*lines, summary(answers, wrong), *others, *dropped(answers.about.dropped)]
 
 
 def told(answers: Sequence[Answer], chosen: bool) -> list[str]:

@@ -18,7 +18,6 @@ from . import loader, users_code
 from .errors import CommandError, asked_in_python
 from .loader import Loaded, Request
 from .notes import SILENT, Notes
-from .others import Other
 
 if TYPE_CHECKING:
     from gradtool.engine.answers.diff.outline import Outline
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from .gradients import GradientTable
     from .listing import Listing
     from .names import Names
+    from .others import Other
     from .questions.backward import Backward
     from .questions.cuts import Cuts
     from .questions.debug import Debug

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from . import loader
 from .loader import Loaded, Request
 from .model import Model
-from .others import others
 from .program.model import ProgramModel
 from .tape.model import TapeModel
 from .telling import incomplete
@@ -32,7 +31,10 @@ def model_in(left: Loaded, request: Request) -> Model:
         raise left.error
     model = kind_of(left, request).found_in(left, request)
     model.incomplete = incomplete(left)
-    model.left_out = others(left, request)
+    if left.calls.every[1:]:
+        from .others import others
+
+        model.left_out = others(left, request)
     return model
 
 

@@ -38,7 +38,7 @@ class Other:
 
 def others(left: Loaded, request: Request) -> Sequence[Other]:
     """The passes that nobody asked about; none where the request says which one is meant."""
-    if request.backward is not None or request.loss is not None or left.live or len(left.calls.every) < 2:
+    if request.backward is not None or request.loss is not None or left.live:
         return ()
     from .questions.calls import calls_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradtool.engine.core import source
 from gradtool.engine.core.source import Location
@@ -16,7 +16,9 @@ from ..errors import CommandError
 from ..loader import Loaded, Request
 from ..model import About
 from ..notes import SILENT, Notes
-from ..others import Other
+
+if TYPE_CHECKING:
+    from ..others import Other
 
 GRAD = "grad"
 """Calls that compute what goes into a loss as a rule; a later step may have overwritten what they need."""
@@ -76,6 +78,8 @@ class CallList(Answered):
 
     def others(self) -> list[Other]:
         """What ``--backward each`` asks about beside the call that is asked about."""
+        from ..others import Other
+
         lines = (line for line in self.distinct() if self.asked not in line.numbers)
         return [Other(line.loss or source.short(line.location), line.last) for line in lines]
 
