@@ -518,6 +518,26 @@ TRANSFORMS = (
     "paddle.fft.ifftshift(b)",
 )
 
+COMPLEX_MATRICES = (
+    "paddle.linalg.svd(zm)[1]",
+    "paddle.linalg.svd(z)[1]",
+    "paddle.linalg.svd(z, full_matrices=True)[1]",
+    "paddle.abs(paddle.linalg.svd(zm)[0])",
+    "paddle.abs(paddle.linalg.svd(z)[2])",
+    "paddle.abs(paddle.linalg.svd(few)[2])",
+    "paddle.abs(paddle.linalg.svd(x, full_matrices=True)[0])",
+    "paddle.square(paddle.linalg.svd(few, full_matrices=True)[2])[:2]",
+    "paddle.linalg.svd(b, full_matrices=True)[1]",
+    "paddle.linalg.pinv(z)",
+    "paddle.linalg.pinv(zm)",
+    "paddle.linalg.pinv(zm, hermitian=True)",
+    "paddle.linalg.pinv(m, hermitian=True)",
+    "paddle.linalg.pinv(b, rcond=0.5)",
+    "paddle.linalg.slogdet(zm)",
+    "paddle.linalg.norm(z, 'nuc')",
+    "paddle.linalg.cond(zm)",
+)
+
 SIGNALS = (
     "paddle.signal.frame(wave, 5, 3)",
     "paddle.signal.frame(wave, 5, 3, axis=0)",
@@ -565,6 +585,7 @@ CALLS: tuple[str, ...] = (
     *NORMS,
     *TRANSFORMS,
     *SIGNALS,
+    *COMPLEX_MATRICES,
 )
 
 ONLY_DYNAMIC = ("paddle.view(f, 'int32')",)
@@ -590,6 +611,9 @@ UNREAD = "differences say that a triangle, or a diagonal, that is not read has n
 CONSTANT = "nothing depends on the operand, so there is no gradient; Paddle has zeros"
 FACTOR = "differences say that Paddle's gradient by Cholesky's factor is another one from the second row on"
 
+PSEUDO = "the product with the matrix is not the matrix again: Paddle's pseudo-inverse of complex ones is its conjugate"
+TURNED = "differences say that Paddle's gradient leaves out how a complex determinant turns"
+
 EXACTER: dict[tuple[str, str], str] = {
     ("paddle.unfold(v, 0, 2, 1)", "first"): OVERLAPPING,
     ("b.unfold(2, 3, 1)", "first"): OVERLAPPING,
@@ -603,5 +627,7 @@ EXACTER: dict[tuple[str, str], str] = {
     ("paddle.linalg.matrix_power(m, 0)", "first"): CONSTANT,
     ("paddle.linalg.cholesky_solve(x, m)", "first"): FACTOR,
     ("paddle.linalg.cholesky_solve(x, m, upper=True)", "first"): FACTOR,
+    **{(f"paddle.linalg.pinv({z})", part): PSEUDO for z in ("z", "zm") for part in ("results", "first")},
+    ("paddle.linalg.slogdet(zm)", "first"): TURNED,
 }
 """By call and part: why gradtool's values are other ones."""

@@ -194,6 +194,42 @@ MATRICES: tuple[str, ...] = (
     "paddle.signal.stft(x, 2, 1)",
     "paddle.signal.stft(x, 2, 1, window=row)",
     "paddle.signal.istft(x, 2, 1)",
+    *(
+        f"paddle.linalg.{text}"
+        for text in (
+            "cholesky(spd)",
+            "eigh(spd)",
+            "eigvalsh(spd)",
+            "eig(spd)",
+            "eigvals(spd)",
+            "lu(spd)",
+            "lu_unpack(*paddle.linalg.lu(spd))",
+            "qr(spd)",
+            "svd(spd)",
+            "svd(spd, full_matrices=True)",
+            "svdvals(spd)",
+            "pinv(spd)",
+            "pinv(spd, hermitian=True)",
+            "lstsq(spd, spd)[:2]",
+            "lstsq(spd, spd, driver='gelsd')",
+            "matrix_exp(spd)",
+            "matrix_rank(spd)",
+            "matrix_rank(spd, hermitian=True)",
+            "slogdet(spd)",
+            "det(spd)",
+            "inv(spd)",
+            "cond(spd)",
+            "norm(spd, 'nuc')",
+            "matrix_power(spd, 2)",
+            "multi_dot([spd, spd])",
+            "cholesky_solve(spd, spd)",
+            "solve(spd, spd)",
+            "householder_product(spd, spd[0])",
+            "ormqr(spd, spd[0], spd)",
+            "cov(spd)",
+            "corrcoef(spd)",
+        )
+    ),
 )
 
 CALLS: tuple[str, ...] = (

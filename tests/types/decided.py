@@ -104,7 +104,7 @@ DECISIONS = (
     Decision(
         "A function without a complex derivative, whose gradient Paddle gives all the same, is refused for complex "
         "numbers, and so is what would drop their imaginary parts in silence.",
-        r"(paddle\.(round|sign|median|sum|reduce_as|select_scatter|slice_scatter|linalg\.slogdet)|F\.(hardswish|log_sigmoid|softplus|softsign|fold|dropout2d|alpha_dropout|"
+        r"(paddle\.(round|sign|median|sum|reduce_as|select_scatter|slice_scatter)|F\.(hardswish|log_sigmoid|softplus|softsign|fold|dropout2d|alpha_dropout|"
         r"multi_label_soft_margin_loss))\(.*",
         lambda c: c.refuses and c.complex,
     ),
@@ -113,6 +113,21 @@ DECISIONS = (
         "type, or rounds to the smaller; gradtool refuses.",
         r"(paddle\.(matmul|mm|dot|add_n|einsum|stack|isclose|inner|tensordot|linalg\.triangular_solve)|F\.(linear|conv1d|cross_entropy))\(.*",
         lambda c: c.refuses and c.mixed,
+    ),
+    Decision(
+        "Eigenvalues and least squares have gradients, which Paddle leaves out.",
+        r"paddle\.linalg\.(eigvals|lstsq)\(.*",
+        lambda c: ">" in c.ours and ">" not in c.theirs,
+    ),
+    Decision(
+        "Reflections have gradients by all that they are made of; Paddle refuses where one tensor gives both.",
+        r"paddle\.linalg\.(householder_product|ormqr)\(.*",
+        lambda c: c.computes,
+    ),
+    Decision(
+        "Products of whole numbers are whole numbers.",
+        r"paddle\.linalg\.(matrix_power|multi_dot)\(.*",
+        lambda c: c.computes,
     ),
     Decision(
         "A label is a class index, a length a whole number: Paddle reads others all the same, without a gradient then.",
@@ -138,11 +153,6 @@ DECISIONS = (
         "The variance of whole numbers is a float32 number: Paddle cuts off the mean, and the result.",
         r"paddle\.var\(x\)",
         lambda c: c.ours == "f4",
-    ),
-    Decision(
-        "The columns and rows beside complex singular values are fixed up to a phase only; gradtool refuses.",
-        r"paddle\.norm\(x, p=2, axis=\[0, 1\]\)",
-        lambda c: c.refuses and c.complex,
     ),
     Decision(
         "Where both a product and a sum take two types, what is made of them does too; Paddle's own kernel takes one.",

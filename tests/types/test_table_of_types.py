@@ -21,8 +21,6 @@ ELSEWHERE = {
     "in place": "exponential fill_any fill_diagonal",
     "layers and initializers": "orthogonal_random rnn seed truncated_gaussian_random",
     "old functions": "fill_constant_batch_size_like mul",
-    "decompositions, of real and complex numbers: tests/paddle_values, tests/api/linalg": "cholesky eig eigh eigvals "
-    "eigvalsh lstsq lu lu_unpack matrix_exp matrix_rank qr",
     "no operator of programs": "median",
     "no public function": "fused_softmax_mask_upper_triangle",
     "selected rows": "get_tensor_from_selected_rows merge_selected_rows",

@@ -104,7 +104,8 @@ def svd(
     """``x = U · diag(S) · VH`` for each matrix of a batch: columns, singular values from the largest on, and rows.
 
     Args:
-        full_matrices: all columns and rows there are: not part of this version.
+        full_matrices: columns and rows without a value complete U and VH to square ones. Only what does not depend on
+            the choice of these has a gradient.
         out: three tensors for the results.
     """
     x = tensor(x, "x", "paddle.linalg.svd")
@@ -126,13 +127,28 @@ def pinv(x: Any, rcond: Any = 1e-15, hermitian: bool = False, name: str | None =
 
     Args:
         rcond: what is smaller than that share of the largest singular value counts as 0.
-        hermitian: the matrices are their own transposes; they are decomposed as all others are.
+        hermitian: the matrices equal their adjoints: their lower triangles are read, and decomposed by eigenvalues.
     """
-    u, s, vh = svd(tensor(x, "x", "paddle.linalg.pinv"))
-    cutoff = max(s, -1, keepdim=True) * rcond
-    counts = s > cutoff
-    factors = where(counts, 1 / where(counts, s, ones_like(s)), zeros_like(s))
-    return matmul(matrix_transpose(vh) * unsqueeze(factors, -2), u, transpose_y=True, name=name)
+    x = tensor(x, "x", "paddle.linalg.pinv")
+    if hermitian:
+        from ._eigen import eigh
+
+        values, columns = eigh(x)
+        return matmul(columns * _inverses(values, values.abs(), rcond, x), _conj(columns), transpose_y=True, name=name)
+    u, s, vh = svd(x)
+    return matmul(matrix_transpose(_conj(vh)) * _inverses(s, s, rcond, x), _conj(u), transpose_y=True, name=name)
+
+
+def _inverses(values: AnyTensor, sizes: AnyTensor, rcond: Any, like: AnyTensor) -> AnyTensor:
+    """One over each value in a row, 0 for those that are too small, in the type of *like*."""
+    counts = sizes > max(sizes, -1, keepdim=True) * rcond
+    factors = where(counts, 1 / where(counts, values, ones_like(values)), zeros_like(values))
+    row = unsqueeze(factors, -2)
+    return cast(row, like.dtype) if like.dtype.is_complex else row  # type: ignore[no-any-return]
+
+
+def _conj(x: AnyTensor) -> AnyTensor:
+    return x.conj() if x.dtype.is_complex else x
 
 
 def cov(

@@ -97,7 +97,8 @@ def _by_vectors(k, x, eigenvalues, eigenvectors, deigenvalues, deigenvectors):
     if deigenvectors is not None:
         turned = k.matmul(across, deigenvectors)
         gaps = k.as_type(k.inverse_differences(eigenvalues), x)
-        left = left + k.matmul(eigenvectors, turned * gaps)
+        # Of how vectors turn, the half that matrices which equal their adjoints can see, as Paddle has it.
+        left = left + k.matmul(eigenvectors, (turned - k.adjoint(turned)) * gaps * 0.5)
     return k.matmul(left, across)
 
 

@@ -12,22 +12,23 @@ from ..samples import exactly
 from .systems import finite_matrices, square, without
 
 
-def _cut(k, x, rcond):
-    """Singular values and vectors, and which of the values count."""
-    u, s, vh = k.xp.linalg.svd(x, full_matrices=False)
+def _inverted(k, x, rcond):
+    """Singular vectors and values, which of these count, and what they are divided by: 0 for those that do not."""
+    xp = k.xp
+    u, s, vh = xp.linalg.svd(x, full_matrices=False)
     largest = s[..., :1] if s.shape[-1] else s
-    return u, s, vh, s > rcond * largest
+    counts = s > rcond * largest
+    shares = xp.where(counts, 1 / xp.where(counts, s, 1), 0).astype(s.dtype)
+    return xp.conj(u.swapaxes(-1, -2)), s, xp.conj(vh.swapaxes(-1, -2)), counts, shares
 
 
 @op("pseudo_inverse", "X -> Out", attrs={"rcond": 1e-15}, trait=Trait.INTERNAL | Trait.COMPLEX)
 def pseudo_inverse(k, x, *, rcond):
     """The pseudo-inverse of each matrix; singular values up to *rcond* times the largest one count as 0."""
-    xp = k.xp
     matrices, lost = finite_matrices(k, x)
-    u, s, vh, counts = _cut(k, matrices, rcond)
-    shares = xp.where(counts, 1 / xp.where(counts, s, 1), 0).astype(s.dtype)
-    out = xp.matmul(xp.conj(vh.swapaxes(-1, -2)) * shares[..., None, :], xp.conj(u.swapaxes(-1, -2)))
-    return without(k, xp.asarray(out, x.dtype), None if lost is None else lost, 2)
+    rows, _, columns, _, shares = _inverted(k, matrices, rcond)
+    out = k.xp.matmul(columns * shares[..., None, :], rows)
+    return without(k, k.xp.asarray(out, x.dtype), lost, 2)
 
 
 @pseudo_inverse.infer
@@ -69,10 +70,9 @@ def lstsq(k, x, y, *, rcond):
     """
     xp = k.xp
     matrices, lost = finite_matrices(k, x)
-    u, s, vh, counts = _cut(k, matrices, rcond)
-    shares = xp.where(counts, 1 / xp.where(counts, s, 1), 0).astype(s.dtype)
-    inner = xp.matmul(xp.conj(u.swapaxes(-1, -2)), y) * shares[..., :, None]
-    out = without(k, xp.asarray(xp.matmul(xp.conj(vh.swapaxes(-1, -2)), inner), y.dtype), lost, 2)
+    rows, s, columns, counts, shares = _inverted(k, matrices, rcond)
+    inner = xp.matmul(rows, y) * shares[..., :, None]
+    out = without(k, xp.asarray(xp.matmul(columns, inner), y.dtype), lost, 2)
     rank = counts.sum(-1).astype("int32")
     left = xp.matmul(x, out) - y
     squares = xp.square(left.real) + xp.square(left.imag) if left.dtype.kind == "c" else xp.square(left)
@@ -111,7 +111,7 @@ def _(k, x, y, solution, dsolution, dresiduals, dsingularvalues: Late, *, rcond)
         if dsingularvalues is None:
             return slope
         u, _, vh = k.svd(x, full_matrices=False)
-        return slope + k.matmul(u * k.insert_row(dsingularvalues), vh)
+        return slope + k.matmul(u * k.as_type(k.insert_row(dsingularvalues), u), vh)
 
     def of_y():
         return k.sum_to(k.matmul(k.adjoint(inverses), total) - left, y)

@@ -2,86 +2,156 @@
 
 from __future__ import annotations
 
-from ...core.errors import DtypeError, ShapeError, UnsupportedError
+from ...core.errors import ShapeError
 from ...core.spec import UNKNOWN
-from ..opdef import Late, Trait, op
-from ..samples import exactly
+from ..infer import expect_floating, real_part
+from ..opdef import Late, Like, Trait, op
+from ..samples import complexes, exactly
+from .systems import finite_matrices, without
 
 
-@op("svd", "X -> U S VH", attrs={"full_matrices": False})
+@op("svd", "X -> U S VH", attrs={"full_matrices": False}, trait=Trait.COMPLEX)
 def svd(k, x, *, full_matrices):
-    """``X = U · diag(S) · VH`` for every matrix of a batch: columns, singular values from the largest on, and rows."""
-    xp = k.xp
-    finite = xp.isfinite(x).all((-2, -1))
-    if finite.all():
-        return tuple(xp.linalg.svd(x, full_matrices=False))
+    """``X = U · diag(S) · VH`` for every matrix of a batch: columns, singular values from the largest on, and rows.
+
+    Args:
+        full_matrices: U and VH are square; columns and rows without a value complete them.
+    """
     # NumPy gives up where a number is not finite, for the whole batch: here the matrix is lost that holds it.
-    parts = xp.linalg.svd(xp.where(finite[..., None, None], x, 0), full_matrices=False)
-    lost = ~finite[..., None]
-    return tuple(
-        xp.where(mask, xp.asarray(xp.nan, x.dtype), part)
-        for mask, part in zip((lost[..., None], lost, lost[..., None]), parts, strict=True)
-    )
+    matrices, lost = finite_matrices(k, x)
+    u, s, vh = k.xp.linalg.svd(matrices, full_matrices=full_matrices)
+    return without(k, u, lost, 2), without(k, s, lost, 1), without(k, vh, lost, 2)
 
 
 @svd.infer
 def _(x, *, full_matrices):
-    if not x.dtype.is_floating:
-        raise DtypeError(f"svd: X must hold real floating-point numbers, but received {x.dtype.name}.")
+    expect_floating(x, "X", "svd")
     if x.ndim < 2:
         raise ShapeError(f"svd: X {list(x.shape)} must have at least 2 dimensions")
-    if full_matrices:
-        raise UnsupportedError(
-            "svd: full_matrices is not part of this version of gradtool", hint="norms do without them"
-        )
     *batch, rows, columns = x.shape
     count = UNKNOWN if UNKNOWN in (rows, columns) else min(rows, columns)
+    left, right = (rows, columns) if full_matrices else (count, count)
     return (
-        x.with_shape((*batch, rows, count)),
-        x.with_shape((*batch, count)),
-        x.with_shape((*batch, count, columns)),
+        x.with_shape((*batch, rows, left)),
+        real_part(x).with_shape((*batch, count)),
+        x.with_shape((*batch, right, columns)),
     )
 
 
 @svd.gradient
-def _(k, u, s, vh, ds, du: Late, dvh: Late):
+def _(k, x: Like, u, s, vh, ds, du: Late, dvh: Late, *, full_matrices):
     """Of the values alone it is ``U · diag(dS) · VH``, also where several of them are equal.
 
     Columns and rows turn without bounds where two values meet: their gradients are not finite there, nor where a value
     is 0, and with them the derivatives of higher order of what is made of the values.
     """
-    row, column = k.insert_row(s), k.as_column(s)
-    left = u * k.insert_row(ds)
+    v, dv = k.adjoint(vh), None if dvh is None else k.adjoint(dvh)
+    if full_matrices:
+        u, du = _with_values(k, u, du, s)
+        v, dv = _with_values(k, v, dv, s)
+    row = k.as_type(k.insert_row(s), u)
+    column = k.as_type(k.as_column(s), u)
+    left = u * k.as_type(k.insert_row(ds), u)
     if du is not None:
-        turned = k.matmul(u, du, trans_x=True)
-        turn = (turned - k.matmul(du, u, trans_x=True)) * k.inverse_differences(k.square(s))
+        inner, turn = _turn(k, u, du, s)
         left = left + k.matmul(u, turn * row) + k.beyond(du, u) / row
-    if dvh is None:
-        return k.matmul(left, vh)
-    turned = k.matmul(dvh, vh, trans_y=True)
-    turn = (k.matmul(vh, dvh, trans_y=True) - turned) * k.inverse_differences(k.square(s))
-    beside = k.beyond(dvh, vh, rows=True) / column
-    return k.matmul(left + k.matmul(u, column * turn), vh) + k.matmul(u, beside)
+        if u.dtype.kind == "c":
+            # Both phases turn together: what of them is left stands in either.
+            left = left + k.matmul(u, k.imaginary_diagonal(inner)) / row
+    if dv is None:
+        return k.matmul(left, k.adjoint(v))
+    _, turn = _turn(k, v, dv, s)
+    beside = k.adjoint(k.beyond(dv, v) / row)
+    return k.matmul(left + k.matmul(u, column * turn), k.adjoint(v)) + k.matmul(u, beside)
 
 
-@op("beyond", "X Basis -> Out", attrs={"rows": False}, trait=Trait.INTERNAL)
-def beyond(k, x, basis, *, rows):
-    """*x* without what its columns (or rows) have in those of *basis*; nothing of it is left by a whole basis."""
+def _turn(k, basis, slope, s):
+    """The slope in terms of the basis, and how it turns the columns against each other."""
+    inner = k.matmul(k.adjoint(basis), slope)
+    gaps = k.as_type(k.inverse_differences(k.square(s)), basis)
+    return inner, (inner - k.adjoint(inner)) * gaps
+
+
+def _with_values(k, basis, slope, s):
+    """The columns that have a value, and their slope.
+
+    The others span what these leave: when these turn, those follow, so that the slope of the others is one of these.
+    """
+    columns = k.some_columns(basis, s)
+    if slope is None:
+        return columns, None
+    others = k.some_columns(basis, s, last=True)
+    turned = k.matmul(k.adjoint(k.some_columns(slope, s, last=True)), columns)
+    return columns, k.some_columns(slope, s) - k.matmul(others, turned)
+
+
+@op("some_columns", "X S -> Out", attrs={"last": False}, trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
+def some_columns(k, x, s, *, last):
+    """As many of the first columns as *s* has numbers, or those behind them."""
+    count = s.shape[-1]
+    return k.xp.ascontiguousarray(x[..., count:] if last else x[..., :count])
+
+
+@some_columns.infer
+def _(x, s, *, last):
+    count, width = s.shape[-1], x.shape[-1]
+    if last:
+        count = UNKNOWN if UNKNOWN in (count, width) else width - count
+    return x.with_shape((*x.shape[:-1], count))
+
+
+@some_columns.gradient(wrt="X")
+def _(k, x: Like, s: Like, dout, *, last):
+    return k.columns_among(dout, x, s, last=last)
+
+
+@op("columns_among", "X Y S -> Out", attrs={"last": False}, trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
+def columns_among(k, x, y, s, *, last):
+    """*x* at the place of ``some_columns`` among zeros in the shape of *y*."""
+    out = k.xp.zeros(y.shape, x.dtype)
+    count = s.shape[-1]
+    out[..., slice(count, None) if last else slice(count)] = x
+    return out
+
+
+@columns_among.infer
+def _(x, y, s):
+    return x.with_shape(y.shape)
+
+
+@columns_among.gradient(wrt="X")
+def _(k, s: Like, dout, *, last):
+    return k.some_columns(dout, s, last=last)
+
+
+@op("imaginary_diagonal", "X -> Out", trait=Trait.INTERNAL | Trait.COMPLEX)
+def imaginary_diagonal(k, x):
+    """The imaginary parts of the diagonal of each square matrix, zeros elsewhere."""
+    xp = k.xp
+    return xp.asarray(xp.where(xp.eye(x.shape[-1], dtype=bool), 1j * x.imag, 0), x.dtype)
+
+
+@imaginary_diagonal.gradient
+def _(k, dout):
+    return k.imaginary_diagonal(dout)
+
+
+@op("beyond", "X Basis -> Out", trait=Trait.INTERNAL | Trait.COMPLEX)
+def beyond(k, x, basis):
+    """*x* without what its columns have in those of *basis*; nothing of it is left by a whole basis."""
     xp = k.xp
     if basis.shape[-1] == basis.shape[-2]:
         return xp.zeros_like(x)  # and no rounding errors, which a small singular value would magnify
-    across = basis.swapaxes(-1, -2)
-    return x - (xp.matmul(xp.matmul(x, across), basis) if rows else xp.matmul(basis, xp.matmul(across, x)))
+    return x - xp.matmul(basis, xp.matmul(xp.conj(basis.swapaxes(-1, -2)), x))
 
 
 @beyond.gradient
-def _(k, x, basis, dout, *, rows):
-    def turned():
-        if rows:
-            return k.matmul(k.matmul(basis, x, trans_y=True), dout) + k.matmul(k.matmul(basis, dout, trans_y=True), x)
-        return k.matmul(dout, k.matmul(x, basis, trans_x=True)) + k.matmul(x, k.matmul(dout, basis, trans_x=True))
+def _(k, x, basis, dout):
+    def of_basis():
+        first = k.matmul(dout, k.matmul(k.adjoint(x), basis))
+        return -first - k.matmul(x, k.matmul(k.adjoint(dout), basis))
 
-    return (lambda: k.beyond(dout, basis, rows=rows)), (lambda: -turned())
+    return (lambda: k.beyond(dout, basis)), of_basis
 
 
 @svd.samples
@@ -92,3 +162,8 @@ def _(make):
     yield make(x=(2, 3, 2))
     yield make(x=(0, 3, 2))
     yield make(x=exactly([[2.0, 0.0], [0.0, 2.0]]), smooth=False)
+    yield make(x=(3, 2), full_matrices=True)
+    yield make(x=(2, 2, 4), full_matrices=True, smooth=False)  # two rows without values may turn
+    # Columns have no phase of their own: differences of them are not those of a function.
+    yield make(x=complexes((3, 2)), smooth=False)
+    yield make(x=complexes((2, 3)), full_matrices=True, smooth=False)

@@ -6,7 +6,7 @@ from ...core.errors import ShapeError
 from ...core.spec import UNKNOWN, TensorSpec
 from ..infer import broadcast
 from ..opdef import Trait, op
-from ..samples import exactly
+from ..samples import complexes, exactly
 
 
 def square(name, x, slot="X"):
@@ -114,12 +114,17 @@ def _(k, x, out, dout):
     return (share * out - back) / k.as_column(k.as_column(k.determinant(x)))
 
 
-@op("slogdeterminant", "Input -> Out")
+@op("slogdeterminant", "Input -> Out", trait=Trait.COMPLEX)
 def slogdeterminant(k, input):
-    """The sign of each determinant, and behind all of them the logarithms of their sizes."""
+    """The sign of each determinant, and behind all of them the logarithms of their sizes.
+
+    Of complex numbers the sign is the determinant over its size.
+    """
+    xp = k.xp
     matrices, lost = finite_matrices(k, input)
-    parts = k.xp.stack(k.xp.linalg.slogdet(matrices))
-    return parts if lost is None else k.xp.where(lost, k.xp.asarray(k.xp.nan, input.dtype), parts)
+    signs, logs = xp.linalg.slogdet(matrices)
+    parts = xp.stack([signs, logs.astype(signs.dtype)])
+    return parts if lost is None else xp.where(lost, xp.asarray(xp.nan, input.dtype), parts)
 
 
 @slogdeterminant.infer
@@ -128,9 +133,17 @@ def _(input):
 
 
 @slogdeterminant.gradient
-def _(k, input, dout):
-    logs = k.slice(dout, axes=[0], starts=[1], ends=[2], decrease_axis=[0])
-    return k.transposed(k.inverse(input)) * k.as_column(k.as_column(logs))
+def _(k, input, out, dout):
+    """A sign of real numbers stays as it is; of complex ones it turns, by the imaginary part of ``tr(X⁻¹·dX)``."""
+    share = _entry(k, dout, 1)
+    if input.dtype.kind == "c":
+        turned = k.imag(_entry(k, dout, 0) * k.conj(_entry(k, out, 0)))
+        share = k.complex(k.real(share), turned)
+    return k.adjoint(k.inverse(input)) * k.as_column(k.as_column(share))
+
+
+def _entry(k, x, place):
+    return k.slice(x, axes=[0], starts=[place], ends=[place + 1], decrease_axis=[0])
 
 
 for _op in (determinant, slogdeterminant):
@@ -141,6 +154,7 @@ for _op in (determinant, slogdeterminant):
         yield make(input=exactly([[2.0, -0.5, 0.3], [0.4, 1.5, 0.7], [-0.6, 0.2, 1.8]]))
         yield make(input=exactly([[[1.0, 0.5], [-0.5, 2.0]], [[3.0, 1.0], [0.5, 1.0]]]))
         yield make(input=(0, 2, 2))
+        yield make(input=complexes((2, 2)))
 
 
 @op("solve", "X Y -> Out", trait=Trait.HOLOMORPHIC)

@@ -10,10 +10,22 @@ from ..table import row
 HERE = "linalg"
 
 
-def matrix(g: Draw, size: int, kind: str = "float32") -> str:
+def sines(g: Draw, size: int) -> str:
+    """A square matrix of numbers between -1 and 1."""
+    return f"paddle.sin({g.tensor([size, size], 'float32', 'positive')})"
+
+
+def matrix(g: Draw, size: int) -> str:
     """A matrix that is far from singular: three on the diagonal beside numbers of a sine's size."""
-    numbers = g.tensor([size, size], kind, "positive")
-    return f"paddle.sin({numbers}) + 3.0 * paddle.eye({size}, dtype={kind!r})"
+    return f"{sines(g, size)} + 3.0 * paddle.eye({size}, dtype='float32')"
+
+
+def definite(g: Draw) -> str:
+    """A symmetric matrix whose eigenvalues are positive and far from each other."""
+    size = g.count(1, 3)
+    numbers = sines(g, size)
+    steps = f"paddle.diag(paddle.arange(3.0, {3 + 4 * size}.0, 4.0))"
+    return f"0.2 * ({numbers} + paddle.transpose({numbers}, [1, 0])) + {steps}"
 
 
 @row("inverse")
@@ -59,14 +71,6 @@ def _(g: Draw, name: str) -> str:
 @row("svd", within=HERE)
 def _(g: Draw, name: str) -> str:
     return f"paddle.{name}({matrix(g, g.count(1, 3))})[1]"
-
-
-def definite(g: Draw) -> str:
-    """A symmetric matrix whose eigenvalues are positive and far from each other."""
-    size = g.count(1, 3)
-    numbers = f"paddle.sin({g.tensor([size, size], 'float32', 'positive')})"
-    steps = f"paddle.diag(paddle.arange(3.0, {3 + 4 * size}.0, 4.0))"
-    return f"0.2 * ({numbers} + paddle.transpose({numbers}, [1, 0])) + {steps}"
 
 
 @row("cholesky eigvalsh")
