@@ -46,7 +46,7 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
     "gradtool.framework": ("random",),
     "gradtool.device": ("cuda",),
     "gradtool.base.dygraph": ("base",),
-    "gradtool.incubate": ("optimizer",),
+    "gradtool.incubate": ("autograd", "optimizer"),
     "gradtool.distributed": ("fleet",),
     "gradtool.distribution": (
         "bernoulli",

@@ -110,7 +110,14 @@ provide("gradtool.autograd", "gradtool.engine.eager.saved", "saved_tensors_hooks
 provide("gradtool.autograd", "gradtool.engine.eager.recompute", "recompute")
 provide("gradtool.distributed.fleet.utils", "gradtool.engine.eager.recompute", "recompute")
 provide("gradtool.incubate.optimizer", "gradtool.optimizer._recompute", "RecomputeOptimizer")
-provide("gradtool.autograd", "gradtool.autograd", "Hessian Jacobian hessian jacobian jvp vjp")
+provide("gradtool.autograd", "gradtool.autograd", "Function Hessian Jacobian hessian jacobian jvp vjp")
+provide("gradtool.incubate.autograd", "gradtool.autograd", "jvp vjp")
+provide("gradtool.incubate.autograd", "gradtool.incubate.autograd._matrices", "Hessian Jacobian")
+provide(
+    "gradtool.incubate.autograd",
+    "gradtool.incubate.autograd._programs",
+    "disable_prim enable_prim forward_grad grad prim2orig prim_enabled",
+)
 provide("gradtool", "gradtool._along", "masked_fill put_along_axis")
 provide("gradtool", "gradtool._einsum", "einsum")
 provide("gradtool", "gradtool._empty", "empty empty_like")

@@ -144,7 +144,7 @@ def _inverses(values: AnyTensor, sizes: AnyTensor, rcond: Any, like: AnyTensor) 
     counts = sizes > max(sizes, -1, keepdim=True) * rcond
     factors = where(counts, 1 / where(counts, values, ones_like(values)), zeros_like(values))
     row = unsqueeze(factors, -2)
-    return cast(row, like.dtype) if like.dtype.is_complex else row  # type: ignore[no-any-return]
+    return cast(row, like.dtype) if like.dtype.is_complex else row
 
 
 def _conj(x: AnyTensor) -> AnyTensor:
