@@ -178,6 +178,13 @@ def provide(package: str, module: str, names: str) -> None:
     SOURCES.setdefault(package, {}).update(dict.fromkeys(names.split(), module))
 
 
+def provide_from(package: str, modules: dict[str, str]) -> None:
+    """Say which names (separated by blanks) of *package* are defined in which of several modules."""
+    SOURCES.setdefault(package, {}).update(
+        [(name, module) for module, names in modules.items() for name in names.split()]
+    )
+
+
 def announce(package: str, names: str, why: str) -> None:
     """Say why *names* (separated by blanks) of *package* are not there."""
     REASONS.update(dict.fromkeys([(package, name) for name in names.split()], why))

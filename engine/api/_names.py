@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import _names_distribution, _names_modules, _names_nn, _names_tensors, _names_training  # noqa: F401  (fill the table for their packages)
-from ._lazy import provide
+from ._lazy import provide, provide_from
 
 provide("gradtool", "gradtool.engine.core.state", "enable_static disable_static set_default_dtype")
 provide(
@@ -111,12 +111,13 @@ provide("gradtool.autograd", "gradtool.engine.eager.recompute", "recompute")
 provide("gradtool.distributed.fleet.utils", "gradtool.engine.eager.recompute", "recompute")
 provide("gradtool.incubate.optimizer", "gradtool.optimizer._recompute", "RecomputeOptimizer")
 provide("gradtool.autograd", "gradtool.autograd", "Function Hessian Jacobian hessian jacobian jvp vjp")
-provide("gradtool.incubate.autograd", "gradtool.autograd", "jvp vjp")
-provide("gradtool.incubate.autograd", "gradtool.incubate.autograd._matrices", "Hessian Jacobian")
-provide(
+provide_from(
     "gradtool.incubate.autograd",
-    "gradtool.incubate.autograd._programs",
-    "disable_prim enable_prim forward_grad grad prim2orig prim_enabled",
+    {
+        "gradtool.autograd": "jvp vjp",
+        "gradtool.incubate.autograd._matrices": "Hessian Jacobian",
+        "gradtool.incubate.autograd._programs": ("disable_prim enable_prim forward_grad grad prim2orig prim_enabled"),
+    },
 )
 provide("gradtool", "gradtool._along", "masked_fill put_along_axis")
 provide("gradtool", "gradtool._einsum", "einsum")

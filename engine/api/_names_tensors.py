@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._lazy import provide
+from ._lazy import provide, provide_from
 
 provide(
     "gradtool",
@@ -92,28 +92,21 @@ provide(
 )
 provide("gradtool", "gradtool.nn.functional._conv", "conv3d")
 provide("gradtool", "gradtool._batch", "batch")
-provide("gradtool.linalg", "gradtool._linalg", "matmul")
-provide("gradtool.linalg", "gradtool._reduction", "norm")
-provide("gradtool.linalg", "gradtool._products", "cross")
-provide("gradtool.linalg", "gradtool._pairs", "vecdot")
-provide("gradtool.linalg", "gradtool._diagonals", "diagonal")
-provide("gradtool.linalg", "gradtool._splitting", "matrix_transpose")
-provide(
+provide_from(
     "gradtool.linalg",
-    "gradtool.linalg._systems",
-    "cholesky_inverse cholesky_solve det inv matrix_power multi_dot slogdet solve triangular_solve",
+    {
+        "gradtool._linalg": "matmul",
+        "gradtool._reduction": "norm",
+        "gradtool._products": "cross",
+        "gradtool._pairs": "vecdot",
+        "gradtool._diagonals": "diagonal",
+        "gradtool._splitting": "matrix_transpose",
+        "gradtool.linalg._systems": "cholesky_inverse cholesky_solve det inv matrix_power multi_dot slogdet solve triangular_solve",
+        "gradtool.linalg._norms": "cond corrcoef cov matrix_norm pinv svd svdvals vector_norm",
+        "gradtool.linalg._factors": "cholesky householder_product lu lu_solve lu_unpack matrix_exp ormqr pca_lowrank qr svd_lowrank",
+        "gradtool.linalg._eigen": "eig eigh eigvals eigvalsh lstsq matrix_rank",
+    },
 )
-provide(
-    "gradtool.linalg",
-    "gradtool.linalg._norms",
-    "cond corrcoef cov matrix_norm pinv svd svdvals vector_norm",
-)
-provide(
-    "gradtool.linalg",
-    "gradtool.linalg._factors",
-    "cholesky householder_product lu lu_solve lu_unpack matrix_exp ormqr pca_lowrank qr svd_lowrank",
-)
-provide("gradtool.linalg", "gradtool.linalg._eigen", "eig eigh eigvals eigvalsh lstsq matrix_rank")
 provide("gradtool", "gradtool.linalg._systems", "inverse")
 provide("gradtool", "gradtool.linalg._factors", "cholesky")
 provide("gradtool", "gradtool.linalg._eigen", "eigvalsh")

@@ -41,7 +41,7 @@ ABSENT = {
     "gradients default_main_program default_startup_program global_scope program_guard scope_guard name_scope "
     "ParamAttr backward",
     "packages, whose functions have rows": "initializer lr nn regularizer utils",
-    "base classes and containers of them": "Layer Optimizer Parameter ParameterDict ParameterList PyLayer "
+    "base classes and containers of them": "Function Layer Optimizer Parameter ParameterDict ParameterList PyLayer "
     "PyLayerContext RNNCellBase saved_tensors_hooks",
     "functions of Python in a program": "py_func jvp vjp Jacobian Hessian recompute",
     "writes into its argument under another name of the same": "tensor",
