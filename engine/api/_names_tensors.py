@@ -101,9 +101,13 @@ provide_from(
         "gradtool._pairs": "vecdot",
         "gradtool._diagonals": "diagonal",
         "gradtool._splitting": "matrix_transpose",
-        "gradtool.linalg._systems": "cholesky_inverse cholesky_solve det inv matrix_power multi_dot slogdet solve triangular_solve",
+        "gradtool.linalg._systems": (
+            "cholesky_inverse cholesky_solve det inv matrix_power multi_dot slogdet solve triangular_solve"
+        ),
         "gradtool.linalg._norms": "cond corrcoef cov matrix_norm pinv svd svdvals vector_norm",
-        "gradtool.linalg._factors": "cholesky householder_product lu lu_solve lu_unpack matrix_exp ormqr pca_lowrank qr svd_lowrank",
+        "gradtool.linalg._factors": (
+            "cholesky householder_product lu lu_solve lu_unpack matrix_exp ormqr pca_lowrank qr svd_lowrank"
+        ),
         "gradtool.linalg._eigen": "eig eigh eigvals eigvalsh lstsq matrix_rank",
     },
 )
