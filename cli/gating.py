@@ -182,17 +182,21 @@ def baseline(file: str | None, write: bool) -> tuple[Baseline, str]:
 
     path = file or baselines.USUAL
     if (file is None and not write) or (write and not os.path.exists(path)):
-        return baselines.Baseline(), path
+        return baselines.Baseline(file=path), path
     return baselines.read(path), path
 
 
 def accepted(report: Report, before: Baseline) -> tuple[Baseline, Report]:
     """The baseline with all that was found, and what is left to report then: models that were not checked."""
     from gradtool.models.gate import baseline as baselines
+    from gradtool.models.gate.finding import EXTERNAL
 
     renewed = before.renewed(report.all, {*report.models}, report.root)
     left = [f for f in report.all if not baselines.accepts(f)]
-    return renewed, replace(report, results=left, known=len(report.all) - len(left), gone=0)
+    known = [renewed.known(f) for f in report.all if baselines.accepts(f)]
+    waived = [s for s in report.suppressed if s.kind != EXTERNAL]
+    suppressed = sorted([*waived, *known], key=lambda s: s.finding.order)
+    return renewed, replace(report, results=left, suppressed=suppressed, gone=0)
 
 
 def cache(without: bool, folder: str) -> Cache | None:

@@ -23,6 +23,7 @@ def data(report: Report) -> dict[str, Any]:
         "models": list(report.models),
         "rules": [r.code for r in report.rules],
         "fail_on": report.fail_on.value,
+        "suppressed": [s.data(report.root) for s in report.suppressed],
         "waived": report.waived,
         "known": report.known,
         "gone": report.gone,

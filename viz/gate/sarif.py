@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -18,17 +19,28 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: 
 
 def text(report: Report) -> str:
     """The log, with one run; paths are relative to ``%SRCROOT%``."""
-    told = {f.code for f in report.results}
+    told = {f.code for f in report.results} | {s.finding.code for s in report.suppressed}
     known = [r for r in rules.every().values() if r in report.rules or r.code in told]
     index = {rule.code: n for n, rule in enumerate(known)}
     run = {
         "tool": {"driver": {"name": "gradtool", "version": __version__, "rules": [_rule(r) for r in known]}},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {"%SRCROOT%": {"description": {"text": "the folder in which gradtool ran"}}},
-        "results": [_result(f, index[f.code], report.root) for f in report.results],
+        "results": [*_results(report, index)],
     }
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(log, indent=2, sort_keys=True, allow_nan=False) + "\n"
+
+
+def _results(report: Report, index: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+    """What counts, then what is waived or known: of all results, or of none, it is told whether they are suppressed."""
+    for finding in report.results:
+        yield {**_result(finding, index[finding.code], report.root), "suppressions": []}
+    for left_out in report.suppressed:
+        finding = left_out.finding
+        why = {"kind": left_out.kind, "status": "accepted"}
+        why |= {"justification": left_out.reason} if left_out.reason else {}
+        yield {**_result(finding, index[finding.code], report.root), "suppressions": [why]}
 
 
 def _rule(rule: Rule) -> dict[str, Any]:

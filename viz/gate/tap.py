@@ -1,4 +1,7 @@
-"""Findings in the Test Anything Protocol, version 14: a test for each finding, one for each rule that found nothing."""
+"""Findings in the Test Anything Protocol, version 14: a test for each finding, one for each rule that found nothing.
+
+What is waived or known is a test that was skipped.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,17 @@ from ..text import printable
 
 def text(report: Report) -> str:
     """The stream; findings that do not make the gate fail are tests that pass, with the same diagnostic."""
-    told = {(f.model, f.code) for f in report.results}
+    findings = [*report.results, *(s.finding for s in report.suppressed)]
+    told = {(f.model, f.code) for f in findings}
     clean = [(m, r) for m in report.models for r in report.rules if (m, r.code) not in told]
-    lines = ["TAP version 14", f"1..{len(report.results) + len(clean)}"]
+    lines = ["TAP version 14", f"1..{len(findings) + len(clean)}"]
     for number, finding in enumerate(report.results, 1):
         lines += _point(report, finding, number)
-    for number, (model, rule) in enumerate(clean, len(report.results) + 1):
+    for number, suppressed in enumerate(report.suppressed, len(report.results) + 1):
+        finding = suppressed.finding
+        name = _name(f"{finding.model}: {finding.code} {finding.rule} {finding.subject}".rstrip())
+        lines.append(f"ok {number} - {name} # SKIP {_name(suppressed.reason or suppressed.kind)}")
+    for number, (model, rule) in enumerate(clean, len(findings) + 1):
         lines.append(f"ok {number} - {_name(f'{model}: {rule.code} {rule.name}')}")
     return "\n".join(lines) + "\n"
 

@@ -10,14 +10,14 @@ import json
 import os
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gradtool.engine.core.errors import FileFormatError
 from gradtool.engine.files import jsontext
 
 from ..errors import CommandError
-from .finding import Finding
+from .finding import EXTERNAL, Finding, Suppressed
 
 SCHEMA = "gradtool/baseline/1"
 
@@ -36,30 +36,38 @@ class Baseline:
 
     Attributes:
         entries: code, file, fingerprint, message, model, subject of each.
+        file: its name.
     """
 
     entries: Sequence[dict[str, Any]] = ()
+    file: str = USUAL
 
-    def split(self, found: Sequence[Finding], models: Collection[str]) -> tuple[list[Finding], int, int]:
-        """Findings that are new; how many are known, and how many known ones of *models* are there no longer.
+    def split(self, found: Sequence[Finding], models: Collection[str]) -> tuple[list[Finding], list[Suppressed], int]:
+        """Findings that are new, those that are known, and how many known ones of *models* are there no longer.
 
         What stands twice in the baseline may be found twice.
         """
         left = Counter(entry["fingerprint"] for entry in self.entries)
-        new = []
+        new, known = [], []
         for finding in found:
             if finding.code not in _NOT_ACCEPTED and left[finding.fingerprint] > 0:
                 left[finding.fingerprint] -= 1
+                known.append(self.known(finding))
             else:
                 new.append(finding)
         ours = Counter(entry["fingerprint"] for entry in self.entries if entry["model"] in models)
         gone = sum(min(count, ours[fingerprint]) for fingerprint, count in left.items())
-        return new, len(found) - len(new), gone
+        return new, known, gone
+
+    def known(self, finding: Finding) -> Suppressed:
+        """A finding that stands here."""
+        return Suppressed(finding, EXTERNAL, f"known: {os.path.basename(self.file)}")
 
     def renewed(self, found: Sequence[Finding], models: Collection[str], root: str) -> Baseline:
         """The baseline with what is found in *models*; what it says of other models stays."""
         others = [entry for entry in self.entries if entry["model"] not in models]
-        return Baseline(sorted([*others, *(_entry(f, root) for f in found if f.code not in _NOT_ACCEPTED)], key=_order))
+        entries = [*others, *(_entry(f, root) for f in found if f.code not in _NOT_ACCEPTED)]
+        return replace(self, entries=sorted(entries, key=_order))
 
     def text(self) -> str:
         """The file."""
@@ -113,4 +121,4 @@ def read(path: str) -> Baseline:
             raise CommandError(
                 f"{path} is no baseline: finding {number} has not the members {', '.join(sorted(_KEYS))}"
             )
-    return Baseline(values["findings"])
+    return Baseline(values["findings"], path)

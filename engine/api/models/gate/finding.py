@@ -8,7 +8,7 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from gradtool.engine.core import source
 from gradtool.engine.core.source import Location, Place
@@ -140,6 +140,29 @@ class Finding:
             if self.spot is None
             else {"file": self.spot.beneath(root), "line": self.spot.line, "column": self.spot.column},
         }
+
+
+IN_SOURCE: Final = "inSource"
+EXTERNAL: Final = "external"
+"""Where it stands that a finding is left out: in a comment, or in the baseline; the words are SARIF's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suppressed:
+    """A finding that does not count.
+
+    Attributes:
+        kind: :data:`IN_SOURCE` or :data:`EXTERNAL`.
+        reason: what the comment says, or which baseline knows it.
+    """
+
+    finding: Finding
+    kind: str
+    reason: str
+
+    def data(self, root: str) -> dict[str, Any]:
+        """The finding in JSON's types, and why it does not count."""
+        return {**self.finding.data(root), "suppression": {"kind": self.kind, "reason": self.reason or None}}
 
 
 def once(found: Sequence[Finding]) -> list[Finding]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from . import waivers
 from .baseline import Baseline
 from .checked import Checked, Job
-from .finding import Finding, once
+from .finding import IN_SOURCE, Finding, Suppressed, once
 from .policy import Policy
 from .process import CRASHED, TIMED_OUT
 from .waivers import Reading
@@ -23,15 +23,13 @@ class Judged:
 
     Attributes:
         findings: that count.
-        waived: how many are meant to be, as waivers say.
-        known: how many stand in the baseline.
+        suppressed: that do not: they are meant to be, as waivers say, or stand in the baseline.
         gone: how many stand there and are found no longer.
         all: that would count without a baseline.
     """
 
     findings: Sequence[Finding]
-    waived: int
-    known: int
+    suppressed: Sequence[Suppressed]
     gone: int
     all: Sequence[Finding]
 
@@ -58,7 +56,14 @@ def judged(jobs: Sequence[Job], results: Sequence[Checked], policy: Policy, base
     by_name = {job.subject.name: job for job in jobs}
     every = dict.fromkeys(waiver for reading in readings for waiver in reading.waivers)
     causes = once(found)
-    counted = [f for f in causes if not waivers.waived(f, every)]
+    suppressed: list[Suppressed] = []
+    counted: list[Finding] = []
+    for finding in causes:
+        waiver = waivers.waived(finding, every)
+        if waiver is None:
+            counted.append(finding)
+        else:
+            suppressed.append(Suppressed(finding, IN_SOURCE, waiver.reason))
     for finding in waivers.about(readings):
         job = by_name[finding.model]
         left = policy.left(finding, job.subject)
@@ -66,4 +71,4 @@ def judged(jobs: Sequence[Job], results: Sequence[Checked], policy: Policy, base
             counted.append(replace(left, severity=job.selection.severities.get(left.code, left.severity)))
     counted.sort(key=lambda f: f.order)
     new, known, gone = baseline.split(counted, {*by_name})
-    return Judged(new, len(causes) - sum(f.code != waivers.CODE for f in counted), known, gone, counted)
+    return Judged(new, sorted([*suppressed, *known], key=lambda s: s.finding.order), gone, counted)

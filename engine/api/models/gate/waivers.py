@@ -56,6 +56,12 @@ class Waiver:
         return cls(**{**data, "codes": tuple(data["codes"])})
 
     @property
+    def reason(self) -> str:
+        """What it says behind its codes."""
+        match = _COMMENT.search(self.text)
+        return match["reason"].strip() if match is not None else ""
+
+    @property
     def spot(self) -> Spot:
         """Where the comment stands."""
         return Spot(self.file, self.line, self.column, self.text)
@@ -124,9 +130,9 @@ class Reading:
     whole: bool
 
 
-def waived(finding: Finding, waivers: Iterable[Waiver]) -> bool:
-    """Whether a finding is meant to be."""
-    return any(w.covers(finding) and w.waives(finding.code) for w in waivers)
+def waived(finding: Finding, waivers: Iterable[Waiver]) -> Waiver | None:
+    """The first of the waivers that says that a finding is meant to be; None where none does."""
+    return next((w for w in waivers if w.covers(finding) and w.waives(finding.code)), None)
 
 
 def about(readings: Sequence[Reading]) -> Iterator[Finding]:

@@ -71,8 +71,7 @@ class Check:
             [rules[code] for code in sorted(rules)],
             os.getcwd(),
             self.fail_on,
-            judged.waived,
-            judged.known,
+            judged.suppressed,
             judged.gone,
             judged.all,
         )
