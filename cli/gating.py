@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gradtool.models.gate.report import Report
     from gradtool.models.gate.rule import Rule
     from gradtool.models.gate.selection import Selection
+    from gradtool.models.questions.check import Check
 
 _LOADING = (
     "loss",
@@ -35,6 +36,40 @@ _LOADING = (
     "steps",
 )
 """The options that say how a model is loaded, as ``Request`` names them."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the options of ``check`` and what files say come to.
+
+    Attributes:
+        models: what is known of models before any is named.
+        writes: whether what is found is written to the baseline.
+        exit_zero: whether no finding decides the exit code.
+    """
+
+    question: Check
+    models: Models
+    writes: bool
+    exit_zero: bool
+
+
+def asked(context: click.Context, values: dict[str, Any]) -> Asked:
+    """What is asked; takes the options of ``check`` out of *values*, but those that say which models and which forms.
+
+    Raises:
+        CommandError: a file, a rule or a threshold is not there.
+    """
+    from gradtool.models.gate.finding import Severity
+    from gradtool.models.questions.check import Check
+
+    exit_zero, writes = values.pop("exit_zero"), values.pop("write_baseline")
+    fail_on = Severity(values.pop("fail_on"))
+    known = baseline(values.pop("baseline"), writes)
+    kept = cache(values.pop("no_cache"), values.pop("cache_dir"))
+    rules, found = policy(context, values), models(context, values)
+    question = Check(policy=rules, baseline=known, fail_on=fail_on, cache=kept, **values)
+    return Asked(question, found, writes, exit_zero)
 
 
 def codes(texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -172,8 +207,8 @@ def _is_said(context: click.Context, name: str) -> bool:
     )
 
 
-def baseline(file: str | None, write: bool) -> tuple[Baseline, str]:
-    """The baseline that holds, and its file; an empty one where it is being written for the first time.
+def baseline(file: str | None, write: bool) -> Baseline:
+    """The baseline that holds; an empty one where it is being written for the first time.
 
     Raises:
         CommandError: there is no such file, or it is no baseline.
@@ -182,8 +217,8 @@ def baseline(file: str | None, write: bool) -> tuple[Baseline, str]:
 
     path = file or baselines.USUAL
     if (file is None and not write) or (write and not os.path.exists(path)):
-        return baselines.Baseline(file=path), path
-    return baselines.read(path), path
+        return baselines.Baseline(file=path)
+    return baselines.read(path)
 
 
 def accepted(report: Report, before: Baseline) -> tuple[Baseline, Report]:

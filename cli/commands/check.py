@@ -77,8 +77,6 @@ def command(context: click.Context, /, **values: Any) -> int:
     Without a MODEL it looks at [[models]] of gradtool.toml, or at the files here with a line '# gradtool: model'.
     gradtool rules lists the rules, gradtool rule GT103 explains one. Exit code 1 if there is an error, see --fail-on.
     """
-    from gradtool.models.gate.finding import Severity
-    from gradtool.models.questions.check import Check
     from gradtool.viz import gate
 
     from .. import gating
@@ -89,22 +87,18 @@ def command(context: click.Context, /, **values: Any) -> int:
     form, others = values.pop("form"), [_form_and_file(text) for text in values.pop("out")]
     for name in (form, *(name for name, _ in others)):
         _must_be_a_form(name, gate.names())
-    exit_zero, words, fail_on = values.pop("exit_zero"), values.pop("models"), Severity(values.pop("fail_on"))
-    write = values.pop("write_baseline")
-    baseline, file = gating.baseline(values.pop("baseline"), write)
-    cache = gating.cache(values.pop("no_cache"), values.pop("cache_dir"))
-    policy, models = gating.policy(context, values), gating.models(context, values).named(words)
-    question = Check(policy=policy, baseline=baseline, fail_on=fail_on, cache=cache, **values)
-    report = question.ask(models, out)
+    words = values.pop("models")
+    asked = gating.asked(context, values)
+    report = asked.question.ask(asked.models.named(words), out)
     also = {file: gate.rendered(report, name) for name, file in others}
-    if write:
-        renewed, report = gating.accepted(report, baseline)
-        also[file] = renewed.text()
-        out.note(f"{file}: {len(renewed.entries)} known findings")
+    if asked.writes:
+        renewed, report = gating.accepted(report, asked.question.baseline)
+        also[renewed.file] = renewed.text()
+        out.note(f"{renewed.file}: {len(renewed.entries)} known findings")
     elif report.gone:
         out.note(f"{report.gone} findings of the baseline are found no longer: --write-baseline takes them out")
     out.text(gate.rendered(report, form), also)
-    return FAILED if report.findings and not exit_zero else CLEAN
+    return FAILED if report.findings and not asked.exit_zero else CLEAN
 
 
 def _form_and_file(text: str) -> tuple[str, str]:

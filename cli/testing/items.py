@@ -1,8 +1,7 @@
-"""Model files as tests: ``pytest --gradtool models/`` checks each of them with the rules of the gate."""
+"""Models as tests: ``pytest --gradtool models/`` gives each of them the verdict that ``gradtool check`` gives."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -28,12 +27,41 @@ def is_model(file: Path) -> bool:
     return file.name.endswith(_MODELS)
 
 
+def is_configured(file: Path, config: pytest.Config) -> bool:
+    """Whether ``[[models]]`` of the configuration speaks of a file."""
+    from .checked import gate_of
+
+    return gate_of(config).names(str(file))
+
+
+def elsewhere(config: pytest.Config) -> list[str]:
+    """The files of configured models outside of what is collected."""
+    from .checked import gate_of
+
+    collected = [config.invocation_params.dir / arg.partition("::")[0] for arg in config.args]
+    return [file for file in gate_of(config).files if not any(Path(file).is_relative_to(at) for at in collected)]
+
+
 class ModelFile(pytest.File):
     """A model file."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Its one test."""
-        yield ModelItem.from_parent(self, name="gradtool")
+        """A test for each of its models.
+
+        Raises:
+            pytest.Collector.CollectError: it says what it cannot of them.
+        """
+        from gradtool.models.errors import CommandError
+
+        from .checked import gate_of
+
+        try:
+            models = gate_of(self.config).models(str(self.path))
+        except CommandError as error:
+            raise self.CollectError("\n".join(error.lines())) from None
+        for model in models:
+            name = "gradtool" if len(models) == 1 else f"gradtool[{model.name}]"
+            yield ModelItem.from_parent(self, name=name, model=model)
 
 
 class Findings(Exception):
@@ -41,27 +69,31 @@ class Findings(Exception):
 
 
 class ModelItem(pytest.Item):
-    """The rules of the gate, applied to a model file."""
+    """The rules of the gate, applied to a model.
+
+    Attributes:
+        model: a :class:`~gradtool.models.gate.subject.Subject`.
+    """
+
+    def __init__(self, *, model: Any, **more: Any) -> None:
+        super().__init__(**more)
+        self.model = model
 
     def runtest(self) -> None:
         """Apply the rules.
 
         Raises:
-            Findings: a finding is an error.
+            Findings: ``gradtool check`` would fail.
         """
-        from gradtool.models.gate.discovery import Models
-        from gradtool.models.gate.policy import Policy
-        from gradtool.models.gate.selection import Selection
-        from gradtool.models.questions.check import Check
         from gradtool.viz import gate
 
-        option = self.config.getoption
-        select, ignore = _codes(option("gradtool_select")), _codes(option("gradtool_ignore"))
-        model = os.path.relpath(self.path)
-        policy = Policy(selection=Selection(select=select, ignore=ignore))
-        report = Check(policy=policy, jobs=0).ask(Models().named([model]))
+        from .checked import gate_of
+
+        everything = gate_of(self.config)
+        models = [item.model for item in self.session.items if isinstance(item, ModelItem)]
+        report = everything.report(self.model, models)
         text = gate.rendered(report, "full").rstrip()
-        if report.findings:
+        if everything.fails(report):
             raise Findings(text)
         if report.results:
             self.add_report_section("call", "gradtool", text)
@@ -79,8 +111,5 @@ class ModelItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """What stands over a failure."""
-        return self.path, None, f"gradtool check {os.path.relpath(self.path)}"
-
-
-def _codes(texts: list[str]) -> tuple[str, ...]:
-    return tuple(code.strip() for text in texts for code in text.split(",") if code.strip())
+        name = self.model.name
+        return self.path, None, f"gradtool check {self.model.target}{'' if name == self.model.target else f' ({name})'}"

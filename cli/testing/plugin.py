@@ -30,8 +30,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--gradtool",
         action="store_true",
-        help="check models with the rules of gradtool, each as a test: files named here, and those that say "
-        "'# gradtool: model'",
+        help="check models as gradtool check does, each as a test: files named here, those that say "
+        "'# gradtool: model', and those that are configured",
     )
     group.addoption(
         "--gradtool-select", action="append", default=[], metavar="CODE", help="rules to apply: GT103, GT1, ALL"
@@ -43,8 +43,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known."""
+    """Make the marker known; where nothing is named, models that are configured are looked for wherever they lie."""
     config.addinivalue_line("markers", _LINE)
+    if config.getoption("gradtool") and config.args_source is not config.ArgsSource.ARGS:
+        from .items import elsewhere
+
+        config.args += elsewhere(config)
 
 
 @pytest.fixture
@@ -111,14 +115,14 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     """Files that say that they are models, and models on the command line that are no Python files."""
     if not parent.config.getoption("gradtool"):
         return None
-    from .items import is_marked, is_model
+    from .items import is_configured, is_marked, is_model
 
-    named = parent.session.isinitpath(file_path)
+    named, configured = parent.session.isinitpath(file_path), is_configured(file_path, parent.config)
     if file_path.suffix == ".py":
         # One that is named and no test file comes by way of the hook above.
-        wanted = is_marked(file_path) and (not named or _is_test_file(file_path, parent))
+        wanted = (configured or is_marked(file_path)) and (not named or _is_test_file(file_path, parent))
     else:
-        wanted = named and is_model(file_path)
+        wanted = configured or (named and is_model(file_path))
     return _model_file(file_path, parent) if wanted else None
 
 

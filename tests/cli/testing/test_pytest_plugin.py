@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from _pytest.pytester import SysModulesSnapshot
 
+from gradtool.cli.main import main
+
 pytest_plugins = ["pytester"]
 
 NET = """\
@@ -167,7 +169,17 @@ def inner(pytester: pytest.Pytester, dynamic: None, monkeypatch: pytest.MonkeyPa
     kept = SysModulesSnapshot(preserve=lambda name: not name.startswith("test_"))
     monkeypatch.setattr(pytester, "_Pytester__take_sys_modules_snapshot", lambda: kept)
     monkeypatch.setattr(pytester, "_sys_modules_snapshot", kept)
+    monkeypatch.setenv("GRADTOOL_CHECK_JOBS", "0")  # models are checked in this process
     return pytester
+
+
+def check(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, list[str]]:
+    """The exit code of ``gradtool check``, and the files that it finds something in."""
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as left:
+        main(["check", *words, "--format", "concise"])
+    assert isinstance(left.value.code, int)
+    return left.value.code, [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()[:-1]]
 
 
 def run(inner: pytest.Pytester, *words: str) -> pytest.RunResult:
@@ -342,6 +354,15 @@ loss.backward()
 """
 
 
+BUILT = """\
+import paddle
+
+def build(factor=1.0):
+    net = paddle.nn.Linear(4, 1)
+    return (net(paddle.ones([2, 4])) * factor).mean()
+"""
+
+
 def test_model_files_are_tests(inner: pytest.Pytester) -> None:
     inner.makepyfile(
         marked=MODEL,
@@ -369,6 +390,87 @@ def test_model_files_are_tests(inner: pytest.Pytester) -> None:
     )
     assert not [line for line in result.outlines if "Traceback" in line or "runtest" in line]
     run(inner, "--gradtool", "--gradtool-ignore", "GT103", "wrong.py").assert_outcomes(passed=1)
+
+
+def test_a_test_of_a_model_has_the_verdict_of_check(
+    inner: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Thresholds, severities, arguments of models, waivers and a baseline: as ``gradtool check`` reads them."""
+    inner.makefile(
+        ".toml",
+        gradtool="""\
+            [check]
+            baseline = "known.json"
+            [severities]
+            GT203 = "error"
+            [thresholds.GT203]
+            norm = 1e3
+            [[models]]
+            target = "models/built.py:build"
+            arg = ["factor=1e4"]
+            [[models]]
+            target = "models/built.py:build"
+            name = "small"
+            [[models]]
+            target = "models/known.py"
+            """,
+    )
+    inner.makeini("[pytest]\ntestpaths = tests\n")
+    cut = MODEL.replace("# gradtool: model\n", "").replace(".mean()", ".detach().mean() + net.bias.sum()")
+    for file, text in {
+        "tests/test_plain.py": "def test_plain():\n    pass\n",
+        "tests/waived.py": "# gradtool: model\n"
+        + cut.replace(" + net", "  # gradtool: ignore[GT103] meant\nloss += net"),
+        "models/built.py": BUILT,
+        "models/known.py": cut,
+    }.items():
+        (inner.path / file).parent.mkdir(exist_ok=True)
+        (inner.path / file).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(inner.path)
+    assert check(capsys, "--baseline", "known.json", "--write-baseline", "models/known.py") == (0, [])
+    result = run(inner, "--gradtool", "-v")
+    result.assert_outcomes(passed=4, failed=1)
+    told = [line.split(" ")[0] for line in result.outlines if " PASSED" in line or " FAILED" in line]
+    # What is configured is found outside of what is collected, too.
+    assert told == [
+        "tests/test_plain.py::test_plain",
+        "tests/waived.py::gradtool",
+        "models/built.py::gradtool[models/built.py:build]",
+        "models/built.py::gradtool[small]",
+        "models/known.py::gradtool",
+    ]
+    result.stdout.fnmatch_lines(["GT203 large-gradient · error: *", "FAILED models/built.py::*models/built.py:build]*"])
+    assert check(capsys, ".") == (1, ["models/built.py"])
+    # Command line and environment are stronger than the file.
+    run(inner, "--gradtool", "--gradtool-ignore", "GT203").assert_outcomes(passed=5)
+    monkeypatch.setenv("GRADTOOL_CHECK_EXIT_ZERO", "1")
+    run(inner, "--gradtool").assert_outcomes(passed=5)
+
+
+def test_a_model_that_ends_its_process_ends_no_test_run(
+    inner: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GRADTOOL_CHECK_JOBS")
+    inner.makepyfile(ends=MODEL + "import os\nos._exit(3)\n")
+    result = run(inner, "--gradtool", "ends.py")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["GT904 crashed · error: the process that ends.py ran in ended with exit code 3"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[check]\nselct = []", "gradtool.toml:2: check.selct: unknown option (closest: select"),
+        ("[check]\nupdate = true", "--update writes golden files, and a test compares with it"),
+        ("[check]\nbaseline = 'no.json'", "no such baseline: no.json"),
+    ],
+)
+def test_settings_that_say_what_they_cannot_end_the_run(inner: pytest.Pytester, text: str, message: str) -> None:
+    inner.makefile(".toml", gradtool=text)
+    inner.makepyfile(marked=MODEL)
+    result = run(inner, "--gradtool")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: *gradtool: {message.replace('[', '[[]')}*"])
 
 
 def test_the_plugin_costs_nothing_where_it_is_not_used() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -51,7 +51,7 @@ class Models:
             where = os.path.abspath(each.target) if os.path.exists(each.file) else each.target
             key = repr((where, each.feed, sorted(each.options.items())))
             found.setdefault(key, each)
-        return _distinct(found.values())
+        return distinct(found.values())
 
     def _each(self, words: Sequence[str]) -> Iterator[Subject]:
         if not words:
@@ -81,7 +81,7 @@ class Models:
         return bool(self.options.get("as_module"))
 
     def _without_words(self) -> Iterator[Subject]:
-        there = [*self._configured()] or [*self._in_folder(os.curdir)]
+        there = [*self.configured()] or [*self._in_folder(os.curdir)]
         if not there:
             raise CommandError(
                 "no model is named, and none is configured",
@@ -89,7 +89,8 @@ class Models:
             )
         yield from there
 
-    def _configured(self) -> Iterator[Subject]:
+    def configured(self) -> Iterator[Subject]:
+        """The models of the configuration file, in its order."""
         for number, table in enumerate(self.tables, 1):
             target = self._beside(str(table["target"]))
             rest = {k: v for k, v in table.items() if k != "target"}
@@ -122,7 +123,7 @@ class Models:
         """The models of one word that is no folder and no glob."""
         session = sessions.current()
         live = word == "-" or (session is not None and session.has(word.partition(":")[0]))
-        configured = [] if live else [s for s in self._configured() if _same(s.target, word) or _same(s.file, word)]
+        configured = [] if live else [s for s in self.configured() if _same(s.target, word) or _same(s.file, word)]
         if configured:
             yield from configured
             return
@@ -142,7 +143,7 @@ class Models:
 
     def _in_folder(self, folder: str) -> Iterator[Subject]:
         """The models in a folder and below, in the order of their paths."""
-        configured = [s for s in self._configured() if _is_below(s.file, folder)]
+        configured = [s for s in self.configured() if _is_below(s.file, folder)]
         files = {os.path.abspath(s.file) for s in configured}
         told: list[tuple[str, Subject]] = [(s.file, s) for s in configured]
         for file in _files(folder):
@@ -212,8 +213,8 @@ def _beside_file(feed: str | None, file: str) -> str | None:
     return None if feed is None else os.path.join(os.path.dirname(file), feed)
 
 
-def _distinct(models: Any) -> list[Subject]:
-    """With names that are all different."""
+def distinct(models: Iterable[Subject]) -> list[Subject]:
+    """Models with names that are all different."""
     taken: dict[str, int] = {}
     told: list[Subject] = []
     for model in models:
