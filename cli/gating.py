@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -111,20 +111,23 @@ def policy(context: click.Context, values: dict[str, Any]) -> Policy:
     said = frozenset(name for name in ("select", "ignore", "extend_select") if _is_said(context, name))
     overrides, file = found.listed("overrides")
     folder = "." if file is None else file.folder
-    place = "" if file is None else file.place(("overrides",))
+    placed = [(table, "" if file is None else file.place(("overrides", n))) for n, table in enumerate(overrides)]
+    for table, place in placed:
+        _must_fit(table, place)
     return Policy(
         selection=selection(values, found.merged("severities"), found.merged("thresholds")),
         said=said,
         overrides=[
             Override(
-                files=Paths(folder, tuple(table["files"])),
+                files=Paths(folder, tuple(table["files"])) if "files" in table else None,
+                parameters=tuple(table.get("parameters", ())),
                 select=_known(table.get("select", ()), place),
                 ignore=_known(table.get("ignore", ()), place),
                 extend=_known(table.get("extend-select", ()), place),
                 severities=severities(table.get("severities", {}), place),
-                options=thresholds(table.get("thresholds", {}), place),
+                options=thresholds(table.get("thresholds", {}), place, by_parameter="parameters" in table),
             )
-            for table in overrides
+            for table, place in placed
         ],
         per_file=[
             (Paths(source.folder, (pattern,)), _known(codes, source.place(("per-file-ignores", pattern))))
@@ -164,19 +167,38 @@ def severities(table: dict[str, Any], place: str) -> dict[str, Severity]:
     return {code: Severity(word) for selector, word in table.items() for code in _rules((selector,), place)}
 
 
-def thresholds(table: dict[str, Any], place: str) -> dict[str, dict[str, float]]:
+def _must_fit(table: Mapping[str, Any], place: str) -> None:
+    """Raise :class:`CommandError` for an override that says nothing of whom, or selects rules for parameters."""
+    from gradtool.models.errors import CommandError
+
+    if "files" not in table and "parameters" not in table:
+        raise CommandError(f"{place}: overrides: files or parameters is missing")
+    wrong = [key for key in ("select", "extend-select") if key in table]
+    if "parameters" in table and wrong:
+        raise CommandError(
+            f"{place}: overrides: {wrong[0]} is about models, and parameters are not",
+            "an override with parameters takes ignore, severities and thresholds",
+        )
+
+
+def thresholds(table: dict[str, Any], place: str, *, by_parameter: bool = False) -> dict[str, dict[str, float]]:
     """By code, the thresholds that stand under codes or names.
 
+    Args:
+        by_parameter: they are those of some parameters.
+
     Raises:
-        CommandError: a rule has no threshold of a name.
+        CommandError: a rule has no threshold of a name, or none that parameters have.
     """
+    from gradtool.models.errors import CommandError
+
     told: dict[str, dict[str, float]] = {}
     for selector, options in table.items():
         for code, rule in _rules((selector,), place).items():
+            if by_parameter and not rule.by_parameter:
+                raise CommandError(f"{place}: {code} has no thresholds of single parameters")
             for name in options:
                 if name not in rule.options:
-                    from gradtool.models.errors import CommandError
-
                     known = ", ".join(rule.options) or "none"
                     raise CommandError(f"{place}: {code} has no threshold {name!r}; it has: {known}")
             told[code] = {name: float(value) for name, value in options.items()}

@@ -47,14 +47,16 @@ SETTINGS: Final[Mapping[str, Node]] = {
 OVERRIDE: Final = Table(
     "key of an override",
     {
-        "files": Listed(nodes.text(), "Paths and globs of model files, below this file's folder."),
+        "files": Listed(nodes.text(), "Paths and globs of model files, below this file's folder; all of them without."),
+        "parameters": Listed(
+            nodes.text(), "Names and globs of parameters: ignore, severities, thresholds for them alone."
+        ),
         "select": CODES,
         "ignore": CODES,
         "extend-select": CODES,
         **SETTINGS,
     },
-    needs=("files",),
-    doc="How models in some files are checked; later ones are stronger.",
+    doc="How models in some files, or some parameters, are checked; later ones are stronger.",
 )
 
 TABLES: Final[Mapping[str, Node]] = {
@@ -64,6 +66,6 @@ TABLES: Final[Mapping[str, Node]] = {
     "per-parameter-ignores": Table(
         "parameter", others=CODES, doc="By name or glob, rules whose findings about such parameters are left out."
     ),
-    "overrides": Listed(OVERRIDE, "How models in some files are checked."),
+    "overrides": Listed(OVERRIDE, "How models in some files, or some parameters, are checked."),
 }
 """Tables of the gate, beside the options of commands."""

@@ -180,7 +180,20 @@ def _card(rule: Rule) -> dict[str, Any]:
     return {**{name: getattr(rule, name) for name in _PLAIN}, "severity": rule.severity.value}
 
 
-_PLAIN: Final = ("code", "name", "summary", "why", "wrong", "right", "options", "always", "shown", "alone", "golden")
+_PLAIN: Final = (
+    "code",
+    "name",
+    "summary",
+    "why",
+    "wrong",
+    "right",
+    "options",
+    "by_parameter",
+    "always",
+    "shown",
+    "alone",
+    "golden",
+)
 
 
 def _rule(card: Mapping[str, Any]) -> Rule:

@@ -117,7 +117,9 @@ def _found(evidence: Evidence, selection: Selection, refused: type[CommandError]
     chosen = selection.rules()
     try:
         for rule in chosen:
-            found += evidence.asked(rule.code, rule.findings(evidence, selection.options.get(rule.code)))
+            found += evidence.asked(
+                rule.code, rule.findings(evidence, selection.options.get(rule.code), selection.special(rule.code))
+            )
     except (refused, GradtoolError) as error:
         if all(f.code != BACKWARD_FAILS for f in found):  # which says the same, and why
             found.append(_unloaded(evidence.name, error))

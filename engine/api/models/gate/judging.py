@@ -44,11 +44,10 @@ def judged(jobs: Sequence[Job], results: Sequence[Checked], policy: Policy, base
     found: list[Finding] = []
     readings = []
     for job, result in zip(jobs, results, strict=True):
-        severities = job.selection.severities
         for finding in result.findings:
             left = policy.left(finding, job.subject)
             if left is not None:
-                found.append(replace(left, severity=severities.get(left.code, left.severity)))
+                found.append(_weighed(left, job, policy))
         applied = frozenset(rule.code for rule in job.selection.rules())
         whole = _NOT_WHOLE.isdisjoint(f.code for f in result.findings)
         asked = applied.difference(result.unasked)
@@ -68,7 +67,11 @@ def judged(jobs: Sequence[Job], results: Sequence[Checked], policy: Policy, base
         job = by_name[finding.model]
         left = policy.left(finding, job.subject)
         if left is not None:
-            counted.append(replace(left, severity=job.selection.severities.get(left.code, left.severity)))
+            counted.append(_weighed(left, job, policy))
     counted.sort(key=lambda f: f.order)
     new, known, gone = baseline.split(counted, {*by_name})
     return Judged(new, sorted([*suppressed, *known], key=lambda s: s.finding.order), gone, counted)
+
+
+def _weighed(finding: Finding, job: Job, policy: Policy) -> Finding:
+    return replace(finding, severity=policy.severity(finding, job.subject, job.selection.severities))

@@ -37,21 +37,32 @@ class Paths:
 
 @dataclass(frozen=True, kw_only=True)
 class Override:
-    """How models in some files are checked.
+    """How models in some files are checked, or some of their parameters.
 
     Attributes:
-        files: which.
+        files: which; None for all.
+        parameters: names or globs, of what alone *ignore*, *severities* and *options* hold for; empty for all that is
+            found in the models.
         select: in place of what is selected elsewhere, if it is not empty.
         ignore, extend: beside what is said elsewhere.
         severities, options: as in :class:`Selection`, stronger than what is said elsewhere.
     """
 
-    files: Paths
+    files: Paths | None = None
+    parameters: tuple[str, ...] = ()
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     extend: tuple[str, ...] = ()
     severities: Mapping[str, Severity] = field(default_factory=dict)
     options: Mapping[str, Options] = field(default_factory=dict)
+
+    def speaks_of(self, subject: Subject) -> bool:
+        """Whether it is about a model."""
+        return self.files is None or self.files.match(subject.file)
+
+    def means(self, parameter: str) -> bool:
+        """Whether it is about a parameter and not about others."""
+        return any(fnmatch.fnmatchcase(parameter, pattern) for pattern in self.parameters)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +87,10 @@ class Policy:
         """Which rules are applied to a model, and how."""
         chosen = self.selection
         for override in self.overrides:
-            if not override.files.match(subject.file):
+            if not override.speaks_of(subject):
+                continue
+            if override.parameters:
+                chosen = replace(chosen, parameters=[*chosen.parameters, (override.parameters, override.options)])
                 continue
             options = {code: {**chosen.options.get(code, {}), **o} for code, o in override.options.items()}
             chosen = replace(
@@ -97,16 +111,31 @@ class Policy:
         where = finding.spot.file if finding.spot is not None else subject.file
         if any(finding.code in named(codes) for paths, codes in self.per_file if paths.match(where)):
             return None
-        if not finding.subject or not self.per_parameter:
+        special = [o for o in self.overrides if o.parameters and o.speaks_of(subject)]
+        if not finding.subject or not (self.per_parameter or special):
             return finding
-        others = tuple(name for name in finding.also if not self._is_left_out(name, finding.code))
-        if self._is_left_out(finding.subject, finding.code) and not others:
+        others = tuple(name for name in finding.also if not self._is_left_out(name, finding.code, special))
+        if self._is_left_out(finding.subject, finding.code, special) and not others:
             return None
         return replace(finding, also=others)
 
-    def _is_left_out(self, parameter: str, code: str) -> bool:
-        return any(
-            code in named(codes)
-            for pattern, codes in self.per_parameter.items()
-            if fnmatch.fnmatchcase(parameter, pattern)
-        )
+    def _is_left_out(self, parameter: str, code: str, special: Sequence[Override]) -> bool:
+        codes = [c for pattern, c in self.per_parameter.items() if fnmatch.fnmatchcase(parameter, pattern)]
+        codes += [override.ignore for override in special if override.means(parameter)]
+        return any(code in named(selectors) for selectors in codes)
+
+    def severity(self, finding: Finding, subject: Subject, severities: Mapping[str, Severity]) -> Severity:
+        """How much a finding matters: of several parameters, as much as to the one that it matters most to.
+
+        Args:
+            severities: by code, those that hold for the model.
+        """
+        usual = severities.get(finding.code, finding.severity)
+        special = [o for o in self.overrides if finding.code in o.severities and o.parameters and o.speaks_of(subject)]
+        if not finding.subject or not special:
+            return usual
+        told = [
+            next((o.severities[finding.code] for o in reversed(special) if o.means(name)), usual)
+            for name in (finding.subject, *finding.also)
+        ]
+        return min(told, key=list(Severity).index)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from gradtool.engine.core.source import NOWHERE, Location, Place
@@ -19,6 +20,21 @@ if TYPE_CHECKING:
     from .evidence import Evidence
 
 Options = Mapping[str, float]
+
+
+class Thresholds(dict[str, float]):
+    """The numbers of a rule, and those that hold for some parameters in their place."""
+
+    special: Sequence[tuple[Sequence[str], Options]] = ()
+    """Globs of parameters with what holds for them; the later ones are stronger."""
+
+    def of(self, parameter: str) -> Options:
+        """What holds for a parameter."""
+        told: Options = self
+        for patterns, options in self.special:
+            if any(fnmatchcase(parameter, pattern) for pattern in patterns):
+                told = {**told, **options}
+        return told
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +73,7 @@ class Rule:
         look: what it finds in a model.
         wrong, right: two models; the first one has the finding, the second one has none.
         options: numbers that settings may change: name -> its value and what it means.
+        by_parameter: whether these are asked for each parameter, so that settings may change them for some.
         always: whether it is on unless the settings say otherwise.
         shown: options that the two models are judged with, where those of the rule fit no small model.
         golden: whether it compares with a golden file, and is applied only if there is one; of the two models, that
@@ -69,22 +86,30 @@ class Rule:
     summary: str
     why: str
     severity: Severity
-    look: Callable[[Evidence, Options], Iterator[Hit | NotAsked]]
+    look: Callable[[Evidence, Thresholds], Iterator[Hit | NotAsked]]
     wrong: str
     right: str
     options: Mapping[str, tuple[float, str]] = field(default_factory=dict)
+    by_parameter: bool = False
     always: bool = True
     shown: Mapping[str, float] = field(default_factory=dict)
     golden: bool = False
     alone: bool = False
 
-    def findings(self, evidence: Evidence, options: Options | None = None) -> Iterator[Finding]:
+    def findings(
+        self,
+        evidence: Evidence,
+        options: Options | None = None,
+        special: Sequence[tuple[Sequence[str], Options]] = (),
+    ) -> Iterator[Finding]:
         """What the rule finds in the model that *evidence* is of.
 
         Args:
             options: those that are not as the rule has them.
+            special: those of some parameters, see :class:`Thresholds`.
         """
-        values = {name: value for name, (value, _) in self.options.items()} | dict(options or {})
+        values = Thresholds({name: value for name, (value, _) in self.options.items()} | dict(options or {}))
+        values.special = special
         for hit in self.look(evidence, values):
             if isinstance(hit, NotAsked):
                 evidence.not_asked(self.code, hit.why)

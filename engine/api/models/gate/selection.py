@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ class Selection:
         extend: likewise, what is added to these.
         severities: code -> the severity in place of the rule's own.
         options: code -> numbers in place of the rule's own.
+        parameters: globs of parameters, and by code the numbers that hold for them; the later ones are stronger.
         golden: whether there are golden files, so that rules which compare with one can be applied.
     """
 
@@ -32,7 +33,12 @@ class Selection:
     extend: tuple[str, ...] = ()
     severities: Mapping[str, Severity] = field(default_factory=dict)
     options: Mapping[str, Options] = field(default_factory=dict)
+    parameters: Sequence[tuple[tuple[str, ...], Mapping[str, Options]]] = ()
     golden: bool = False
+
+    def special(self, code: str) -> list[tuple[tuple[str, ...], Options]]:
+        """The numbers of a rule that hold for some parameters."""
+        return [(patterns, options[code]) for patterns, options in self.parameters if code in options]
 
     def rules(self) -> list[Rule]:
         """The rules, in the order of their codes.
@@ -64,6 +70,7 @@ class Selection:
             "extend": list(self.extend),
             "golden": self.golden,
             "options": {code: dict(options) for code, options in sorted(self.options.items())},
+            "parameters": [[list(p), {c: dict(o) for c, o in sorted(t.items())}] for p, t in self.parameters],
         }
 
     @classmethod
@@ -74,6 +81,7 @@ class Selection:
             ignore=tuple(data["ignore"]),
             extend=tuple(data["extend"]),
             options=data["options"],
+            parameters=[(tuple(patterns), options) for patterns, options in data["parameters"]],
             golden=data["golden"],
         )
 

@@ -11,15 +11,15 @@ from gradtool.engine.answers.stats import Line
 
 from ..evidence import Evidence
 from ..finding import Severity
-from ..rule import Hit, Options, Rule
+from ..rule import Hit, Options, Rule, Thresholds
 
 _HALF = np.finfo(np.float16)
 
 
-def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
+def _look(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
     halves = [x for _, x in evidence.parameters if x.gradient is not None and x.dtype == "float16"]
     for said in (_overflow, _underflow):
-        hits = [(line, message) for line in halves if (message := said(line, options)) is not None]
+        hits = [(line, message) for line in halves if (message := said(line, options.of(line.name))) is not None]
         if hits:
             line, message = hits[0]
             others = dict.fromkeys(x.name for x, _ in hits if x.name != line.name)
@@ -58,6 +58,7 @@ RULE = Rule(
     ),
     severity=Severity.WARNING,
     look=_look,
+    by_parameter=True,
     options={
         "room": (4.0, "a gradient is too large where so many times its largest element do not fit"),
         "part": (0.5, "and too small where that part of its elements is below the normal numbers"),

@@ -8,11 +8,11 @@ from gradtool.engine.answers.stats import LARGEST, LARGEST_RATIO, Line
 
 from ..evidence import Evidence
 from ..finding import Severity
-from ..rule import Hit, Options, Rule, worst
+from ..rule import Hit, Options, Rule, Thresholds, worst
 
 
-def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
-    yield from worst(evidence, lambda line: _size(line, options))
+def _look(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
+    yield from worst(evidence, lambda line: _size(line, options.of(line.name)))
 
 
 def _size(line: Line, options: Options) -> tuple[float, str] | None:
@@ -36,6 +36,7 @@ RULE = Rule(
     ),
     severity=Severity.WARNING,
     look=_look,
+    by_parameter=True,
     options={
         "norm": (LARGEST, "a gradient of a larger norm is too large"),
         "ratio": (LARGEST_RATIO, "so is one that has so many times the norm of its parameter"),

@@ -8,11 +8,11 @@ from gradtool.engine.answers.stats import SMALLEST_RATIO, Line
 
 from ..evidence import Evidence
 from ..finding import Severity
-from ..rule import Hit, Options, Rule, worst
+from ..rule import Hit, Rule, Thresholds, worst
 
 
-def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
-    yield from worst(evidence, lambda line: _size(line, options["ratio"]))
+def _look(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
+    yield from worst(evidence, lambda line: _size(line, options.of(line.name)["ratio"]))
 
 
 def _size(line: Line, least: float) -> tuple[float, str] | None:
@@ -31,6 +31,7 @@ RULE = Rule(
     why=("float32 holds eight digits: a step that is a smaller part of the parameter than that changes nothing."),
     severity=Severity.WARNING,
     look=_look,
+    by_parameter=True,
     options={"ratio": (SMALLEST_RATIO, "a gradient that is a smaller part of its parameter vanishes")},
     wrong="""\
 import paddle
