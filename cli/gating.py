@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from gradtool.models.gate.rule import Rule
     from gradtool.models.gate.selection import Selection
     from gradtool.models.questions.check import Check
+
+    from .configuration.settings import Settings
 
 _LOADING = (
     "loss",
@@ -108,6 +110,11 @@ def policy(context: click.Context, values: dict[str, Any]) -> Policy:
     from gradtool.models.gate.policy import Override, Paths, Policy
 
     found = configuration.of(context)
+    severe = {c: s for table, place in _rows(found, "severities") for c, s in severities(table, place).items()}
+    numbers: dict[str, dict[str, float]] = {}
+    for table, place in _rows(found, "thresholds"):
+        for code, options in thresholds(table, place).items():
+            numbers[code] = numbers.get(code, {}) | options
     said = frozenset(name for name in ("select", "ignore", "extend_select") if _is_said(context, name))
     overrides, file = found.listed("overrides")
     folder = "." if file is None else file.folder
@@ -115,7 +122,7 @@ def policy(context: click.Context, values: dict[str, Any]) -> Policy:
     for table, place in placed:
         _must_fit(table, place)
     return Policy(
-        selection=selection(values, found.merged("severities"), found.merged("thresholds")),
+        selection=selection(values, severe, numbers),
         said=said,
         overrides=[
             Override(
@@ -135,18 +142,27 @@ def policy(context: click.Context, values: dict[str, Any]) -> Policy:
             for pattern, codes in table.items()
         ],
         per_parameter={
-            pattern: _known(codes, "per-parameter-ignores")
-            for pattern, codes in found.merged("per-parameter-ignores").items()
+            pattern: _known(codes, place)
+            for table, place in _rows(found, "per-parameter-ignores")
+            for pattern, codes in table.items()
         },
     )
 
 
-def selection(values: dict[str, Any], grave: dict[str, Any], limits: dict[str, Any]) -> Selection:
+def _rows(found: Settings, name: str) -> Iterator[tuple[dict[str, Any], str]]:
+    """The keys of a table of the gate one by one, each with its place; what is stronger comes later."""
+    for table, source in found.tables(name):
+        for key, value in table.items():
+            yield {key: value}, source.place((name, key))
+
+
+def selection(
+    values: dict[str, Any], severe: Mapping[str, Severity], numbers: Mapping[str, Mapping[str, float]]
+) -> Selection:
     """Which rules are applied, and how; takes the options out of *values*.
 
     Args:
-        grave: rule -> severity.
-        limits: rule -> threshold -> number.
+        severe, numbers: by code, the severity and the thresholds in place of the rule's own.
     """
     from gradtool.models.gate.selection import Selection
 
@@ -155,8 +171,8 @@ def selection(values: dict[str, Any], grave: dict[str, Any], limits: dict[str, A
         select=select,
         ignore=ignore,
         extend=extend,
-        severities=severities(grave, "severities"),
-        options=thresholds(limits, "thresholds"),
+        severities=severe,
+        options=numbers,
     )
 
 

@@ -121,7 +121,8 @@ def gate_of(config: Any) -> Gate:
         folder = str(config.invocation_params.dir)
         with contextlib.chdir(folder):
             config.stash[_KEY] = _gate(config, folder)
-    return config.stash[_KEY]
+    shared: Gate = config.stash[_KEY]
+    return shared
 
 
 _KEY: pytest.StashKey[Gate] = pytest.StashKey()

@@ -216,6 +216,19 @@ def test_what_files_say_of_rules_paths_and_parameters(gradtool: Run, models: Pat
     large = "[thresholds.GT203]\nnorm = 1e-9"
     assert "GT203" in configured(large)[1]
     assert "GT203 has no threshold 'size'" in configured("[thresholds.GT203]\nsize = 1")[1]
+    bias = large + '\n[[overrides]]\nparameters = ["*.bias"]\n'
+    head = configured(bias + "thresholds.GT203.norm = 1e9")[1]
+    assert "GT203 the gradient of decoder.weight" in head
+    assert "(and" not in next(x for x in head.splitlines() if "GT203" in x)
+    assert "(and 1 more)" in next(x for x in configured(large)[1].splitlines() if "GT203" in x)
+    for text, wrong in (
+        (bias + "thresholds.GT501.mebibytes = 1", "gradtool.toml:3: GT501 has no thresholds of single parameters"),
+        (bias + 'select = ["GT1"]', "gradtool.toml:3: overrides: select is about models, and parameters are not"),
+        ("[[overrides]]\nignore = []", "gradtool.toml:1: overrides: files or parameters is missing"),
+    ):
+        code, said = configured(text)
+        assert (code, wrong in said) == (2, True), said
+    assert "gradtool.toml:1: GT203 has no threshold 'size'" in configured("[thresholds.GT203]\nsize = 1")[1]
     code, said = configured('[per-file-ignores]\n"src" = ["GT1O3"]')
     assert (code, "gradtool.toml:2: unknown rule 'GT1O3'" in said) == (2, True)
 

@@ -10,7 +10,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gradtool.engine.core.errors import FileFormatError
@@ -40,7 +40,7 @@ class Baseline:
     """
 
     entries: Sequence[dict[str, Any]] = ()
-    file: str = USUAL
+    file: str = field(default=USUAL, compare=False)
 
     def split(self, found: Sequence[Finding], models: Collection[str]) -> tuple[list[Finding], list[Suppressed], int]:
         """Findings that are new, those that are known, and how many known ones of *models* are there no longer.

@@ -67,6 +67,33 @@ def test_an_override_holds_for_its_files() -> None:
     assert said.of(subject()).select == ("GT1",)
 
 
+def test_an_override_of_parameters_holds_for_them_alone() -> None:
+    special = Override(
+        parameters=("*.bias",), ignore=("GT205",), severities={"GT103": Severity.NOTE}, options={"GT203": {"norm": 5.0}}
+    )
+    policy = Policy(overrides=[special, Override(parameters=("b.*",), severities={"GT103": Severity.WARNING})])
+    chosen = policy.of(subject())
+    assert (chosen.ignore, chosen.severities, chosen.options) == ((), {}, {})
+    assert Selection.of(chosen.data()).special("GT203") == [(("*.bias",), {"norm": 5.0})]
+    about = {
+        name: policy.severity(replace(finding(name), also=also), subject(), chosen.severities)
+        for name, also in {
+            "a.weight": (),
+            "a.bias": (),
+            "b.bias": (),
+            "c.bias": ("b.bias",),
+            "d.bias": ("a.w",),
+        }.items()
+    }
+    assert [*about.values()] == [Severity.ERROR, Severity.NOTE, Severity.WARNING, Severity.WARNING, Severity.ERROR]
+    zero = replace(finding("a.bias", "/f.py", "a.weight"), code="GT205")
+    assert policy.left(replace(zero, also=()), subject()) is None
+    assert policy.left(zero, subject()) is not None
+    elsewhere = Policy(overrides=[replace(special, files=Paths("/repo", ("lib",)))])
+    assert elsewhere.left(replace(zero, also=()), subject()) is not None
+    assert not elsewhere.of(subject()).parameters
+
+
 def test_findings_of_files_are_left_out() -> None:
     policy = Policy(per_file=[(Paths("/repo", ("src",)), ("GT1",))])
     assert policy.left(finding(), subject()) is None
@@ -98,20 +125,20 @@ def test_a_baseline_is_written_sorted_and_read_back(tmp_path: Path) -> None:
     assert Baseline().renewed(found[::-1], {"m.py"}, "/repo").text() == text
     spot = Spot("/repo/src/m.py", 99, 5, "x  = y")
     moved = [replace(f, spot=spot) for f in found[:2]]
-    assert whole.split([*moved, found[3]], {"m.py"}) == ([found[3]], 2, 1)
+    assert whole.split([*moved, found[3]], {"m.py"}) == ([found[3]], [whole.known(f) for f in moved], 1)
 
 
 def test_what_is_found_twice_is_known_twice() -> None:
     one = Baseline().renewed([finding()], {"m.py"}, "/repo")
     new, known, gone = one.split([finding(), finding()], {"m.py"})
-    assert (len(new), known, gone) == (1, 1, 0)
+    assert (len(new), len(known), gone) == (1, 1, 0)
 
 
 def test_models_that_were_not_checked_keep_their_entries() -> None:
     before = Baseline().renewed([finding()], {"m.py"}, "/repo")
     assert before.renewed([], {"other.py"}, "/repo") == before
     assert before.renewed([], {"m.py"}, "/repo") == Baseline([])
-    assert before.split([], {"other.py"}) == ([], 0, 0)
+    assert before.split([], {"other.py"}) == ([], [], 0)
 
 
 @pytest.mark.parametrize(
