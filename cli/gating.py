@@ -110,10 +110,12 @@ def policy(context: click.Context, values: dict[str, Any]) -> Policy:
     from gradtool.models.gate.policy import Override, Paths, Policy
 
     found = configuration.of(context)
-    severe = {c: s for table, place in _rows(found, "severities") for c, s in severities(table, place).items()}
+    severe: dict[str, Severity] = {}
+    for row, place in _rows(found, "severities"):
+        severe |= severities(row, place)
     numbers: dict[str, dict[str, float]] = {}
-    for table, place in _rows(found, "thresholds"):
-        for code, options in thresholds(table, place).items():
+    for row, place in _rows(found, "thresholds"):
+        for code, options in thresholds(row, place).items():
             numbers[code] = numbers.get(code, {}) | options
     said = frozenset(name for name in ("select", "ignore", "extend_select") if _is_said(context, name))
     overrides, file = found.listed("overrides")
