@@ -18,6 +18,8 @@ INITIALIZERS = (
     "TruncatedNormalInitializer Xavier XavierInitializer MSRA MSRAInitializer NumpyArrayInitializer"
 )
 
+COMPILED = "BuildStrategy CompiledProgram ExecutionStrategy"
+
 for _package in OLD_PACKAGES:
     # the package itself
     provide(_package, "gradtool.engine.ir.program", "Program")
@@ -58,7 +60,11 @@ for _package in OLD_PACKAGES:
     provide(f"{_package}.dygraph", "gradtool.nn", "Layer Sequential LayerList")
     provide(_package, "gradtool._legacy_feeding", "DataFeeder")
     announce(_package, "dataset", "it is a part of Paddle that gradtool does not have (data sets of the old kind)")
-    announce(_package, "CompiledProgram BuildStrategy ExecutionStrategy compiler", "run the program itself")
+    provide(_package, "gradtool.engine.executor.compiled", COMPILED)
+    announce(_package, "compiler", "CompiledProgram and its strategies are in paddle.static")
+    provide(_package, "gradtool.static._devices", "device_guard")
+    provide(_package, "gradtool.static._weight_norm", "WeightNormParamAttr")
+    provide(f"{_package}.param_attr", "gradtool.static._weight_norm", "WeightNormParamAttr")
 
 announce("gradtool.base", "io", "it is in paddle.static and paddle.fluid.io")
 announce("gradtool.base", "optimizer regularizer clip", "it is in paddle.optimizer, paddle.regularizer and paddle.nn")
@@ -81,6 +87,8 @@ provide(
     "get_program_parameter get_program_persistable_vars load_inference_model load_params load_persistables load_vars "
     "save_inference_model save_params save_persistables save_vars",
 )
+provide("gradtool.fluid.io", "gradtool.fluid._saving", "is_persistable")
+provide("gradtool.fluid.optimizer", "gradtool.static._averages", "ExponentialMovingAverage")
 provide("gradtool.fluid.io", "gradtool.static._saving", "load load_program_state save set_program_state")
 provide("gradtool.fluid.regularizer", "gradtool.regularizer", "L1Decay L2Decay L1DecayRegularizer L2DecayRegularizer")
 provide("gradtool.fluid.clip", "gradtool.nn.clip", "GradientClipByValue GradientClipByNorm GradientClipByGlobalNorm")
@@ -92,13 +100,14 @@ provide("gradtool.fluid", "gradtool.nn.functional", "one_hot")
 provide(
     "gradtool.fluid.layers",
     "gradtool.static.nn",
-    "batch_norm conv2d conv2d_transpose group_norm instance_norm layer_norm",
+    "batch_norm bilinear_tensor_product conv2d conv2d_transpose conv3d conv3d_transpose group_norm instance_norm "
+    "layer_norm nce row_conv spectral_norm",
 )
 provide("gradtool.fluid.layers", "gradtool._parameters", "create_global_var create_parameter")
 provide("gradtool.fluid.layers", "gradtool.static._branches", "case cond switch_case")
 provide("gradtool.fluid.layers", "gradtool.static._effects", "Assert Print py_func")
 provide("gradtool.fluid.layers", "gradtool.static._loops", "while_loop")
-provide("gradtool.fluid.layers", "gradtool.static._metrics", "accuracy")
+provide("gradtool.fluid.layers", "gradtool.static._metrics", "accuracy auc")
 announce(
     "gradtool.fluid.layers",
     "cosine_decay exponential_decay inverse_time_decay linear_lr_warmup natural_exp_decay noam_decay piecewise_decay "

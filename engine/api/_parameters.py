@@ -111,6 +111,10 @@ def make(
     settings = ParamAttr.of(attr)
     if settings is None:
         return None
+    if hasattr(settings, "dim"):
+        from .static import _weight_norm
+
+        return _weight_norm.weight(layer, settings, shape, dtype, default_init)  # type: ignore[arg-type, return-value]
     static = state.in_static_mode()
     count = default.default_main_program().names if static else unique_name.generate
     name = settings.name or count(f"{layer}.{'b' if is_bias else 'w'}")
@@ -136,6 +140,18 @@ def make(
     parameter = program.current_block().create_parameter(name, dims, kind, **flags)
     if is_new:
         initialise(name, parameter.spec, init)
+    return parameter
+
+
+def undecided(settings: ParamAttr, shape: Sequence[int], dtype: Any) -> Parameter:
+    """A parameter of the main program, and a variable of the startup program that is yet to be filled."""
+    assert settings.name is not None
+    flags = {n: value for n, value in vars(settings).items() if n not in ("name", "initializer")}
+    program = default.default_main_program()
+    parameter = program.current_block().create_parameter(settings.name, tuple(shape), dtype_of(dtype), **flags)
+    home = default.default_startup_program().global_block()
+    if settings.name not in home.vars:
+        home.add_var(Variable(home, settings.name, parameter.spec, persistable=True, loc=source.here()))
     return parameter
 
 

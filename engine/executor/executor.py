@@ -18,6 +18,7 @@ from ..ir.variable import Variable
 from ..kernels.choice import backend as backend_called
 from ..kernels.choice import current
 from . import passes
+from .compiled import CompiledProgram, plain
 from .live import Peak, peak
 from .lower import lower
 from .plan import Plan, Step
@@ -78,7 +79,7 @@ class Executor:
 
     def run(
         self,
-        program: Program | None = None,
+        program: Program | CompiledProgram | None = None,
         feed: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         fetch_list: Any = None,
         feed_var_name: str = "feed",
@@ -93,7 +94,7 @@ class Executor:
         Operators that neither lead to a fetched variable nor change a persistable one are not run.
 
         Args:
-            program: the default main program when None.
+            program: the default main program when None; a compiled one stands for the program that it was made of.
             feed: values by variable name: NumPy arrays, or nested lists, which get the declared dtype. Their last
                 dimensions may be missing, as in Paddle; every operator then goes by what comes. What an operator
                 computes may be fed, too, and keeps the fed value. A persistable variable has the fed value for one run,
@@ -112,7 +113,8 @@ class Executor:
             UninitializedError: a parameter has no value yet: the startup program was not run (a RuntimeError).
             KernelError: an operator failed (a ValueError and a RuntimeError).
         """
-        state.started.note(program or default.default_main_program())
+        program = plain(program) or default.default_main_program()
+        state.started.note(program)
         try:
             plan, regs, values = self._prepare(program, feed, fetch_list, scope)
             with self._seeded(program):
@@ -178,8 +180,7 @@ class Executor:
     ) -> tuple[Plan, list[Any], dict[str, np.ndarray[Any, Any]]]:
         if self._closed:
             raise ExecutionError("Attempted to use a closed Executor")
-        if program is None:
-            program = default.default_main_program()
+        program = plain(program) or default.default_main_program()
         expect_type(program, Program, "program", _HERE)
         state.runs.note(program, feed)
         fed = self._feeds(program, feed)
@@ -205,7 +206,7 @@ class Executor:
     @contextmanager
     def _seeded(self, program: Program | None) -> Iterator[None]:
         """Draw random numbers from the program's own stream if it has a seed."""
-        seed = (program or default.default_main_program()).random_seed
+        seed = (plain(program) or default.default_main_program()).random_seed
         if not seed:
             yield
             return

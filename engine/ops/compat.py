@@ -53,6 +53,7 @@ REQUIRED: Final[dict[str, tuple[str, ...]]] = {
     "max_pool3d_with_index": ("ksize",),
     "momentum": ("mu",),
     "overlap_add": ("hop_length",),
+    "nce": ("num_total_classes",),
     "pad": ("paddings",),
     "pad3d": ("paddings",),
     "polygamma": ("n",),

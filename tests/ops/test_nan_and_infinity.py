@@ -38,6 +38,7 @@ ZERO = "what is divided by -inf is -0, which has a root; what is divided by a la
 
 COUNTS = "NaN counts for nothing: what this is for (as in Paddle)"
 SIGN = "NaN has a sign as numbers have"
+PLACED = "which elements are read follows from the integer part of a place, which NaN has not (as in Paddle)"
 NEXT = "from infinity on the next number is the largest finite one, or itself"
 
 
@@ -60,6 +61,13 @@ ALLOWED: dict[str, tuple[tuple[str, Sequence[Finding]], ...]] = {
         ("elementwise_fmax", "elementwise_fmin"),
         ((COUNTS, [*_each("X Y", "Out", NEAR), *_each("X Y", "Out X@GRAD Y@GRAD", FAR), ("Out@GRAD", "Y@GRAD", FAR)]),),
     ),
+    "deformable_conv": ((PLACED, [("Offset", "Input@GRAD", NEAR), *_each("Offset", "Input@GRAD Offset@GRAD", FAR)]),),
+    "deformable_conv_v1": (
+        (
+            PLACED,
+            [*_each("Offset", "Input@GRAD Input@GRAD@GRAD", NEAR), *_each("Offset", "Input@GRAD Offset@GRAD", FAR)],
+        ),
+    ),
     "elementwise_heaviside": ((CHOICE, [("X", "Y@GRAD", FAR)]),),
     "elementwise_max": ((CHOICE, _each("X Y", "X@GRAD Y@GRAD", FAR)),),
     "elementwise_min": ((CHOICE, _each("X Y", "X@GRAD Y@GRAD", FAR)),),
@@ -67,7 +75,7 @@ ALLOWED: dict[str, tuple[tuple[str, Sequence[Finding]], ...]] = {
     **dict.fromkeys(("fractional_max_pool2d", "fractional_max_pool3d"), ((CHOICE, _each("x", "x@GRAD", FAR)),)),
     "grid_sampler": (
         (
-            "which elements are read follows from the integer part of a place, which NaN has not (as in Paddle)",
+            PLACED,
             [*_each("Grid", "X@GRAD X@GRAD@GRAD", NEAR), *_each("Grid", "Grid@GRAD Output X@GRAD", FAR)],
         ),
     ),
@@ -98,7 +106,7 @@ REFUSES = ("bernoulli",)
 DEFINITE = ("cholesky",)
 """Operators of positive definite matrices, which a large step leaves: an error."""
 
-MEASURES = ("binomial", "histogram", "matrix_rank", "multinomial", "poisson", "standard_gamma")
+MEASURES = ("auc", "binomial", "histogram", "matrix_rank", "multinomial", "poisson", "standard_gamma")
 """Operators that count, divide a range or draw from distributions: NaN and infinity are errors there too."""
 
 

@@ -79,8 +79,14 @@ def _is_parameter(v: Variable) -> bool:
     return v.is_parameter
 
 
-def _is_persistable(v: Variable) -> bool:
-    return v.persistable
+def is_persistable(var: Variable) -> bool:
+    """Whether the value of *var* lives in a scope between runs.
+
+    Raises:
+        ArgumentTypeError: *var* is no variable (a TypeError).
+    """
+    expect_type(var, Variable, "var", "paddle.static.is_persistable")
+    return var.persistable
 
 
 def save_params(
@@ -101,14 +107,14 @@ def save_persistables(
     executor: Executor, dirname: str, main_program: Program | None = None, filename: str | None = None
 ) -> None:
     """Write the values of all persistable variables, those of optimizers too; see :func:`save_vars`."""
-    save_vars(executor, dirname, main_program, predicate=_is_persistable, filename=filename)
+    save_vars(executor, dirname, main_program, predicate=is_persistable, filename=filename)
 
 
 def load_persistables(
     executor: Executor, dirname: str, main_program: Program | None = None, filename: str | None = None
 ) -> None:
     """Read what :func:`save_persistables` wrote; see :func:`load_vars`."""
-    load_vars(executor, dirname, main_program, predicate=_is_persistable, filename=filename)
+    load_vars(executor, dirname, main_program, predicate=is_persistable, filename=filename)
 
 
 def save_inference_model(

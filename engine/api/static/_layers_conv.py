@@ -1,7 +1,10 @@
-"""Convolutional layers of ``paddle.static.nn``."""
+"""Convolutional layers of ``paddle.static.nn``, over two or three spatial dimensions."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from gradtool import _parameters
@@ -35,23 +38,8 @@ def finished(x: Variable, bias_attr: Any, filters: int, last: bool, act: str | N
     """*x* with a bias for each channel, through the activation."""
     b = _parameters.make(layer, bias_attr, [filters], x.dtype, is_bias=True)
     if b is not None:
-        x = apply("elementwise_add", x, b, attrs={"axis": 3 if last else 1}, name=layer)
+        x = apply("elementwise_add", x, b, attrs={"axis": x.ndim - 1 if last else 1}, name=layer)
     return activated(x, act, layer)
-
-
-def _channels(x: Variable, last: bool, where: str) -> int:
-    if x.ndim != 4:
-        raise UsageError(f"{where}: Input size should be 4, but received {x.ndim}: {list(x.shape)}")
-    channels = x.shape[3 if last else 1]
-    if channels == UNKNOWN:
-        raise UsageError(f"{where}: The channel dimension of the input ({list(x.shape)}) should be defined.")
-    return channels
-
-
-def _check_groups(groups: int | None, where: str) -> int:
-    if groups is not None and groups <= 0:
-        raise UsageError(f"{where}: the groups of input must be greater than 0, but received {groups}.")
-    return groups or 1
 
 
 def conv2d(
@@ -83,41 +71,41 @@ def conv2d(
         UsageError: arguments that do not fit (a ValueError).
         ShapeError: shapes that do not fit (a ValueError).
     """
-    state.require_static("conv2d")
-    tensor(input, "input", "conv2d", FLOATS)
-    last = channel_last(data_format, "conv2d")
-    channels = _channels(input, last, "conv2d")
-    required(param_attr, "param_attr", "conv2d")
-    count = _check_groups(groups, "conv2d")
-    if channels % count:
-        raise UsageError(
-            f"conv2d: the channel of input must be divisible by groups, but the channels are {channels} and the "
-            f"groups {count}."
-        )
-    type_ = "depthwise_conv2d" if channels == groups and num_filters % channels == 0 and not use_cudnn else "conv2d"
-    layer = name if name is not None else default.default_main_program().names(type_)
-    window = numbers(filter_size, 2, "filter_size")
-    pads, algorithm = windows(padding, last)
-    attrs = {
-        "strides": numbers(stride, 2, "stride"),
-        "paddings": pads,
-        "dilations": numbers(dilation, 2, "dilation"),
-        "groups": count,
-        "padding_algorithm": algorithm,
-        "data_format": data_format,
-    }
-    size = window[0] * window[1] * channels
-    if size <= 0:
-        raise UsageError(f"conv2d: a filter needs at least one element, but filter_size is {list(window)}.")
-    w = _parameters.make(
-        layer,
-        param_attr,
-        [num_filters, channels // count, *window],
-        input.dtype,
-        default_init=initializer.Normal(0.0, (2.0 / size) ** 0.5),
+    layer = _Layer(
+        "conv2d", input, num_filters, stride, padding, dilation, groups, param_attr, bias_attr, act, name, data_format
     )
-    out = apply(type_, input, w, attrs=attrs, name=layer)
-    return finished(out, bias_attr, num_filters, last, act, layer)
+    return layer.convolved(filter_size, use_cudnn)
+
+
+def conv3d(
+    input: Variable,
+    num_filters: int,
+    filter_size: Any,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int | None = None,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    use_cudnn: bool = True,
+    act: str | None = None,
+    name: str | None = None,
+    data_format: str = "NCDHW",
+) -> Variable:
+    """Convolution of volumes with filters of its own: ``act(conv(input, w) + b)``; see :func:`conv2d`.
+
+    Args:
+        input: ``[batch, channels, depth, height, width]``, or with channels last for data_format NDHWC.
+        use_cudnn: without influence.
+
+    Raises:
+        UsageError: arguments that do not fit (a ValueError).
+        ShapeError: shapes that do not fit (a ValueError).
+    """
+    layer = _Layer(
+        "conv3d", input, num_filters, stride, padding, dilation, groups, param_attr, bias_attr, act, name, data_format
+    )
+    return layer.convolved(filter_size, True)
 
 
 def conv2d_transpose(
@@ -146,56 +134,176 @@ def conv2d_transpose(
         UsageError: arguments that do not fit (a ValueError).
         ShapeError: shapes that do not fit (a ValueError).
     """
-    state.require_static("conv2d_transpose")
-    tensor(input, "input", "conv2d_transpose", FLOATS)
-    required(param_attr, "param_attr", "conv2d_transpose")
-    last = channel_last(data_format, "conv2d_transpose")
-    channels = _channels(input, last, "conv2d_transpose")
-    if num_filters == 0:
-        raise UsageError("conv2d_transpose: num of filters should not be 0.")
-    count = _check_groups(groups, "conv2d_transpose")
-    each = channels == groups == num_filters and not use_cudnn
-    type_ = "depthwise_conv2d_transpose" if each else "conv2d_transpose"
-    layer = name if name is not None else default.default_main_program().names(type_)
-    pads, algorithm = windows(padding, last)
-    strides, dilations = numbers(stride, 2, "stride"), numbers(dilation, 2, "dilation")
-    wanted = () if output_size is None else numbers(output_size, 2, "output_size")
-    if filter_size is not None:
-        window = numbers(filter_size, 2, "filter_size")
-    elif not wanted:
-        raise UsageError("conv2d_transpose: output_size must be set when filter_size is None")
-    else:
-        window = _fitting_window(input, wanted, pads, strides, dilations, last)
-    attrs = {
-        "strides": strides,
-        "paddings": pads,
-        "dilations": dilations,
-        "groups": count,
-        "padding_algorithm": algorithm,
-        "data_format": data_format,
-        "output_size": wanted,
-    }
-    w = _parameters.make(layer, param_attr, [channels, num_filters // count, *window], input.dtype)
-    out = apply(type_, input, w, None, attrs=attrs, name=layer)
-    return finished(out, bias_attr, num_filters, last, act, layer)
-
-
-def _fitting_window(
-    x: Variable,
-    wanted: tuple[int, ...],
-    pads: tuple[int, ...],
-    strides: tuple[int, ...],
-    dilations: tuple[int, ...],
-    last: bool,
-) -> tuple[int, ...]:
-    """The filter size with which *x* becomes as large as *wanted*."""
-    image = x.shape[1:3] if last else x.shape[2:4]
-    if UNKNOWN in image:
-        raise UsageError(
-            f"conv2d_transpose: filter_size must be given, since the size of the input {list(x.shape)} is not known."
-        )
-    sums = [2 * p for p in pads] if len(pads) == 2 else [pads[0] + pads[1], pads[2] + pads[3]]
-    return tuple(
-        (size - (n - 1) * s + p - 1) // d + 1
-        for size, n, s, p, d in zip(wanted, image, strides, sums, dilations, strict=True)
+    layer = _Layer(
+        "conv2d_transpose",
+        input,
+        num_filters,
+        stride,
+        padding,
+        dilation,
+        groups,
+        param_attr,
+        bias_attr,
+        act,
+        name,
+        data_format,
     )
+    return layer.spread(filter_size, output_size, use_cudnn)
+
+
+def conv3d_transpose(
+    input: Variable,
+    num_filters: int,
+    output_size: Any = None,
+    filter_size: Any = None,
+    padding: Any = 0,
+    stride: Any = 1,
+    dilation: Any = 1,
+    groups: int | None = None,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    use_cudnn: bool = True,
+    act: str | None = None,
+    name: str | None = None,
+    data_format: str = "NCDHW",
+) -> Variable:
+    """Transposed convolution of volumes with filters of its own; see :func:`conv2d_transpose`.
+
+    Args:
+        output_size: depth, height and width of the result; reckoned from filter_size when None.
+        filter_size: reckoned from output_size when None.
+
+    Raises:
+        UsageError: arguments that do not fit (a ValueError).
+        ShapeError: shapes that do not fit (a ValueError).
+    """
+    layer = _Layer(
+        "conv3d_transpose",
+        input,
+        num_filters,
+        stride,
+        padding,
+        dilation,
+        groups,
+        param_attr,
+        bias_attr,
+        act,
+        name,
+        data_format,
+    )
+    return layer.spread(filter_size, output_size, True)
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """The arguments that convolutions and their transposes share, and what is done with them."""
+
+    where: str
+    input: Any
+    filters: int
+    stride: Any
+    padding: Any
+    dilation: Any
+    groups: int | None
+    param_attr: Any
+    bias_attr: Any
+    act: str | None
+    name: str | None
+    data_format: str
+
+    @property
+    def rank(self) -> int:
+        return 3 if "3d" in self.where else 2
+
+    def convolved(self, filter_size: Any, use_cudnn: bool) -> Variable:
+        """The convolution."""
+        where, x = self.where, self.input
+        last, channels, count = self._checked()
+        if channels % count:
+            raise UsageError(
+                f"{where}: the channel of input must be divisible by groups, but the channels are {channels} and the "
+                f"groups {count}."
+            )
+        separable = channels == self.groups and self.filters % channels == 0 and not use_cudnn
+        type_ = f"depthwise_{where}" if separable else where
+        layer = self._layer(type_)
+        window = numbers(filter_size, self.rank, "filter_size")
+        size = math.prod(window) * channels
+        if size <= 0:
+            raise UsageError(f"{where}: a filter needs at least one element, but filter_size is {list(window)}.")
+        attrs = {**self._attrs(last, count), "data_format": self.data_format}
+        w = _parameters.make(
+            layer,
+            self.param_attr,
+            [self.filters, channels // count, *window],
+            x.dtype,
+            default_init=initializer.Normal(0.0, (2.0 / size) ** 0.5),
+        )
+        out = apply(type_, x, w, attrs=attrs, name=layer)
+        return finished(out, self.bias_attr, self.filters, last, self.act, layer)
+
+    def spread(self, filter_size: Any, output_size: Any, use_cudnn: bool) -> Variable:
+        """The transposed convolution."""
+        where, x = self.where, self.input
+        last, channels, count = self._checked()
+        if self.filters == 0:
+            raise UsageError(f"{where}: num of filters should not be 0.")
+        separable = channels == self.groups == self.filters and not use_cudnn
+        type_ = f"depthwise_{where}" if separable else where
+        layer = self._layer(type_)
+        attrs = self._attrs(last, count)
+        wanted = () if output_size is None else numbers(output_size, self.rank, "output_size")
+        if filter_size is not None:
+            window = numbers(filter_size, self.rank, "filter_size")
+        elif not wanted:
+            raise UsageError(f"{where}: output_size must be set when filter_size is None")
+        else:
+            window = self._fitting_window(wanted, attrs, last)
+        # Paddle writes the format of volumes with four letters here.
+        attrs |= {"data_format": self.data_format.replace("D", ""), "output_size": wanted}
+        w = _parameters.make(layer, self.param_attr, [channels, self.filters // count, *window], x.dtype)
+        out = apply(type_, x, w, None, attrs=attrs, name=layer)
+        return finished(out, self.bias_attr, self.filters, last, self.act, layer)
+
+    def _checked(self) -> tuple[bool, int, int]:
+        """Whether channels come last, how many there are, and how many groups."""
+        where, x = self.where, self.input
+        state.require_static(where)
+        tensor(x, "input", where, FLOATS)
+        last = channel_last(self.data_format, where, self.rank)
+        if x.ndim != self.rank + 2:
+            raise UsageError(f"{where}: Input size should be {self.rank + 2}, but received {x.ndim}: {list(x.shape)}")
+        channels = x.shape[-1 if last else 1]
+        if channels == UNKNOWN:
+            raise UsageError(f"{where}: The channel dimension of the input ({list(x.shape)}) should be defined.")
+        required(self.param_attr, "param_attr", where)
+        if self.groups is not None and self.groups <= 0:
+            raise UsageError(f"{where}: the groups of input must be greater than 0, but received {self.groups}.")
+        return last, channels, self.groups or 1
+
+    def _layer(self, type_: str) -> str:
+        return self.name if self.name is not None else default.default_main_program().names(type_)
+
+    def _attrs(self, last: bool, count: int) -> dict[str, Any]:
+        pads, algorithm = windows(self.padding, last, self.rank)
+        return {
+            "strides": numbers(self.stride, self.rank, "stride"),
+            "paddings": pads,
+            "dilations": numbers(self.dilation, self.rank, "dilation"),
+            "groups": count,
+            "padding_algorithm": algorithm,
+        }
+
+    def _fitting_window(self, wanted: tuple[int, ...], attrs: dict[str, Any], last: bool) -> tuple[int, ...]:
+        """The filter size with which the input becomes as large as *wanted*."""
+        shape, rank, pads = self.input.shape, self.rank, attrs["paddings"]
+        image = shape[1:-1] if last else shape[2:]
+        if UNKNOWN in image:
+            raise UsageError(
+                f"{self.where}: filter_size must be given, since the size of the input {list(shape)} is not known."
+            )
+        sums = [2 * p for p in pads] if len(pads) == rank else [a + b for a, b in pairwise(pads)][::2]
+        return tuple(
+            (size - (n - 1) * s + p - 1) // d + 1
+            for size, n, s, p, d in zip(wanted, image, attrs["strides"], sums, attrs["dilations"], strict=True)
+        )

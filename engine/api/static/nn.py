@@ -9,6 +9,7 @@ from typing import Any
 from gradtool import _lazy, _parameters
 from gradtool._arguments import tensor
 from gradtool._dispatch import apply
+from gradtool._parameters import create_parameter
 from gradtool.engine.core import state
 from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 from gradtool.engine.ir import default
@@ -19,25 +20,34 @@ from gradtool.nn.functional._linear import padding_index
 from . import control_flow
 from ._branches import case, cond, switch_case
 from ._effects import py_func
-from ._layers_conv import activated, conv2d, conv2d_transpose
+from ._layers_conv import activated, conv2d, conv2d_transpose, conv3d, conv3d_transpose
 from ._layers_norm import batch_norm, group_norm, instance_norm, layer_norm, prelu
+from ._layers_products import bilinear_tensor_product, deform_conv2d, nce, row_conv, spectral_norm
 from ._loops import while_loop
 from ._pylayer import static_pylayer
 
 __all__ = [
     "batch_norm",
+    "bilinear_tensor_product",
     "case",
     "cond",
     "control_flow",
     "conv2d",
     "conv2d_transpose",
+    "conv3d",
+    "conv3d_transpose",
+    "create_parameter",
+    "deform_conv2d",
     "embedding",
     "fc",
     "group_norm",
     "instance_norm",
     "layer_norm",
+    "nce",
     "prelu",
     "py_func",
+    "row_conv",
+    "spectral_norm",
     "static_pylayer",
     "switch_case",
     "while_loop",

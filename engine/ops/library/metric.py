@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...core.errors import ShapeError
+from ...core.errors import LabelError, OperatorError, ShapeError
 from ...core.spec import UNKNOWN, TensorSpec
 from ..opdef import op
 from ..samples import exactly, ints
@@ -35,3 +35,78 @@ def _(make):
     yield make(out=(3, 2), indices=exactly([[0, 1], [2, 1], [0, 2]], "int64"), label=exactly([[1], [0], [2]], "int64"))
     yield make(out=(4, 1), indices=ints((4, 1), 3), label=ints((4, 1), 3))
     yield make(out=(0, 1), indices=ints((0, 1), 3), label=ints((0, 1), 3))
+
+
+@op(
+    "auc",
+    "Predict Label StatPos StatNeg InsTagWeight? -> AUC StatPosOut StatNegOut",
+    attrs={"curve": "ROC", "num_thresholds": (2 << 12) - 1, "slide_steps": 1},
+    differentiable=False,
+)
+def auc(k, predict, label, positive, negative, tag, *, num_thresholds, slide_steps):
+    """The area under the curve of true against false positives, as thresholds fall, and the counts it is made of.
+
+    *predict* holds the probability of the second class in its last column. With slide_steps 0 counts go on for ever;
+    otherwise the last so many batches count: a row of counts for each of them, their sum, and the number of batches.
+    """
+    xp = k.xp
+    share = predict[:, -1]
+    if share.size and not (xp.min(share) >= 0 and xp.max(share) <= 1):
+        raise LabelError("auc: Predict must hold probabilities between 0 and 1")
+    buckets = (share * num_thresholds).astype("int64")
+    true = label.reshape(-1) != 0
+    if tag is not None and tag.size == 1 and float(tag.reshape(())) == 0:  # Paddle's way to leave a batch out
+        true, buckets = true[:0], buckets[:0]
+    counts = [xp.bincount(buckets[chosen], minlength=num_thresholds + 1) for chosen in (true, ~true)]
+    stats = [_counted(xp, s, c, slide_steps) for s, c in zip((positive, negative), counts, strict=True)]
+    width, at = num_thresholds + 1, slide_steps * (num_thresholds + 1)
+    above = [s.reshape(-1)[at : at + width][::-1] for s in stats]
+    return xp.asarray(_area(xp, *above)), *stats
+
+
+def _counted(xp, stat, counts, steps):
+    """The statistics with one batch more."""
+    out = stat.copy()
+    flat, width = out.reshape(-1), counts.size
+    if steps == 0:
+        flat[:width] += counts
+        return out
+    begin = int(flat[(steps + 1) * width]) % steps * width
+    total = flat[steps * width : (steps + 1) * width]
+    total += counts - flat[begin : begin + width]
+    flat[begin : begin + width] = counts
+    flat[(steps + 1) * width] += 1
+    return out
+
+
+def _area(xp, positive, negative):
+    """The area under the curve through the running sums of both counts."""
+    up, right = xp.cumsum(positive), xp.cumsum(negative)
+    if not up[-1] or not right[-1]:
+        return 0.0
+    return ((up + up - positive) * negative).sum() / 2 / (float(up[-1]) * float(right[-1]))
+
+
+@auc.infer
+def _(predict, label, positive, negative, tag, *, num_thresholds, slide_steps):
+    if predict.ndim != 2 or (UNKNOWN not in (predict.shape[0], label.shape[0]) and predict.shape[0] != label.shape[0]):
+        raise ShapeError(
+            f"auc: Label {list(label.shape)} must hold a label for each row of Predict {list(predict.shape)}"
+        )
+    if num_thresholds < 1 or slide_steps < 0:
+        raise OperatorError(f"auc: num_thresholds is {num_thresholds} and slide_steps {slide_steps}")
+    width = num_thresholds + 1
+    size = width if slide_steps == 0 else (slide_steps + 1) * width + 1
+    for slot, spec in (("StatPos", positive), ("StatNeg", negative)):
+        if spec.count not in (UNKNOWN, size):
+            raise ShapeError(f"auc: {slot} {list(spec.shape)} must have {size} elements")
+    return TensorSpec((), "float64"), positive, negative
+
+
+@auc.samples
+def _(make):
+    stats = {"positive": exactly([0] * 9, "int64"), "negative": exactly([0] * 9, "int64")}
+    shares = exactly([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]])
+    yield make(predict=shares, label=exactly([[0], [1], [1]], "int64"), num_thresholds=3, slide_steps=1, **stats)
+    stats = {"positive": exactly([[2, 0, 1, 3]], "int64"), "negative": exactly([[1, 4, 0, 2]], "int64")}
+    yield make(predict=shares, label=exactly([[1], [1], [0]], "int64"), num_thresholds=3, slide_steps=0, **stats)

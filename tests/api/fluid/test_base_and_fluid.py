@@ -115,7 +115,7 @@ def test_fluid_switches_static_mode_on_and_base_does_not() -> None:
     ("name", "about"),
     [
         ("dataset", "data sets of the old kind"),
-        ("CompiledProgram", "run the program itself"),
+        ("compiler", "CompiledProgram and its strategies"),
         ("nonsense", "is not implemented in gradtool"),
     ],
 )

@@ -72,6 +72,13 @@ NAMES = [
     (lambda x: nn.Dropout(0.2)(x), "dropout_0.tmp_0", "", ""),
     (lambda x: nn.ReLU()(x), "relu_0.tmp_0", "", ""),
     (lambda x: layers.prelu(x, "channel"), "prelu_0.tmp_0", "prelu_0", "w_0"),
+    (lambda x: layers.spectral_norm(x), "_generated_var_0", "spectral_norm_0", "w_0 w_1"),
+    (
+        lambda x: layers.deform_conv2d(x, paddle.zeros([2, 18, 4, 4]), None, 6, 3),
+        "deformable_conv_0.tmp_1",
+        "deformable_conv_0",
+        "w_0 b_0",
+    ),
 ]
 
 
