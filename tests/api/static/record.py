@@ -22,4 +22,5 @@ for case in CASES:
         n: {"shape": list(a.shape), "data": [round(float(e), 7) for e in a.ravel()]} for n, a in made["values"].items()
     }
     records[case] = {"name": made["name"], "values": arrays}
-Path(__file__).with_name("layer_values.json").write_text(json.dumps(records, indent=0) + "\n")
+lines = (f"{json.dumps(name)}: {json.dumps(record, separators=(',', ':'))}" for name, record in records.items())
+Path(__file__).with_name("layer_values.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
