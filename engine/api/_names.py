@@ -134,14 +134,13 @@ provide(
     "gradtool._stacking",
     "atleast_1d atleast_2d atleast_3d column_stack dstack hstack row_stack vstack",
 )
-provide("gradtool.static", "gradtool.static._metrics", "accuracy auc")
-provide("gradtool.static", "gradtool.static._averages", "ExponentialMovingAverage")
-provide("gradtool.static", "gradtool.static._devices", "device_guard")
-provide("gradtool.static", "gradtool.static._weight_norm", "WeightNormParamAttr")
-provide("gradtool.static", "gradtool.fluid._saving", "is_persistable load_vars save_vars")
-provide("gradtool.static", "gradtool.engine.executor.compiled", "BuildStrategy CompiledProgram ExecutionStrategy")
-provide("gradtool.static", "gradtool.engine.ir.operator", "Operator")
-provide("gradtool.static", "gradtool.engine.ir.variable", "Parameter")
+provide("gradtool.static", "gradtool.static._metrics", "accuracy")
+provide(
+    "gradtool.static",
+    "gradtool.static._seldom",
+    "BuildStrategy CompiledProgram ExecutionStrategy ExponentialMovingAverage Operator Parameter WeightNormParamAttr auc "
+    "device_guard is_persistable load_vars save_vars",
+)
 
 provide("gradtool", "gradtool._saving", "load save")
 provide("gradtool.framework", "gradtool._saving", "load save")

@@ -159,8 +159,3 @@ class CompiledProgram:
             )
         self._build_strategy = build_strategy or self._build_strategy
         return self
-
-
-def plain(program: Any) -> Any:
-    """*program* itself, or the one that it was compiled from."""
-    return program._program if isinstance(program, CompiledProgram) else program

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,11 +18,13 @@ from ..ir.variable import Variable
 from ..kernels.choice import backend as backend_called
 from ..kernels.choice import current
 from . import passes
-from .compiled import CompiledProgram, plain
 from .live import Peak, peak
 from .lower import lower
 from .plan import Plan, Step
 from .scope import Scope, global_scope
+
+if TYPE_CHECKING:
+    from .compiled import CompiledProgram
 
 _HERE = "Executor.run"
 _PLANS_KEPT = 16
@@ -242,6 +244,11 @@ class Executor:
         expect_type(feed, (dict, Mapping, type(None)), "feed", _HERE)
         variables = program.global_block().vars
         return {name: _fed_value(variables[name], value) for name, value in (feed or {}).items() if name in variables}
+
+
+def plain(program: Any) -> Any:
+    """*program* itself, or the one that it was compiled from."""
+    return getattr(program, "_program", program)
 
 
 def _fetched(plan: Plan, regs: Sequence[Any]) -> list[Any]:
