@@ -134,12 +134,11 @@ provide(
     "gradtool._stacking",
     "atleast_1d atleast_2d atleast_3d column_stack dstack hstack row_stack vstack",
 )
-provide("gradtool.static", "gradtool.static._metrics", "accuracy")
 provide(
     "gradtool.static",
     "gradtool.static._seldom",
-    "BuildStrategy CompiledProgram ExecutionStrategy ExponentialMovingAverage Operator Parameter WeightNormParamAttr auc "
-    "device_guard is_persistable load_vars save_vars",
+    "BuildStrategy CompiledProgram ExecutionStrategy ExponentialMovingAverage Operator Parameter WeightNormParamAttr "
+    "accuracy auc device_guard is_persistable load_vars save_vars",
 )
 
 provide("gradtool", "gradtool._saving", "load save")

@@ -32,6 +32,9 @@ class ParamAttr:
         need_clip: whether gradient clipping includes it.
     """
 
+    of_two = False
+    """Whether it is computed from two parameters (``static/_weight_norm.py``)."""
+
     def __init__(
         self,
         name: str | None = None,
@@ -111,7 +114,7 @@ def make(
     settings = ParamAttr.of(attr)
     if settings is None:
         return None
-    if hasattr(settings, "dim"):
+    if settings.of_two:
         from .static import _weight_norm
 
         return _weight_norm.weight(layer, settings, shape, dtype, default_init)  # type: ignore[arg-type, return-value]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -194,26 +193,29 @@ def conv3d_transpose(
     return layer.spread(filter_size, output_size, True)
 
 
-@dataclass(frozen=True)
 class _Layer:
     """The arguments that convolutions and their transposes share, and what is done with them."""
 
-    where: str
-    input: Any
-    filters: int
-    stride: Any
-    padding: Any
-    dilation: Any
-    groups: int | None
-    param_attr: Any
-    bias_attr: Any
-    act: str | None
-    name: str | None
-    data_format: str
-
-    @property
-    def rank(self) -> int:
-        return 3 if "3d" in self.where else 2
+    def __init__(
+        self,
+        where: str,
+        input: Any,
+        filters: int,
+        stride: Any,
+        padding: Any,
+        dilation: Any,
+        groups: int | None,
+        param_attr: Any,
+        bias_attr: Any,
+        act: str | None,
+        name: str | None,
+        data_format: str,
+    ) -> None:
+        self.where, self.input, self.filters = where, input, filters
+        self.rank = 3 if "3d" in where else 2
+        self.stride, self.padding, self.dilation, self.groups = stride, padding, dilation, groups
+        self.param_attr, self.bias_attr = param_attr, bias_attr
+        self.act, self.name, self.data_format = act, name, data_format
 
     def convolved(self, filter_size: Any, use_cudnn: bool) -> Variable:
         """The convolution."""

@@ -15,7 +15,7 @@ MODULES: dict[str, str] = {
     "gradtool.fluid._saving": "is_persistable load_vars save_vars",
     "gradtool.static._averages": "ExponentialMovingAverage",
     "gradtool.static._devices": "device_guard",
-    "gradtool.static._metrics": "auc",
+    "gradtool.static._metrics": "accuracy auc",
     "gradtool.static._weight_norm": "WeightNormParamAttr",
 }
 

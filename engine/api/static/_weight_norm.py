@@ -24,6 +24,8 @@ class WeightNormParamAttr(ParamAttr):
         initializer: how *v* is filled; *g* begins as the length of that.
     """
 
+    of_two = True
+
     def __init__(
         self,
         dim: int | None = None,

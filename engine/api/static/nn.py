@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -22,13 +23,11 @@ from ._branches import case, cond, switch_case
 from ._effects import py_func
 from ._layers_conv import activated, conv2d, conv2d_transpose, conv3d, conv3d_transpose
 from ._layers_norm import batch_norm, group_norm, instance_norm, layer_norm, prelu
-from ._layers_products import bilinear_tensor_product, deform_conv2d, nce, row_conv, spectral_norm
 from ._loops import while_loop
 from ._pylayer import static_pylayer
 
 __all__ = [
     "batch_norm",
-    "bilinear_tensor_product",
     "case",
     "cond",
     "control_flow",
@@ -37,17 +36,13 @@ __all__ = [
     "conv3d",
     "conv3d_transpose",
     "create_parameter",
-    "deform_conv2d",
     "embedding",
     "fc",
     "group_norm",
     "instance_norm",
     "layer_norm",
-    "nce",
     "prelu",
     "py_func",
-    "row_conv",
-    "spectral_norm",
     "static_pylayer",
     "switch_case",
     "while_loop",
@@ -120,4 +115,24 @@ def embedding(
 __path__: list[str] = []
 sys.modules[f"{__name__}.control_flow"] = control_flow
 
-__getattr__ = _lazy.refuse(__name__, globals())
+SELDOM: dict[str, str] = {
+    "bilinear_tensor_product": "_layers_products",
+    "deform_conv2d": "_layers_products",
+    "nce": "_layers_products",
+    "row_conv": "_layers_products",
+    "spectral_norm": "_layers_products",
+}
+"""Layers that few programs have, and the modules that define them, loaded when they are asked for."""
+
+__all__ += SELDOM
+_refuse = _lazy.refuse(__name__, globals())
+
+
+def __getattr__(name: str) -> Any:
+    if name not in SELDOM:
+        return _refuse(name)
+    return getattr(importlib.import_module(f"gradtool.static.{SELDOM[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
