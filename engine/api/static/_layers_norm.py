@@ -17,7 +17,7 @@ from gradtool.engine.ops.infer import product
 from gradtool.nn import initializer
 from gradtool.nn.functional._norm import cut
 
-from ._layers_conv import activated, required
+from ._finishing import activated, required
 
 
 def _check_rank(x: Variable, where: str) -> None:

@@ -19,7 +19,7 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops.infer import product
 from gradtool.nn import initializer
 
-from ._layers_conv import activated, finished, required
+from ._finishing import activated, finished, required
 
 REALS = ("float32", "float64")
 

@@ -21,27 +21,17 @@ from gradtool.nn.functional._linear import padding_index
 from . import control_flow
 from ._branches import case, cond, switch_case
 from ._effects import py_func
-from ._layers_conv import activated, conv2d, conv2d_transpose, conv3d, conv3d_transpose
-from ._layers_norm import batch_norm, group_norm, instance_norm, layer_norm, prelu
+from ._finishing import activated
 from ._loops import while_loop
 from ._pylayer import static_pylayer
 
 __all__ = [
-    "batch_norm",
     "case",
     "cond",
     "control_flow",
-    "conv2d",
-    "conv2d_transpose",
-    "conv3d",
-    "conv3d_transpose",
     "create_parameter",
     "embedding",
     "fc",
-    "group_norm",
-    "instance_norm",
-    "layer_norm",
-    "prelu",
     "py_func",
     "static_pylayer",
     "switch_case",
@@ -115,23 +105,32 @@ def embedding(
 __path__: list[str] = []
 sys.modules[f"{__name__}.control_flow"] = control_flow
 
-SELDOM: dict[str, str] = {
+LATE: dict[str, str] = {
+    "batch_norm": "_layers_norm",
     "bilinear_tensor_product": "_layers_products",
+    "conv2d": "_layers_conv",
+    "conv2d_transpose": "_layers_conv",
+    "conv3d": "_layers_conv",
+    "conv3d_transpose": "_layers_conv",
     "deform_conv2d": "_layers_products",
+    "group_norm": "_layers_norm",
+    "instance_norm": "_layers_norm",
+    "layer_norm": "_layers_norm",
     "nce": "_layers_products",
+    "prelu": "_layers_norm",
     "row_conv": "_layers_products",
     "spectral_norm": "_layers_products",
 }
-"""Layers that few programs have, and the modules that define them, loaded when they are asked for."""
+"""Layers whose modules are loaded when one of them is asked for."""
 
-__all__ += SELDOM
+__all__ += LATE
 _refuse = _lazy.refuse(__name__, globals())
 
 
 def __getattr__(name: str) -> Any:
-    if name not in SELDOM:
+    if name not in LATE:
         return _refuse(name)
-    return getattr(importlib.import_module(f"gradtool.static.{SELDOM[name]}"), name)
+    return getattr(importlib.import_module(f"gradtool.static.{LATE[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -17,7 +17,7 @@ from gradtool.engine.core.errors import ArgumentTypeError, did_you_mean
 from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.ir import default
 from gradtool.engine.ops import registry
-from gradtool.static._layers_conv import activated
+from gradtool.static._finishing import activated
 
 _REQUIRED = object()
 

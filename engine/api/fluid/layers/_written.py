@@ -20,7 +20,7 @@ from gradtool.engine.ir import default
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops.infer import product
 from gradtool.static import nn
-from gradtool.static._layers_conv import activated
+from gradtool.static._finishing import activated
 
 
 def _layer(key: str, name: str | None) -> str:
@@ -324,7 +324,7 @@ def _cross_entropy(x: Any, label: Any, attrs: dict[str, Any], where: str) -> tup
 
 def prelu(x: Variable, mode: str, param_attr: Any = None, name: str | None = None) -> Variable:
     """*x* where positive, else *x* times a learned slope: one for ``'all'``, each ``'channel'`` or ``'element'``."""
-    return nn.prelu(x, mode, param_attr, name=name)
+    return nn.prelu(x, mode, param_attr, name=name)  # type: ignore[no-any-return]
 
 
 def create_tensor(dtype: Any, name: str | None = None, persistable: bool = False) -> Variable:
