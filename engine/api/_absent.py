@@ -65,6 +65,38 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
         ),
         INTERNAL,
     ),
+    (
+        "gradtool.distributed",
+        "BoxPSDataset CountFilterEntry InMemoryDataset ProbabilityEntry QueueDataset ShowClickEntry",
+        SERVERS,
+    ),
+    (
+        "gradtool.distributed",
+        (
+            "ColWiseParallel ContextParallel ConvParallel DistAttr DistModel LocalLayer PrepareContextParallel "
+            "PrepareLayerInput PrepareLayerOutput RowWiseParallel SequenceParallelBegin SequenceParallelDisable "
+            "SequenceParallelEnable SequenceParallelEnd ShardedStateDict ShardedWeight SplitPoint Strategy "
+            "build_sharded_state_dict create_nccl_config enable_auto_dp gloo_barrier gloo_init_parallel_env "
+            "gloo_release in_auto_parallel_align_mode io load_merged_state_dict parallelize shard_weight split "
+            "to_distributed to_static"
+        ),
+        DISTRIBUTED,
+    ),
+    ("gradtool.distributed", "monkey_patch_value_in_dist", INTERNAL),
+    (
+        "gradtool.distributed.fleet",
+        (
+            "BoxPSDataset DatasetBase FileInstantDataset InMemoryDataset MultiSlotDataGenerator "
+            "MultiSlotStringDataGenerator QueueDataset check_save_pre_patch_done get_fl_client init_coordinator "
+            "load_inference_model load_model load_one_table make_fl_strategy print_table_stat save_cache_model "
+            "save_cache_table save_dense_params save_one_table set_date shrink"
+        ),
+        SERVERS,
+    ),
+    ("gradtool.distributed.fleet", "check_memory_usage collective_perf", DEVICES),
+    ("gradtool.distributed.fleet.utils", "DistributedInfer", SERVERS),
+    ("gradtool.distributed.fleet.utils", "HDFSClient LocalFS", "it is about files of clusters"),
+    ("gradtool.distributed.fleet.utils", "TYPE_CHECKING", INTERNAL),
 )
 """Package or class, names separated by blanks, and the reason, which messages give."""
 
@@ -75,10 +107,6 @@ PARTS: dict[str, tuple[str, str]] = {
         "put the model's class beside your file, write transforms with NumPy, and give images by paddle.io.Dataset",
     ),
     "paddle.sparse": ("sparse tensors", "use dense tensors: gradtool's are dense"),
-    "paddle.distribution": (
-        "distributions as objects",
-        "draw with paddle.normal, paddle.uniform or paddle.multinomial, and write the log-probability as a formula",
-    ),
     "paddle.text": ("data sets of texts", "read the texts yourself and give them by paddle.io.Dataset"),
     "paddle.audio": ("sound: features and data sets", "compute features with NumPy and give them by paddle.io.Dataset"),
     "paddle.dataset": ("data sets of the old kind", "read the data yourself and give them by paddle.io.Dataset"),

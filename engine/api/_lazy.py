@@ -79,7 +79,7 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
         "uniform",
         "variable",
     ),
-    "gradtool.distributed.fleet": ("utils",),
+    "gradtool.distributed.fleet": ("meta_parallel", "utils"),
     "gradtool.static": ("nn",),
     "gradtool.nn": ("functional", "initializer", "layer", "utils"),
     "gradtool.nn.layer": (
@@ -166,11 +166,17 @@ REASONS: dict[tuple[str, str], str] = {}
 SOURCES: dict[str, dict[str, str]] = {}
 """Package -> public name -> the module that defines it; filled by :func:`provide`, asked by :func:`sources`."""
 
-OLD = ("gradtool.base", "gradtool.fluid", "gradtool.framework")
-"""Packages with many names that few programs ask for: their table is loaded when one of them is asked."""
-
-TOOLKIT = ("gradtool.amp", "gradtool.callbacks", "gradtool.hapi")
-"""More of them, with a table of their own."""
+LATE: dict[str, str] = {
+    "gradtool.amp": "toolkit",
+    "gradtool.base": "legacy",
+    "gradtool.callbacks": "toolkit",
+    "gradtool.distributed": "distributed",
+    "gradtool.distribution": "distribution",
+    "gradtool.fluid": "legacy",
+    "gradtool.framework": "legacy",
+    "gradtool.hapi": "toolkit",
+}
+"""Packages with many names that few programs ask for -> their table, ``_names_….py``, read when one is asked."""
 
 
 def provide(package: str, module: str, names: str) -> None:
@@ -194,16 +200,14 @@ def sources(package: str) -> dict[str, str]:
     """The public names of *package*, each with the module that defines it."""
     from . import _names  # noqa: F401  (fills SOURCES)
 
-    if package.startswith(OLD):
-        from . import _names_legacy  # noqa: F401
-    if package.startswith(TOOLKIT):
-        from . import _names_toolkit  # noqa: F401
+    if late := LATE.get(".".join(package.split(".")[:2])):
+        importlib.import_module(f"gradtool._names_{late}")
     return SOURCES.get(package, {})
 
 
 def packages() -> set[str]:
     """The packages and modules whose public names are in the tables, all of which are loaded for it."""
-    for package in ("gradtool", *OLD, *TOOLKIT):
+    for package in ("gradtool", *LATE):
         sources(package)
     return {*SUBMODULES, *SOURCES}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import _names_distribution, _names_modules, _names_nn, _names_tensors, _names_training  # noqa: F401  (fill the table for their packages)
+from . import _names_modules, _names_nn, _names_tensors, _names_training  # noqa: F401  (fill the table for their packages)
 from ._lazy import provide, provide_from
 
 provide("gradtool", "gradtool.engine.core.state", "enable_static disable_static set_default_dtype")
@@ -108,7 +108,6 @@ provide(
 provide("gradtool.autograd", "gradtool.engine.eager.pylayer", "PyLayer PyLayerContext")
 provide("gradtool.autograd", "gradtool.engine.eager.saved", "saved_tensors_hooks")
 provide("gradtool.autograd", "gradtool.engine.eager.recompute", "recompute")
-provide("gradtool.distributed.fleet.utils", "gradtool.engine.eager.recompute", "recompute")
 provide("gradtool.incubate.optimizer", "gradtool.optimizer._recompute", "RecomputeOptimizer")
 provide("gradtool.autograd", "gradtool.autograd", "Function Hessian Jacobian hessian jacobian jvp vjp")
 provide_from(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ._absent import DISTRIBUTED
-from ._lazy import announce, provide
+from ._lazy import provide
 
 provide(
     "gradtool.io",
@@ -26,23 +25,7 @@ provide(
     "autocast get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_enabled",
 )
 
-provide(
-    "gradtool.distributed",
-    "gradtool.distributed._parallel",
-    "DataParallel ParallelEnv ReduceOp get_rank get_world_size init_parallel_env is_available is_initialized",
-)
 provide("gradtool", "gradtool.distributed._parallel", "DataParallel")
-announce(
-    "gradtool.distributed",
-    "all_gather all_gather_object all_reduce alltoall barrier broadcast broadcast_object_list gather irecv isend "
-    "launch new_group recv reduce reduce_scatter scatter send spawn split",
-    DISTRIBUTED,
-)
-provide(
-    "gradtool.distributed.fleet",
-    "gradtool.distributed.fleet._one_process",
-    "DistributedStrategy distributed_model distributed_optimizer init is_first_worker worker_index worker_num",
-)
 provide(
     "gradtool.jit",
     "gradtool.jit._functions",

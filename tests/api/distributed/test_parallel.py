@@ -25,13 +25,6 @@ def test_who_this_process_is(monkeypatch: pytest.MonkeyPatch) -> None:
         distributed.init_parallel_env()
 
 
-def test_what_several_processes_do_is_not_here() -> None:
-    with pytest.raises(
-        AttributeError, match="all_reduce is not implemented in gradtool: it is about training on sever"
-    ):
-        distributed.all_reduce  # noqa: B018
-
-
 def test_a_layer_for_several_processes_in_one() -> None:
     class Net(paddle.nn.Layer):
         def __init__(self) -> None:
