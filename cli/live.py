@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -48,7 +49,7 @@ class Live(ABC):
         self._journal = Journal(limit=_CALLS) if journal is None else journal
         self._starts = [0]
         self._fed: WeakKeyDictionary[Program, Mapping[str, Any]] = WeakKeyDictionary()
-        self._made: WeakKeyDictionary[Program, list[tuple[Any, ...]]] = WeakKeyDictionary()
+        self._made: WeakKeyDictionary[Program, list[PassCall]] = WeakKeyDictionary()
         self._watch: contextlib.ExitStack | None = None
         self.births: list[Birth] = []
 
@@ -97,9 +98,10 @@ class Live(ABC):
         if feed:
             self._fed[program] = feed
 
-    def _appended(self, loss: Variable, listed: Any, no_grad: Any) -> None:
+    def _appended(self, loss: Variable, listed: Any, no_grad: Any, checkpoints: Sequence[str]) -> None:
         names = None if listed is None else [v.name for v in listed]  # a variable would keep its program alive
-        self._made.setdefault(loss.block.program, []).append((loss.name, names, set(no_grad), source.here()))
+        made = PassCall(0, "append_backward", loss.name, source.here(), names, set(no_grad), checkpoints)
+        self._made.setdefault(loss.block.program, []).append(made)
 
     # -- models -------------------------------------------------------------------------------------------------------
 
@@ -155,11 +157,11 @@ class Live(ABC):
             )
             loaded.calls.fed = [] if fed is None else [(copy, fed)]
             block = copy.global_block()
-            for name, listed, no_grad, where in self._made.get(program, ()):
-                theirs = None if listed is None else [block.vars[n] for n in listed if n in block.vars]
-                if name in block.vars:
+            for made in self._made.get(program, ()):
+                theirs = None if made.listed is None else [block.vars[n] for n in made.listed if n in block.vars]
+                if made.loss in block.vars:
                     calls = loaded.calls.appended
-                    calls.append(PassCall(len(calls) + 1, "append_backward", block.vars[name], where, theirs, no_grad))
+                    calls.append(replace(made, number=len(calls) + 1, loss=block.vars[made.loss], listed=theirs))
             yield loaded
 
 

@@ -1,7 +1,7 @@
 """The trio that ``dump_backward_graph_path`` writes: two graphs and the user's stacks.
 
 As Paddle names the files, but with stable ids in place of pointers, names that every file system takes, parameter names
-on the nodes, a stack for every operator without any flag, and a manifest for each dump.
+on the nodes, a stack for every operator without any flag, the graph as data, and a manifest for each dump.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from datetime import datetime
 from typing import Any
 
 import gradtool
+from gradtool.engine.answers.diff import of_tape, stored
+from gradtool.engine.answers.diff.outline import Outline
 from gradtool.engine.core import source
 from gradtool.engine.core.errors import UsageError
 from gradtool.engine.core.source import Location
@@ -20,6 +22,7 @@ from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.program import Program
 from gradtool.engine.view import from_tape
 from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, GraphView, NodeView
+from gradtool.models.wording import plain
 
 from .mirror.layout import mirror
 from .render import dot
@@ -58,7 +61,13 @@ def files(program: Program, view: GraphView, facts: Mapping[str, Any], stamp: st
 
 
 def texts(
-    view: GraphView, locations: Iterable[Location], facts: Mapping[str, Any], stamp: str = "", *, whole: bool = True
+    view: GraphView,
+    locations: Iterable[Location],
+    facts: Mapping[str, Any],
+    stamp: str = "",
+    *,
+    whole: bool = True,
+    outline: Outline | None = None,
 ) -> dict[str, str]:
     """File name -> text, for any graph.
 
@@ -66,12 +75,15 @@ def texts(
         facts: what the manifest says; its ``files`` are those that are written beside these.
         locations: one for each operator of the view, in the same order.
         whole: whether locations are whole stacks; otherwise the log says that they are the innermost frames.
+        outline: the graph as ``gradtool diff`` reads it, for a file of its own.
     """
     contents = {
         f"{stamp}{BACKWARD_GRAPH}": dot.render(mirror(view.only(BACKWARD)), file=f"{stamp}{BACKWARD_GRAPH}"),
         f"{stamp}{FORWARD_GRAPH}": dot.render(mirror(view.only(FORWARD)), file=f"{stamp}{FORWARD_GRAPH}"),
         f"{stamp}{CALL_STACK}": "\n".join(_stacks(view, list(locations), whole)) + "\n",
     }
+    if outline is not None:
+        contents[f"{stamp}{stored.ENDING}"] = stored.write(outline)
     manifest = {**facts, "files": sorted([*contents, *facts.get("files", ())])}
     contents[f"{stamp}{MANIFEST}"] = json.dumps(manifest, indent=2, sort_keys=True, allow_nan=False) + "\n"
     return contents
@@ -150,8 +162,9 @@ def check_folder(path: Any) -> str:
 def dump_tape(tensors: Sequence[Tensor], path: str) -> list[str]:
     """Write the graph behind *tensors* to the folder *path*, before anything is computed with it.
 
-    Four files share a stamp, the local time: ``20261121-021025-964643_backward_graph.dot``,
-    ``…_ref_forward_graph.dot``, ``…_call_stack.log`` and ``…_manifest.json``, which lists the others. All are written
+    Five files share a stamp, the local time: ``20261121-021025-964643_backward_graph.dot``,
+    ``…_ref_forward_graph.dot``, ``…_call_stack.log``, ``…_outline.json``, which ``gradtool diff`` reads, and
+    ``…_manifest.json``, which lists the others. All are written
     or none, and no earlier dump is ever replaced. Tensors with ``stop_gradient`` have no graph: for those alone nothing
     is written.
 
@@ -171,8 +184,13 @@ def dump_tape(tensors: Sequence[Tensor], path: str) -> list[str]:
     called = source.short(source.here()) or "backward"
     graph = from_tape.graph(tensors, title=called)
     facts = tape_facts(graph, called)
+    outline = of_tape.outline(graph, called, plain)
+
+    def contents(stamp: str) -> dict[str, str]:
+        return texts(graph.view, graph.locations, facts, stamp, whole=False, outline=outline)
+
     try:
-        return new_files(folder, stamps(), lambda stamp: texts(graph.view, graph.locations, facts, stamp, whole=False))
+        return new_files(folder, stamps(), contents)
     except OSError as error:
         raise DumpFolderError(
             f"dump_backward_graph_path: cannot write to '{path}': {error.strerror or error}."

@@ -19,9 +19,9 @@ from ..files import make_folder
 @click.option("--stamp", is_flag=True, help="Put the time before the names, so that nothing is replaced.")
 @output_options
 def command(**values: Any) -> None:
-    """Write backward_graph.dot, ref_forward_graph.dot, call_stack.log and manifest.json for MODEL to DIR.
+    """Write backward_graph.dot, ref_forward_graph.dot, call_stack.log, outline.json, manifest.json for MODEL to DIR.
 
-    Two dumps of one model are the same files, so that `diff -r` shows what a change to the model changed.
+    Two dumps of one model are the same files. `gradtool diff DIR MODEL` says what has changed since, by outline.json.
     """
     out = Output.take(values)
     from gradtool.models.loader import Request
@@ -33,5 +33,5 @@ def command(**values: Any) -> None:
     question = Dump.take(values)
     answer = question.ask(Request.take(values), out)
     make_folder(folder)
-    files = dump.files(answer.graph, folder, answer.gradients, stamp)
+    files = dump.files(answer.graph, folder, answer.gradients, stamp, answer.outline)
     out.emit(dump.view(answer, folder, files), files)

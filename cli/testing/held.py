@@ -89,8 +89,8 @@ class Held(Live):
             names = {name: value for scope in running(sys._getframe(1)) for name, value in scope.values.items()}
             self.backpropagated.append((how, roots[0], names))
 
-    def _appended(self, loss: Variable, listed: Any, no_grad: Any) -> None:
-        super()._appended(loss, listed, no_grad)
+    def _appended(self, loss: Variable, listed: Any, no_grad: Any, checkpoints: Sequence[str]) -> None:
+        super()._appended(loss, listed, no_grad, checkpoints)
         self.backpropagated.append(("append_backward", loss, {}))
 
     @contextlib.contextmanager

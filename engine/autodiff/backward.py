@@ -95,7 +95,7 @@ def append_backward(
     asked = _asked(block, parameter_list) if parameter_list is not None else None
     stopped = no_grad_entries(block, no_grad_set, _HERE)
     part = differentiate(loss, stopped, asked, checkpoints=keep, callbacks=tuple(callbacks or ()), where=where)
-    state.appended.note(loss, asked, stopped)
+    state.appended.note(loss, asked, stopped, [v.name for v in part.checkpoints] if checkpoints else [])
     if not checkpoints:
         return part.pairs
     _warn_unused(part.checkpoints if keep is None else keep, part.checkpoints)

@@ -17,6 +17,7 @@ PARTS: Final = {
     "regularizers": "gradtool.regularizer",  # a saved parameter gets its own again
     "pictures": "gradtool.viz",  # programs show themselves
     "results": "gradtool.viz.results",  # answers show and save themselves
+    "sessions": "gradtool.viz.debugger.saved.reader",  # a saved session of the debugger is a side of a comparison
     "dumps": "gradtool.viz.dump",  # backward(dump_backward_graph_path=...)
 }
 """What is needed -> the module that has it."""

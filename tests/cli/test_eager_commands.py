@@ -234,7 +234,13 @@ def test_commands_for_static_programs_say_so(gradtool: Run, model: Write) -> Non
 def test_the_dump_of_a_recorded_graph(gradtool: Run, model: Write, folder: Path) -> None:
     assert gradtool("dump", model(NETWORK + "loss.backward()\n"), "out").code == 0
     texts = {p.name: p.read_text(encoding="utf-8") for p in (folder / "out").iterdir()}
-    assert sorted(texts) == ["backward_graph.dot", "call_stack.log", "manifest.json", "ref_forward_graph.dot"]
+    assert sorted(texts) == [
+        "backward_graph.dot",
+        "call_stack.log",
+        "manifest.json",
+        "outline.json",
+        "ref_forward_graph.dot",
+    ]
     stack = (
         'op0 matmul_v2.0\n  File "model.py", line 16, in <module>\n      loss = paddle.mean(model(x) ** 2)\n'
         '  File "model.py", line 12, in forward\n      return self.head(F.relu(self.body(x)))\n'

@@ -43,7 +43,7 @@ def test_the_dump_of_the_documented_example(gradtool: Run, model: Write, folder:
     done = gradtool("dump", model(""), "deep/out")
     assert done.code == 0
     written = {p.name: p.read_text(encoding="utf-8") for p in (folder / "deep" / "out").iterdir()}
-    names = ["backward_graph.dot", "call_stack.log", "manifest.json", "ref_forward_graph.dot"]
+    names = ["backward_graph.dot", "call_stack.log", "manifest.json", "outline.json", "ref_forward_graph.dot"]
     assert sorted(written) == names
     for name in names:
         assert written[name] == golden(name)

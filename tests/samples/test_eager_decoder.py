@@ -45,7 +45,7 @@ def test_the_dump_holds_every_block(decoder: ModuleType, tmp_path: Path) -> None
     decoder.dump(str(tmp_path))
     texts = trio(tmp_path)
     manifest = json.loads(texts["manifest.json"])
-    assert manifest["files"] == ["backward_graph.dot", "call_stack.log", "ref_forward_graph.dot"]
+    assert manifest["files"] == ["backward_graph.dot", "call_stack.log", "outline.json", "ref_forward_graph.dot"]
     assert len(manifest["pairs"]) == PARAMETERS
     forward, backward = nodes(texts["ref_forward_graph.dot"]), nodes(texts["backward_graph.dot"])
     assert manifest["operators"] == {"forward": len(forward), "backward": len(backward)}

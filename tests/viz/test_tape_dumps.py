@@ -16,7 +16,7 @@ from gradtool.engine.view import from_tape
 from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, GraphView, NodeView
 from gradtool.viz import dump, writing
 
-TRIO = ["backward_graph.dot", "call_stack.log", "manifest.json", "ref_forward_graph.dot"]
+TRIO = ["backward_graph.dot", "call_stack.log", "manifest.json", "outline.json", "ref_forward_graph.dot"]
 
 
 pytestmark = pytest.mark.usefixtures("dynamic")

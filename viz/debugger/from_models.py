@@ -8,11 +8,11 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from gradtool.engine.core import state, watch
+from gradtool.engine.core import state
 from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.executor.scope import global_scope, scope_guard
 from gradtool.engine.runs.recorder import Recorder
-from gradtool.models import loader, opening, sessions, users_code
+from gradtool.models import opening, recording, sessions, users_code
 from gradtool.models.errors import CommandError, ModelError
 from gradtool.models.loader import Loaded, Request
 from gradtool.models.model import About, Model
@@ -44,22 +44,18 @@ def opened(request: Request, asked: Debug, notes: Notes) -> Iterator[Notebook]:
     # With a journal, so that why is answered from this very run; and as far as the pass that is asked for.
     steps = max(request.steps, asked.step or 0)
     request = dataclasses.replace(request, full_stacks=True, journal=True, steps=steps)
-    # Ahead of anything that is imported while the file runs: what was computed is told to the recorder alone.
     recorder = Recorder(asked.history, asked.step, until)
     with contextlib.ExitStack() as stack:
         stack.enter_context(shown_on(sys.stdout))
-        stack.enter_context(recorder.recording())
         stack.enter_context(state.passes.listened(counter))
         try:
-            left = stack.enter_context(loader.executed(request, notes, lambda: recorder.closed))
+            left = stack.enter_context(recording.executed(recorder, request, notes))
         except (ModelError, GradtoolError):
             if not request.post_mortem and (recorder.calls or recorder.failure is not None):
                 words = [*request.words(), *asked.session_words, "--on-error"]
                 notes.note(f"{command_line('gradtool', 'debug', *words)} begins where it failed")
             raise
-        stack.enter_context(watch.unwatched())
-        kind = opening.kind_of(left, request, recorder)
-        timeline, model = kind.timeline(left, request, recorder, asked, notes)
+        timeline, model = recording.timeline(left, request, recorder, asked, notes)
         session = Session(timeline, {"why": _why(left, model, request, asked)})
         if timeline.failed is not None:
             session.locals = _locals(timeline.failed[1])

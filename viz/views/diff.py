@@ -32,6 +32,7 @@ def view(answer: Differences) -> View:
         "after": _side(after),
         "changes": [c.data() for c in found.changes],
         "effects": [c.data() for c in found.effects],
+        "not_compared": answer.not_compared or None,
     }
     head = (
         f"{before.title} → {after.title} · {_numbers(before.forward, after.forward)} forward ops · "
@@ -43,6 +44,8 @@ def view(answer: Differences) -> View:
     if found.effects:
         blocks += ["what follows from it:", _table(found.effects)]
     blocks.append(_summary(found.changes))
+    if answer.not_compared:
+        blocks.append(answer.not_compared)
     if answer.values is not None:
         blocks += _values(answer.values, answer.backward_pass)
         data["values"] = _values_data(answer.values, answer.backward_pass)
@@ -52,7 +55,8 @@ def view(answer: Differences) -> View:
             side: asdict(taken) for side, taken in zip(("before", "after"), answer.resources, strict=True)
         }
     table = _table([*found.changes, *found.effects])
-    return View("diff", data, blocks, [command_line("gradtool", "graph", answer.sides[1])], table, records="changes")
+    further = [command_line(*answer.further)] if answer.further else []
+    return View("diff", data, blocks, further, table, records="changes")
 
 
 PICTURES: Final = ("svg", "html")

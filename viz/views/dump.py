@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradtool import __version__
+from gradtool.engine.answers.diff.outline import Outline
 from gradtool.models.model import Graph
 from gradtool.models.questions.dump import Dumped
 from gradtool.models.wording import command_line
@@ -19,11 +20,16 @@ from .view import Table, View
 
 
 def files(
-    graph: Graph, folder: str, gradients: Mapping[str, Any] | None = None, stamp: str = ""
+    graph: Graph,
+    folder: str,
+    gradients: Mapping[str, Any] | None = None,
+    stamp: str = "",
+    outline: Outline | None = None,
 ) -> dict[str, str | bytes]:
     """Path -> content.
 
     Args:
+        outline: the graph as ``gradtool diff`` reads it.
         gradients: of one run, by the names of what they belong to.
         stamp: stands before every name.
     """
@@ -31,7 +37,7 @@ def files(
     if gradients is not None:
         also[f"{stamp}{dump.GRADIENTS}"] = _arrays(gradients)
     facts = {**graph.facts, "schema": dump.SCHEMA, "gradtool": __version__, "files": [*also]}
-    contents = {**dump.texts(graph.view, graph.locations, facts, stamp), **also}
+    contents = {**dump.texts(graph.view, graph.locations, facts, stamp, outline=outline), **also}
     return {os.path.join(folder, name): content for name, content in contents.items()}
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...core.source import Location
-from ...runs.timeline import Entry, Timeline
+from ...runs.timeline import NOBODY, Entry, Timeline
+from .alignment import align
 from .matching import Matching, match
 from .of_timeline import outline
 
@@ -99,7 +100,7 @@ class _Comparing:
     def __init__(self, before: Timeline, after: Timeline) -> None:
         self.before, self.after = before, after
         self.matching = match(outline(before), outline(after))
-        self.partner = dict(_partners(self.matching, before, after))
+        self.partner = _partners(self.matching, before, after)
         self.same: dict[int, bool] = {}
         self.alone: set[int] = set()
         self.partings: list[Parting] = []
@@ -141,8 +142,11 @@ class _Comparing:
         if first is None or second is None:
             self.unknown += 1
             return
-        self.compared += 1
         first, second = np.asarray(first), np.asarray(second)
+        if first.dtype.hasobject or second.dtype.hasobject:
+            self.same[a] = True  # what a block left for its gradient follows from what it reads, and is no value
+            return
+        self.compared += 1
         self.same[a] = _same(first, second)
         if not self.same[a]:
             self.partings.append(self._parting(a, b, first, second, made))
@@ -172,18 +176,31 @@ class _Comparing:
         return gradients
 
 
-def _partners(matching: Matching, before: Timeline, after: Timeline) -> Iterator[tuple[int, int]]:
-    """Entries that belong together: forward ones as aligned, backward ones by what they differentiate and by type."""
-    yield from matching.operations.items()
-    gradients = matching.after.gradients
-    for pair, here in matching.before.gradients.items():
-        there = gradients.get(matching.operations.get(pair, -1), ()) if pair >= 0 else gradients.get(pair, ())
-        waiting: dict[str, deque[int]] = {}
-        for m in there:
-            waiting.setdefault(after.entries[m].type, deque()).append(m)
-        for n in here:
-            if of_its_type := waiting.get(before.entries[n].type):
-                yield n, of_its_type.popleft()
+def _partners(matching: Matching, before: Timeline, after: Timeline) -> dict[int, int]:
+    """Entries that belong together: forward ones as aligned, backward ones by what they differentiate and by type.
+
+    What is differentiated may be a gradient operator itself, and those that differentiate nothing are aligned.
+    """
+    partners = dict(matching.operations)
+    left, right = (run.entries[o.forward :] for run, o in ((before, matching.before), (after, matching.after)))
+    loose, loose_after = ([e for e in entries if _differentiated(e) < 0] for entries in (left, right))
+    aligned = align([e.type for e in loose], [e.type for e in loose_after])
+    partners.update((loose[n].index, loose_after[m].index) for n, m in aligned)
+    waiting: dict[tuple[int, str], deque[int]] = {}
+    for entry in right:
+        if _differentiated(entry) >= 0:
+            waiting.setdefault((entry.pair, entry.type), deque()).append(entry.index)
+    for entry in left:
+        pair = partners.get(_differentiated(entry))
+        others = waiting.get((pair, entry.type)) if pair is not None else None
+        if others:
+            partners[entry.index] = others.popleft()
+    return partners
+
+
+def _differentiated(entry: Entry) -> int:
+    """The operator that a gradient operator differentiates; :data:`NOBODY` for others, whose pair comes after them."""
+    return entry.pair if entry.backward and entry.pair < entry.index else NOBODY
 
 
 def _sums(entry: Entry) -> list[tuple[str, int]]:

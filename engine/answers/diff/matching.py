@@ -124,9 +124,9 @@ def _leaf_key(name: str, known: frozenset[str]) -> str:
     return name if name in known else "?"
 
 
-def attributes_key(attributes: Mapping[str, object]) -> Hashable:
+def attributes_key(attributes: Mapping[str, object] | None) -> Hashable:
     """Attributes as something that can be looked up."""
-    return tuple((name, repr(value)) for name, value in sorted(attributes.items()))
+    return None if attributes is None else tuple((name, repr(value)) for name, value in sorted(attributes.items()))
 
 
 def _upstream(outline: Outline, known: frozenset[str]) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -18,6 +18,19 @@ CONSTANT: Final = "constant"
 
 _LINE: Final = re.compile(r", [^,]*:\d+$")
 """The place at the end of a reason: ``cut: detached, model.py:9``."""
+
+
+_NUMBERED: Final = frozenset({"forward_callable_id", "backward_callable_id"})
+"""Attributes that count what a process has made: they say nothing about a graph."""
+
+
+def attributes_of(values: Mapping[str, Any], plain: Callable[[Any], Any]) -> dict[str, Any]:
+    """Attributes of an operator as an outline has them.
+
+    Args:
+        plain: makes of a value one of JSON's types.
+    """
+    return {str(name): plain(value) for name, value in values.items() if name not in _NUMBERED}
 
 
 class Operand(NamedTuple):
@@ -42,7 +55,7 @@ class Operation:
         name: ``relu.0``.
         layer: the layer whose parameters it reads or that it was made in, or empty.
         depth: how many blocks (branches, loops) it stands in.
-        attributes: in JSON's types.
+        attributes: in JSON's types; None where they are not known.
         operands: of a forward operator.
         pair: of a gradient operator the position of the operator that it differentiates.
         source: ``model.py:9``, or empty.
@@ -52,7 +65,7 @@ class Operation:
     type: str
     layer: str
     depth: int
-    attributes: Mapping[str, Any]
+    attributes: Mapping[str, Any] | None
     operands: Sequence[Operand]
     pair: int = NOTHING
     source: str = ""
@@ -67,6 +80,8 @@ class Leaf:
         role: :data:`PARAMETER`, :data:`DATA` or :data:`CONSTANT`.
         gradient: ``ok``, the reason why it gets no gradient, or empty where none was asked for.
         source: the line that made it, or empty.
+        path: of a leaf that takes gradients what it is called where the graph alone is known: its path in its layer
+            with its own name, ``0.weight (linear_0.w_0)``, or this alone; of others empty.
     """
 
     name: str
@@ -75,6 +90,7 @@ class Leaf:
     dtype: str
     gradient: str = ""
     source: str = ""
+    path: str = ""
 
     @property
     def reason(self) -> str:
@@ -100,6 +116,8 @@ class Outline:
         loss: the name of what is differentiated; empty without a backward part.
         forward: how many of the operators are forward ones.
         settings: what the backward part was made with: ``no_grad``, ``params``, ``checkpoints``.
+        recorded: whether the recorded graph alone was known, as where a pass writes it down: leaves are called by their
+            paths, what takes no gradient is a constant, and a leaf that no gradient reaches is not there.
     """
 
     title: str
@@ -109,6 +127,7 @@ class Outline:
     operations: Sequence[Operation]
     leaves: Mapping[str, Leaf]
     settings: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    recorded: bool = False
 
     @property
     def backward(self) -> int:

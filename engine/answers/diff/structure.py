@@ -8,6 +8,7 @@ from typing import Any
 
 from .matching import Matching, match, operand_pairs
 from .outline import CONSTANT, NOTHING, PARAMETER, Leaf, Operand, Operation, Outline
+from .reduced import comparable
 
 _NAMES = 6
 """Operators that a change names before it says how many more there are."""
@@ -68,6 +69,7 @@ class Difference:
 
 def difference(before: Outline, after: Outline) -> Difference:
     """What differs between two graphs. Names of files, lines and numbered names of operators count for nothing."""
+    before, after = comparable(before, after)
     matching = match(before, after)
     forward = [change for _, change in sorted(_forward(matching), key=lambda placed: placed[0])]
     parameters = [*_parameters(matching)]
@@ -275,7 +277,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _attributes(left: Operation, right: Operation) -> str:
     """``axis 1 → -1, keepdim (none) → True``; empty if they are the same."""
-    if left.type != right.type:
+    if left.type != right.type or left.attributes is None or right.attributes is None:
         return ""
     names = sorted({*left.attributes, *right.attributes})
     absent = object()

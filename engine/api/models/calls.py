@@ -62,6 +62,7 @@ class PassCall:
         loss: what it started from: the first, if there were several. None once it has been let go of.
         listed: the parameter list of ``append_backward``; None for all.
         no_grad: its no-grad set.
+        checkpoints: the names of those of its checkpoints that are used.
         location: the user's line.
         names: of the functions that were running, the outermost first.
         recorded: whether it made a graph itself (``create_graph``).
@@ -77,6 +78,7 @@ class PassCall:
     location: Location
     listed: Any = None
     no_grad: Any = None
+    checkpoints: Sequence[str] = ()
     names: Sequence[Names] = ()
     recorded: bool = False
     kind: str = ""
@@ -124,11 +126,12 @@ class PassCalls:
     over: bool = False
     """Whether the file is done: what computes from now on is gradtool itself."""
 
-    def called(self, loss: Any, listed: Any, no_grad: Any) -> None:
+    def called(self, loss: Any, listed: Any, no_grad: Any, checkpoints: Sequence[str]) -> None:
         """Note a call of ``append_backward`` that is being made."""
         if not self.over:
             names = running(sys._getframe(1))
-            call = self._noted("append_backward", loss, listed=listed, no_grad=no_grad, names=names, block=loss.block)
+            lists = {"listed": listed, "no_grad": no_grad, "checkpoints": checkpoints}
+            call = self._noted("append_backward", loss, **lists, names=names, block=loss.block)
             self.appended.append(call)
 
     def derived(self, targets: Sequence[Any]) -> None:

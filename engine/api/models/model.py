@@ -231,6 +231,10 @@ class Model(ABC):
         """The graph as plain data, to be compared with another one."""
 
     @abstractmethod
+    def dumped(self, asked: Backward, notes: Notes = SILENT) -> tuple[Graph, Outline, GradientTable | None]:
+        """What a dump is made of: the picture, the outline, and the gradients with their values if it is to run."""
+
+    @abstractmethod
     def listing(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:
         """Its operators one by one: ``fwd``, ``bwd`` or ``both``."""
 

@@ -161,6 +161,16 @@ class ProgramModel(Model):
 
         return outline(self, asked, notes)
 
+    def dumped(self, asked: Backward, notes: Notes = SILENT) -> tuple[Graph, Outline, GradientTable | None]:
+        """As in the base."""
+        from .outlining import differentiated
+
+        table, outline = differentiated(self, asked, notes)
+        assert table is not None
+        if asked.run:
+            table = self.evaluate(table, asked, notes)
+        return table.graph(), outline, table if asked.run else None
+
     def listing(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:
         """As in the base."""
         from .listing import listing

@@ -6,7 +6,17 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from gradtool.engine.answers.diff.outline import CONSTANT, DATA, NOTHING, PARAMETER, Leaf, Operand, Operation, Outline
+from gradtool.engine.answers.diff.outline import (
+    CONSTANT,
+    DATA,
+    NOTHING,
+    PARAMETER,
+    Leaf,
+    Operand,
+    Operation,
+    Outline,
+    attributes_of,
+)
 from gradtool.engine.core import source
 from gradtool.engine.ir import roles
 from gradtool.engine.ir.operator import Operator
@@ -24,11 +34,16 @@ from .model import ProgramModel
 
 def outline(model: ProgramModel, asked: Backward, notes: Notes = SILENT) -> Outline:
     """All blocks of the program; with a loss, its backward part as *asked*, and else as the file asked for it."""
+    return differentiated(model, asked, notes)[1]
+
+
+def differentiated(model: ProgramModel, asked: Backward, notes: Notes = SILENT) -> tuple[GradientTable | None, Outline]:
+    """The gradients as *asked*, and else as the file asked for them, if there is a loss; and the outline."""
     if not (asked.params or asked.no_grad):
         asked = _as_in_the_file(model, asked)
     before = {op for block in model.program.blocks for op in block.ops}
     table = model.differentiate(asked, notes) if model.loss is not None else None
-    return _Outlined(model, table, before).outline(asked)
+    return table, _Outlined(model, table, before).outline(asked)
 
 
 def _as_in_the_file(model: ProgramModel, asked: Backward) -> Backward:
@@ -41,7 +56,9 @@ def _as_in_the_file(model: ProgramModel, asked: Backward) -> Backward:
     def names(variables: Iterable[Any] | None) -> tuple[str, ...]:
         return tuple(sorted({str(getattr(v, "name", v)) for v in variables or ()} & there))
 
-    return replace(asked, params=names(last.listed), no_grad=names(last.no_grad))
+    kept = tuple(name for name in last.checkpoints if name in there)
+    lists = replace(asked, params=names(last.listed), no_grad=names(last.no_grad))
+    return lists if asked.checkpoints else replace(lists, checkpoints=kept)
 
 
 class _Outlined:
@@ -89,7 +106,7 @@ class _Outlined:
             op.type,
             op.scope.strip("/") or self.layers.get(origin or op, ""),
             _depth(op),
-            {n: plain(v) for n, v in op.attrs.items()},
+            attributes_of(op.attrs, plain),
             operands,
             self.at.get(origin, NOTHING) if origin is not None else NOTHING,
             source.short(op.loc),

@@ -17,7 +17,9 @@ from ..answered import Answered
 from ..errors import CommandError
 from ..loader import Request
 from ..notes import SILENT, Notes
-from ..sides import graph_of, outline_of, request_of, run_of
+from ..sides import Seen, Side, Wanted, side
+from ..sides.side import PICTURES, RESOURCES, VALUES
+from ..wording import count
 from .backward import Backward
 from .cuts import Cuts
 from .debug import Debug
@@ -33,6 +35,7 @@ class Differences(Answered):
         sides: what the command line calls them.
         values: the values of both runs, where they were asked for.
         backward_pass: the number of the pass that they are of, the first one that differs, if there are several.
+        further: the words of a command that shows a side.
         graphs: what is drawn of both, where a picture was asked for.
         resources: what one step of each takes, where that was asked for.
     """
@@ -41,6 +44,7 @@ class Differences(Answered):
     after: Outline
     difference: Difference
     sides: tuple[str, str]
+    further: Sequence[str] = ()
     values: Divergence | None = None
     backward_pass: int | None = None
     graphs: tuple[GraphView, GraphView] | None = None
@@ -50,6 +54,23 @@ class Differences(Answered):
     def golden(self) -> str:
         """The graph of *after* as text that people review and files keep."""
         return golden.write(self.after)
+
+    @property
+    def not_compared(self) -> str:
+        """What only one of the graphs tells, so that it was not compared; empty if there is nothing."""
+        told = []
+        if self.before.recorded != self.after.recorded:
+            title = (self.before if self.before.recorded else self.after).title
+            told.append(
+                f"{title} was written down by the backward pass itself: names of Python variables, data, and leaves "
+                "that no gradient reaches are not in it, and were not compared"
+            )
+        for outline in (self.before, self.after):
+            unknown = sum(op.attributes is None for op in outline.operations[: outline.forward])
+            if unknown:
+                attributes = f"attributes of {count(unknown, 'operator')} that cannot run again"
+                told.append(f"{attributes} are not in {outline.title}, and were not compared")
+        return "; ".join(told)
 
     @property
     def findings(self) -> int:
@@ -92,50 +113,80 @@ class Diff(Cuts):
             ModelError: the user's code raised.
             GradtoolError: the engine refused, or a file is no outline.
         """
-        before, after = (sides[0], sides[0]) if self.against is not None and len(sides) == 1 else _two(sides)
+        names = (sides[0], sides[0]) if self.against is not None and len(sides) == 1 else _two(sides)
+        before, after = (side(name) for name in names)
         backends = [name or choice.current().name for name in (self.backend, self.against or self.backend)]
         for name in backends:
             choice.backend(name)  # one that is not there is told before anything runs
+        self._must_be_comparable(before, after)
+        # Everything that is wanted of a side, from one load.
+        valued, as_run = self.values or self.against is not None, before.is_run or after.is_run
         asked = Backward(params=self.params, no_grad=self.no_grad, checkpoints=self.checkpoints)
-        left, right = (outline_of(side, request, asked, notes) for side in (before, after))
+        wanted = Wanted(asked, picture=self.picture, as_run=as_run)
+        if valued or as_run:
+            wanted = replace(wanted, debug=self._debug(_step_of(before, after)))
+        seen = [
+            s.seen(replace(wanted, backend=b), request, notes) for s, b in zip((before, after), backends, strict=True)
+        ]
         values, number = None, None
-        if self.values or self.against is not None:
-            values, number = self._values((before, after), backends, request)
+        if valued:
+            values, number = self._values(seen, (before, after), backends, request)
+        left, right = (s.the_outline for s in seen)
         if self.against is not None:
             left, right = (replace(o, title=f"{o.title} on {b}") for o, b in zip((left, right), backends, strict=True))
         graphs = None
-        if self.picture:
-            graphs = self._graph(before, left, request), self._graph(after, right, request)
+        if seen[0].view is not None and seen[1].view is not None:
+            graphs = seen[0].view, seen[1].view
         resources = None
         if self.resources:
             first, second = (self._resources(s, b, request) for s, b in zip((before, after), backends, strict=True))
             resources = first, second
         found = difference(left, right)
-        return Differences(left, right, found, (before, after), values, number, graphs, resources)
+        return Differences(
+            left, right, found, names, after.further or before.further, values, number, graphs, resources
+        )
 
-    def _resources(self, side: str, backend: str, request: Request) -> Resources:
-        with choice.using(backend), request_of(side, request) as loaded:
+    def _must_be_comparable(self, before: Side, after: Side) -> None:
+        """Raise :class:`CommandError` for what one side does not hold, before anything runs."""
+        asked = {
+            VALUES: self.values or self.against is not None,
+            PICTURES: self.picture,
+            RESOURCES: self.resources,
+        }
+        for what, wanted in asked.items():
+            for one, other in ((before, after), (after, before)):
+                if wanted:
+                    one.must_have(what)
+                if one.is_run and VALUES in other.lacks:
+                    raise CommandError(
+                        f"{one.text} holds a run, and {other.text} a graph alone",
+                        "a saved session is compared with a model, or with another session",
+                    )
+
+    def _debug(self, step: int | None) -> Debug:
+        return Debug(params=self.params, no_grad=self.no_grad, feed=self.feed, step=step)
+
+    def _resources(self, side: Side, backend: str, request: Request) -> Resources:
+        with choice.using(backend), side.requested(request) as loaded:
             return measured(loaded, self.feed)
 
-    def _graph(self, side: str, outline: Outline, request: Request) -> GraphView:
-        """What is drawn of one side, with the backward part that its outline has."""
-        params, no_grad = (tuple(outline.settings.get(name, ())) for name in ("params", "no_grad"))
-        return graph_of(side, request, Backward(params=params, no_grad=no_grad), SILENT)
-
     def _values(
-        self, sides: tuple[str, str], backends: Sequence[str], request: Request
+        self, seen: Sequence[Seen], sides: tuple[Side, Side], backends: Sequence[str], request: Request
     ) -> tuple[Divergence, int | None]:
         """The values of the first backward pass that differs, or of the last one, and its number if there are several.
 
         Values of later passes differ where those of an earlier one do, so the first one is searched for by halves.
         """
-        last, passes = self._compared(sides, backends, request, None)
+        last = divergence(*(s.the_run for s in seen))
+        passes = min(s.passes for s in seen)
+        if any(s.is_run for s in sides):
+            return last, _step_of(*sides)
         if last.empty or passes < 2:
             return last, passes if passes > 1 else None
         same, differs, answer = 0, passes, last
         number = 1
         while same + 1 < differs:
-            at, _ = self._compared(sides, backends, request, number)
+            at = self._compared(sides, backends, request, number)
             if at.empty:
                 same = number
             else:
@@ -143,17 +194,19 @@ class Diff(Cuts):
             number = (same + differs) // 2
         return answer, differs
 
-    def _compared(
-        self, sides: tuple[str, str], backends: Sequence[str], request: Request, step: int | None
-    ) -> tuple[Divergence, int]:
-        """The values of one pass on both sides, and how many passes both make."""
-        asked = Debug(params=self.params, no_grad=self.no_grad, feed=self.feed, step=step)
-        runs = []
-        for side, backend in zip(sides, backends, strict=True):
-            with choice.using(backend):
-                runs.append(run_of(side, request, asked, SILENT))
-        (left, first), (right, second) = runs
-        return divergence(left, right), min(first, second)
+    def _compared(self, sides: Sequence[Side], backends: Sequence[str], request: Request, step: int) -> Divergence:
+        """The values of one pass on both sides."""
+        asked = Backward(params=self.params, no_grad=self.no_grad)
+        wanted = Wanted(asked, debug=self._debug(step), outline=False)
+        runs = [
+            s.seen(replace(wanted, backend=b), request, SILENT).the_run for s, b in zip(sides, backends, strict=True)
+        ]
+        return divergence(*runs)
+
+
+def _step_of(*sides: Side) -> int | None:
+    """Which backward pass a saved session holds, if it is known and there is one."""
+    return next((step for s in sides if (step := s.step) is not None), None)
 
 
 def _two(sides: tuple[str, ...]) -> tuple[str, str]:

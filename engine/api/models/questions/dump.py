@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from gradtool.engine.answers.diff.outline import Outline
+
 from ..model import About, Graph, Model
 from ..notes import SILENT, Notes
 from .backward import Backward
@@ -18,11 +20,13 @@ class Dumped:
     """What files of a dump are made of.
 
     Attributes:
+        outline: the graph as ``gradtool diff`` reads it.
         gradients: by the names of what they belong to, if they were asked for.
     """
 
     about: About
     graph: Graph
+    outline: Outline
     gradients: Mapping[str, Any] | None
 
 
@@ -43,11 +47,12 @@ class Dump(Cuts, Question[Dumped]):
     def answer(self, model: Model, notes: Notes = SILENT) -> Dumped:
         """The graph of the model, and its gradients if they are asked for."""
         model.must_take({"shown --params": self.params, "shown --no-grad": self.no_grad, "--feed": self.feed})
-        if not self.grads and not self.feed:
-            return Dumped(model.about, model.drawn(self, notes), None)
-        asked = Backward(params=self.params, no_grad=self.no_grad, feed=self.feed)
-        table = model.evaluate(model.differentiate(asked, notes), asked, notes)
+        run = self.grads or bool(self.feed)
+        asked = Backward(params=self.params, no_grad=self.no_grad, feed=self.feed, run=run)
+        graph, outline, table = model.dumped(asked, notes)
+        if table is None:
+            return Dumped(model.about, graph, outline, None)
         rows = {row.name: row for row in table.rows}
         owners = [rows[name] for name, _ in table.pairs]
         gradients = {r.name if table.named_gradients else r.shown: table.arrays[r.subject] for r in owners}
-        return Dumped(model.about, table.graph(), gradients)
+        return Dumped(model.about, graph, outline, gradients)

@@ -250,6 +250,18 @@ class TapeModel(Model):
 
         return outline(self, asked, notes)
 
+    def dumped(self, asked: Backward, notes: Notes = SILENT) -> tuple[Graph, Outline, GradientTable | None]:
+        """As in the base; the outline is that of the recorded graph alone, as a backward pass writes it down itself."""
+        from gradtool.engine.answers.diff import of_tape
+        from gradtool.engine.view import from_tape
+
+        from ..wording import plain
+
+        table = self.evaluate(self.differentiate(asked, notes), asked, notes) if asked.run else None
+        graph = self.drawn(asked, notes) if table is None else table.graph()
+        alone = from_tape.graph([self.loss], title=self.name)
+        return graph, of_tape.outline(alone, self.name, plain), table
+
     def listing(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:
         """As in the base."""
         from .listing import listing

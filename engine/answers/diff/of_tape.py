@@ -1,0 +1,63 @@
+"""A recorded graph as an outline, so that it can be compared with another one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...view.from_tape import TapeGraph
+from ...view.graph import FORWARD, OP, NodeView
+from .outline import CONSTANT, DATA, NOTHING, PARAMETER, Leaf, Operand, Operation, Outline, attributes_of
+from .reduced import called
+
+Plain = Callable[[Any], Any]
+"""What makes of an attribute's value one of JSON's types."""
+
+
+def operations(
+    graph: TapeGraph, plain: Plain, leaf: Callable[[NodeView], Leaf]
+) -> tuple[int, list[Operation], dict[str, Leaf]]:
+    """How many operators are forward ones, all of them, these first, and the leaves that they read.
+
+    Args:
+        leaf: of a tensor that no operator has made.
+    """
+    nodes = graph.view.by_id()
+    ops = [n for n in graph.view.nodes if n.kind == OP]
+    ops.sort(key=lambda n: n.part != FORWARD)
+    at = {n.id: place for place, n in enumerate(ops)}
+    made: dict[str, tuple[int, str]] = {}
+    leaves: dict[str, Leaf] = {}
+    told = []
+    for place, op in enumerate(ops):
+        operands = []
+        for slot, tensor in graph.reads[op.id] if op.part == FORWARD else ():
+            if tensor in made:
+                operands.append(Operand(slot, *made[tensor]))
+            else:
+                read = leaf(nodes[tensor])
+                leaves.setdefault(read.name, read)
+                operands.append(Operand(slot, NOTHING, read.name))
+        seen: dict[str, int] = {}
+        for slot, tensor in graph.writes[op.id]:
+            number = seen[slot] = seen.get(slot, -1) + 1
+            made[tensor] = place, f"{slot}.{number}" if number else slot
+        attributes = attributes_of(graph.nodes[op.id].attrs, plain)
+        pair = at.get(op.pair or "", NOTHING) if op.part != FORWARD else NOTHING
+        told.append(Operation(op.name, op.type, op.scope, 0, attributes, operands, pair, op.source))
+    return sum(n.part == FORWARD for n in ops), told, leaves
+
+
+def outline(graph: TapeGraph, title: str, plain: Plain) -> Outline:
+    """The outline of a graph of which nothing else is known: leaves are called by their paths."""
+    losses = [n.name for n in graph.view.nodes if n.role == "loss"]
+    paths = called({n.id: n.name for n in graph.view.nodes if n.role in ("parameter", "leaf")})
+
+    def leaf(node: NodeView) -> Leaf:
+        role = {"parameter": PARAMETER, "leaf": DATA}.get(node.role, CONSTANT)
+        gradient = "ok" if role != CONSTANT else ""
+        name, path = (paths[node.id], node.name) if node.id in paths else (node.name, "")
+        return Leaf(name, role, tuple(node.shape or ()), node.dtype or "", gradient, node.source, path)
+
+    loss = losses[0] if len(losses) == 1 else ""
+    return Outline(title, "eager", loss, *operations(graph, plain, leaf), recorded=True)

@@ -1,0 +1,68 @@
+"""Sides that are saved sessions of the debugger: a run, with its values."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from gradtool.engine.answers.diff import of_timeline
+from gradtool.engine.core import upward
+from gradtool.engine.core.errors import FileFormatError
+
+from ..errors import CommandError
+from ..loader import Request
+from ..notes import Notes
+from ..wording import plain
+from .side import PICTURES, RESOURCES, Seen, Side, Wanted
+
+
+class Session(Side):
+    """A file that the debugger's verb ``save`` wrote: the run as it was recorded, without the edits of branches."""
+
+    is_run: ClassVar = True
+    lacks: ClassVar = {
+        PICTURES: ("{text} holds a run, and no picture of its graph", "pictures compare two models"),
+        RESOURCES: ("{text} holds a run that is over, which cannot be measured", "give a model on both sides"),
+    }
+
+    @classmethod
+    def claims(cls, text: str) -> bool:
+        """As in the base."""
+        return text.endswith(".jsonl")
+
+    @cached_property
+    def _book(self) -> Any:
+        try:
+            data = Path(self.text).read_bytes()
+        except OSError as error:
+            raise CommandError(f"cannot read {self.text}: {error.strerror}") from None
+        try:
+            return upward.part("sessions").load(data, self.text).book
+        except FileFormatError as error:
+            raise CommandError(error.message, error.hint) from None
+
+    @property
+    def further(self) -> list[str]:
+        """As in the base."""
+        return ["gradtool", "debug", "--replay", self.text]
+
+    @property
+    def step(self) -> int | None:
+        """Which backward pass of its file it holds, as far as it was asked for by its number."""
+        words = shlex.split(self._book.model)
+        number = words[words.index("--step") + 1] if "--step" in words[:-1] else ""
+        return int(number) if number.isdecimal() else None
+
+    def seen(self, wanted: Wanted, request: Request, notes: Notes) -> Seen:
+        """As in the base."""
+        run = self._book.session.timeline
+        if run.failed is not None:
+            raise CommandError(
+                f"{self.text} holds a run that raised: {str(run.failed[1]).splitlines()[0]}",
+                "two runs that came to their end are compared",
+            )
+        outline = of_timeline.outline(run, plain)
+        return Seen(dataclasses.replace(outline, title=self.title), None, run)
