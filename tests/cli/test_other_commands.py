@@ -54,7 +54,7 @@ def test_a_stamped_dump_replaces_nothing(gradtool: Run, model: Write, folder: Pa
     for _ in range(2):
         assert gradtool("dump", model(""), "out", "--stamp").code == 0
     names = sorted(p.name for p in (folder / "out").iterdir())
-    assert len(names) == 8
+    assert len(names) == 10
     assert not any(":" in n for n in names)
 
 

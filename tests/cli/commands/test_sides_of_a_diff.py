@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 
+import gradtool.cli as command_line
 from tests.cli.conftest import Run
+
+SCHEMA = json.loads((Path(command_line.__file__).parent / "schemas" / "outline.json").read_text(encoding="utf-8"))
 
 MODEL = """\
 import paddle
@@ -60,6 +64,7 @@ def test_a_dump_is_compared_with_what_the_model_is_now(gradtool: Run, mode: str)
     changes = ["tanh.0 is sin.0 now", "tanh.1 is sin.1 now"] if mode == "eager" else ["tanh.0 is sin.0 now"]
     assert told(gradtool, "kept", f"{mode}_sin.py") == changes
     assert told(gradtool, "kept/outline.json", "kept") == []
+    jsonschema.validate(json.loads(Path("kept/outline.json").read_text(encoding="utf-8")), SCHEMA)
     done = gradtool("diff", "kept", f"{mode}_sin.py")
     assert f"{mode}.py:" in done.out  # the lines of the dumped file
     assert ("were not compared" in done.out) == (mode == "eager")

@@ -9,7 +9,6 @@ from typing import ClassVar, Final
 
 from gradtool.engine.answers.diff import golden, stored
 from gradtool.engine.answers.diff.outline import Outline
-
 from gradtool.engine.core.errors import FileFormatError
 
 from ..errors import CommandError

@@ -6,11 +6,12 @@ import dataclasses
 import shlex
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from gradtool.engine.answers.diff import of_timeline
-from gradtool.engine.core import upward
 from gradtool.engine.core.errors import FileFormatError
+from gradtool.engine.runs import of_session
+from gradtool.engine.runs.timeline import Timeline
 
 from ..errors import CommandError
 from ..loader import Request
@@ -34,13 +35,13 @@ class Session(Side):
         return text.endswith(".jsonl")
 
     @cached_property
-    def _book(self) -> Any:
+    def _read(self) -> tuple[Timeline, str]:
         try:
             data = Path(self.text).read_bytes()
         except OSError as error:
             raise CommandError(f"cannot read {self.text}: {error.strerror}") from None
         try:
-            return upward.part("sessions").load(data, self.text).book
+            return of_session.read(data, self.text)
         except FileFormatError as error:
             raise CommandError(error.message, error.hint) from None
 
@@ -52,13 +53,13 @@ class Session(Side):
     @property
     def step(self) -> int | None:
         """Which backward pass of its file it holds, as far as it was asked for by its number."""
-        words = shlex.split(self._book.model)
+        words = shlex.split(self._read[1])
         number = words[words.index("--step") + 1] if "--step" in words[:-1] else ""
         return int(number) if number.isdecimal() else None
 
     def seen(self, wanted: Wanted, request: Request, notes: Notes) -> Seen:
         """As in the base."""
-        run = self._book.session.timeline
+        run = self._read[0]
         if run.failed is not None:
             raise CommandError(
                 f"{self.text} holds a run that raised: {str(run.failed[1]).splitlines()[0]}",
