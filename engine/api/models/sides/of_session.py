@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from gradtool.engine.answers.diff import of_timeline
 from gradtool.engine.core.errors import FileFormatError
-from gradtool.engine.runs import of_session
+from gradtool.engine.runs.of_session import read
 from gradtool.engine.runs.timeline import Timeline
 
 from ..errors import CommandError
@@ -41,7 +41,7 @@ class Session(Side):
         except OSError as error:
             raise CommandError(f"cannot read {self.text}: {error.strerror}") from None
         try:
-            return of_session.read(data, self.text)
+            return read(data, self.text)
         except FileFormatError as error:
             raise CommandError(error.message, error.hint) from None
 
