@@ -13,6 +13,9 @@ from .perturb import at, changed
 from .probe import Probe, any_differs
 from .spread import Array
 
+_SEEDS = (0, 1, 2, 3)
+"""Random numbers and changes of the parameters with which an influence is looked for again."""
+
 MOST_COLUMNS = 512
 """Features of an input that are looked at one by one."""
 
@@ -38,8 +41,8 @@ def without(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Ite
 def _influences(probe: Probe, index: int, where: Array, rng: np.random.Generator) -> bool | None:
     """Whether a change at *where* changes an output; None where no changed input was taken.
 
-    What has none is tried again with larger changes, and with parameters that are slightly others: a branch whose last
-    layer begins at zero passes nothing on yet.
+    What has none is tried again with larger changes, with parameters that are slightly others (a branch whose last
+    layer begins at zero passes nothing on yet), and with other random numbers: a layer may be skipped at random.
     """
     array = probe.inputs[index].array
     taken = False
@@ -50,13 +53,17 @@ def _influences(probe: Probe, index: int, where: Array, rng: np.random.Generator
             if any_differs(_unequal(probe.outputs, probe.run({index: other}))):
                 return True
             taken = True
-            with probe.jittered():
-                one, two = probe.run(), probe.run({index: other})
-            if any_differs(_unequal(one, two)):
+            if any(_again(probe, index, other, seed) for seed in _SEEDS):
                 return True
         except GradtoolError:
             continue  # the model does not take these values
     return False if taken else None
+
+
+def _again(probe: Probe, index: int, other: Array, seed: int) -> bool:
+    """Whether there is an influence with other random numbers, and parameters that are slightly others."""
+    with probe.jittered(seed):
+        return any_differs(_unequal(probe.run(seed=seed), probe.run({index: other}, seed=seed)))
 
 
 def _others(array: Array, where: Array, rng: np.random.Generator) -> Iterator[Array]:
@@ -93,15 +100,17 @@ def _whole(probe: Probe, index: int, rng: np.random.Generator) -> Fact:
 
 
 def _columns(probe: Probe, index: int, rng: np.random.Generator) -> Iterator[Fact]:
-    """The features of a table without influence: suspected by one product with the Jacobian, confirmed by changes."""
+    """The features of a table, or of its steps, without influence: suspected by gradients, confirmed by changes."""
     x = probe.inputs[index]
-    if x.array.ndim != 2 or x.array.dtype.kind != "f" or not 1 < x.array.shape[1] <= MOST_COLUMNS:
+    axis = x.array.ndim - 1
+    if x.array.ndim not in (2, 3) or x.array.dtype.kind != "f" or not 1 < x.array.shape[axis] <= MOST_COLUMNS:
         return
-    slopes = probe.slopes(index, rng)
-    still = np.ones(x.array.shape[1], bool) if slopes is None else ~(slopes != 0).any(axis=0)
-    if slopes is None or not still.any():
+    if x.array.ndim == 3 and probe.fixed_batch:
+        return  # of signals the last axis may be places, and a window that does not fit leaves the last ones out
+    still = probe.still(index, axis, rng)
+    if still is None or not still.any():
         return  # no gradient comes back at all: that its elements matter is known, and not which
-    columns = [c for c in np.flatnonzero(still) if _influences(probe, index, at(x.array, 1, c), rng) is False]
+    columns = [c for c in np.flatnonzero(still) if _influences(probe, index, at(x.array, axis, c), rng) is False]
     if columns:
         named = ", ".join(map(str, columns[:8])) + (" …" if len(columns) > 8 else "")
         what = f"feature {named}" if len(columns) == 1 else f"features {named}"

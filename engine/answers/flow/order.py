@@ -9,9 +9,10 @@ import numpy as np
 
 from ...core import source
 from ...core.source import Location
-from ...runs.timeline import Entry, Timeline
+from ...runs.timeline import Entry
 from .fact import Fact, Kind
 from .perturb import at, changed
+from .predictions import downstream
 from .probe import Probe
 from .spread import Array, Spread
 
@@ -119,7 +120,7 @@ def _masks(probe: Probe, steps: int) -> Iterator[tuple[str, Location]]:
             yield f"{probe.name} was given {x.name}, {how}", ()
     run = probe.recording.timeline
     fed = {n for n in probe.recording.inputs if n is not None}
-    depends = _from(run, fed)
+    depends = downstream(run, fed)
     for number, value in enumerate(run.values):
         if number in depends or value.role == "parameter" or number not in run.store:
             continue
@@ -130,15 +131,6 @@ def _masks(probe: Probe, steps: int) -> Iterator[tuple[str, Location]]:
         if how is not None:
             maker = run.entries[value.maker] if value.maker >= 0 else None
             yield f"there is {how}", () if maker is None else maker.loc
-
-
-def _from(run: Timeline, numbers: set[int]) -> set[int]:
-    """The values that are computed from any of *numbers*, and these."""
-    reached = set(numbers)
-    for entry in run.entries:
-        if not reached.isdisjoint(entry.inputs):
-            reached.update(entry.made)
-    return reached
 
 
 def triangle(array: Array) -> str | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from ...core import source
+from ...core.errors import GradtoolError
 from ...core.source import NOWHERE, Location
 from ...eager.tensor import Tensor
 from ...runs import of_tape
@@ -54,44 +55,92 @@ class Recording:
 
 @dataclass
 class Probe:
-    """A function.
+    """A function of tensors.
 
     Attributes:
         name: what people call it.
-        function: takes tensors, one for each input, and gives tensors, the outputs.
         inputs: what it was called with.
         loc: where it was called.
         fixed_batch: whether something in it says which axis holds the samples, by its definition.
-        seeded: inside, random numbers begin anew from the seed that it is given.
-        jittered: inside, the parameters are slightly others.
+        modeless: whether what it computes would be the same in evaluation mode, as nothing tells it of a mode.
+        loss_inside: why it may be no prediction alone, so that samples may well meet in it; or empty.
     """
 
     name: str
-    function: Callable[[Sequence[Tensor]], list[Tensor]]
     inputs: list[Input]
-    seeded: Callable[[int], AbstractContextManager[None]]
-    jittered: Callable[[], AbstractContextManager[None]]
-    loc: Location = NOWHERE
-    fixed_batch: bool = False
-    runs: int = field(default=0, init=False)
-
-    def __post_init__(self) -> None:
-        self.outputs = self.run()
+    loc: Location = field(default=NOWHERE, kw_only=True)
+    fixed_batch: bool = field(default=False, kw_only=True)
+    modeless: bool = field(default=False, kw_only=True)
+    loss_inside: str = field(default="", kw_only=True)
 
     def run(self, changes: Mapping[int, Array] | None = None, seed: int = 0) -> list[Array]:
         """The outputs, with some of the inputs changed."""
-        tensors = [Tensor(x.array.copy()) for x in self._with(changes)]
-        with self.seeded(seed):
-            self.runs += 1
-            return [np.array(t.array) for t in self.function(tensors)]
+        raise NotImplementedError
+
+    def record(self, seed: int = 0) -> Recording:
+        """One call with the inputs as they are, written down."""
+        raise NotImplementedError
+
+    def jittered(self, seed: int = 0) -> AbstractContextManager[None]:
+        """Inside, the parameters are slightly others."""
+        raise NotImplementedError
+
+    def still(self, index: int, axis: int, rng: np.random.Generator) -> Array | None:
+        """Which places along *axis* of an input may have no influence; None where nothing tells."""
+        raise NotImplementedError
+
+    def of_two(self) -> Probe | None:
+        """The function of two samples, each of them the one that it was called with; None where that cannot be."""
+        raise NotImplementedError
+
+    @cached_property
+    def outputs(self) -> list[Array]:
+        """What comes out for the inputs as they are."""
+        return self.run()
 
     @cached_property
     def recording(self) -> Recording:
         """One call with the inputs as they are, written down when somebody asks for it."""
         return self.record()
 
+    def differences(self, changes: Mapping[int, Array], seed: int = 0) -> list[Array]:
+        """For each output which elements are others, by more than rounding, where some inputs are."""
+        return self.compared(self.run(changes, seed))
+
+    def compared(self, others: Sequence[Array]) -> list[Array]:
+        """For each output which elements of *others* differ from it by more than rounding."""
+        return [_beyond_rounding(a, b) for a, b in zip(self.outputs, others, strict=False)]
+
+    def _with(self, changes: Mapping[int, Array] | None) -> Iterator[Input]:
+        for i, x in enumerate(self.inputs):
+            yield Input(x.name, changes[i]) if changes and i in changes else x
+
+
+@dataclass
+class CallProbe(Probe):
+    """A function that can be called again.
+
+    Attributes:
+        function: takes tensors, one for each input, and gives tensors, the outputs.
+        seeded: inside, random numbers begin anew from the seed that it is given.
+        moved: inside, the parameters are slightly others, by the seed that it is given.
+    """
+
+    function: Callable[[Sequence[Tensor]], list[Tensor]]
+    seeded: Callable[[int], AbstractContextManager[None]]
+    moved: Callable[[int], AbstractContextManager[None]]
+
+    def __post_init__(self) -> None:
+        self.outputs = self.run()
+
+    def run(self, changes: Mapping[int, Array] | None = None, seed: int = 0) -> list[Array]:
+        """As in the base."""
+        tensors = [Tensor(x.array.copy()) for x in self._with(changes)]
+        with self.seeded(seed):
+            return [np.array(t.array) for t in self.function(tensors)]
+
     def record(self, seed: int = 0) -> Recording:
-        """One call with the inputs as they are, written down."""
+        """As in the base."""
         tensors = [Tensor(x.array.copy()) for x in self.inputs]
         recorder = Recorder()
         with self.seeded(seed), source.full_stacks(True), recorder.recording():
@@ -104,8 +153,27 @@ class Probe:
             entry.loc = entry.loc or self.loc  # of a layer that is none of the user's
         return Recording(run, inputs, numbers)
 
-    def slopes(self, index: int, rng: np.random.Generator) -> Array | None:
-        """One vector-Jacobian product with random cotangents: what it gives for an input; None where none arrives."""
+    def jittered(self, seed: int = 0) -> AbstractContextManager[None]:
+        """As in the base."""
+        return self.moved(seed)
+
+    def of_two(self) -> Probe | None:
+        """As in the base."""
+        twice = [Input(x.name, np.repeat(x.array, 2, axis=0)) for x in self.inputs if x.array.ndim]
+        if len(twice) != len(self.inputs):
+            return None
+        try:
+            return replace(self, inputs=twice)
+        except GradtoolError:
+            return None
+
+    def still(self, index: int, axis: int, rng: np.random.Generator) -> Array | None:
+        """As in the base, by one vector-Jacobian product with random cotangents."""
+        slopes = self._slopes(index, rng)
+        return None if slopes is None else ~(slopes != 0).any(axis=tuple(a for a in range(slopes.ndim) if a != axis))
+
+    def _slopes(self, index: int, rng: np.random.Generator) -> Array | None:
+        """What a product with the Jacobian gives for an input; None where none arrives."""
         from ...eager.backward import Pass
 
         tensors = [Tensor(x.array.copy()) for x in self.inputs]
@@ -120,18 +188,6 @@ class Probe:
         work.run()
         gradient = work.leaves.get(tensors[index].leaf)
         return None if gradient is None else np.asarray(getattr(gradient, "array", gradient))
-
-    def differences(self, changes: Mapping[int, Array], seed: int = 0) -> list[Array]:
-        """For each output which elements are others, by more than rounding, where some inputs are."""
-        return self.compared(self.run(changes, seed))
-
-    def compared(self, others: Sequence[Array]) -> list[Array]:
-        """For each output which elements of *others* differ from it by more than rounding."""
-        return [_beyond_rounding(a, b) for a, b in zip(self.outputs, others, strict=False)]
-
-    def _with(self, changes: Mapping[int, Array] | None) -> Iterator[Input]:
-        for i, x in enumerate(self.inputs):
-            yield Input(x.name, changes[i]) if changes and i in changes else x
 
 
 def _beyond_rounding(before: Array, after: Array) -> Array:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ...ops.opdef import Trait
+from ...runs.bound import draws_nothing
 from ...runs.timeline import Entry
 from .fact import Fact, Kind
 from .probe import Probe, Recording, any_differs
@@ -61,3 +63,28 @@ def _fact(probe: Probe, entry: Entry) -> Fact:
         (),
         advice,
     )
+
+
+def drawn(probe: Probe, unchecked: list[str]) -> Iterator[Fact]:
+    """The random operators of a run on the way to its results, which draw whenever it runs, in evaluation, too."""
+    run = probe.recording.timeline
+    given = upstream(run, [n for n in probe.recording.inputs if n is not None])
+    wanted = upstream(run, probe.recording.outputs) - given
+    for entry in run.entries:
+        if wanted.isdisjoint(entry.made) or not _draws(entry) or _is_idle(entry):
+            continue
+        fact = _fact(probe, entry)
+        if probe.modeless:  # of layers it is known, as they were asked
+            if entry.layer or entry.type not in _SWITCHED:
+                continue
+            fact = replace(fact, certain=False, doubt=_NO_MODE)
+            unchecked.append(f"{fact.message}: not known is {fact.doubt}")
+        yield fact
+
+
+def _is_idle(entry: Entry) -> bool:
+    attrs = entry.origin.attrs
+    return attrs.get("is_test") is True or draws_nothing(entry.origin.op, attrs)
+
+
+_NO_MODE = "whether it is meant in evaluation: beside layers nothing has a mode (sampling = 1 says that it is not)"

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...core import source
-from ...core.errors import GradtoolError
+from ...runs.branch import Branch
 from ...runs.timeline import Entry
 from .fact import Fact, Kind
 from .perturb import at, changed
-from .probe import Input, Probe
+from .probe import Probe, any_differs
 from .spread import Array, Spread
 
 _RELATING = """
@@ -64,11 +63,7 @@ def mixed(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Itera
 
 def _of_two(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Iterator[Fact]:
     """The same for a function that was called with one sample: it is given that one twice."""
-    twice = [Input(x.name, np.repeat(x.array, 2, axis=0)) for x in probe.inputs if x.array.ndim]
-    try:
-        both = replace(probe, inputs=twice) if len(twice) == len(probe.inputs) else None
-    except GradtoolError:
-        both = None
+    both = probe.of_two()
     found = None if both is None else batches(both)
     if both is None or found is None or found[0] != 2:
         unchecked.append(f"whether samples influence each other in {probe.name}: it takes one sample only")
@@ -106,6 +101,9 @@ def _fact(
     certain = probe.fixed_batch or pooled or place is None or place.type not in RELATING
     if place is not None and place.type in ("matmul", "matmul_v2", "bmm", "einsum", "gather", "index_select"):
         certain = probe.fixed_batch
+    doubt = "" if certain else _PAIRS
+    if certain and not probe.fixed_batch:
+        doubt = _doubt(probe, axes, row, changes[0], place)
     where = "" if place is None else f" through {place.type}"
     said = [how] if how else []
     said += [f"not followed beyond {s.entry.type}, {source.short(s.entry.loc)}: {s.why}" for s in one.stops]
@@ -115,13 +113,41 @@ def _fact(
         probe.name,
         f"sample {row} of {names} changes the output of {probe.name} for sample {other} in evaluation mode{where}",
         probe.loc if place is None else place.loc,
-        certain,
-        ""
-        if certain
-        else "whether its rows are samples: they may be nodes, steps or pairs (batch = 1 says that they are)",
+        not doubt,
+        doubt,
         tuple(said),
         "work along the other axis, or transpose where the axes are reordered",
     )
+
+
+_PAIRS = "whether its rows are samples: they may be nodes, steps or pairs (batch = 1 says that they are)"
+
+_STATISTICS = frozenset({"reduce_mean", "reduce_sum", "reduce_max", "reduce_min", "mean", "sum", "norm", "p_norm"})
+"""Operators that normalise over a batch: in training that is meant."""
+
+
+def _sums_up(probe: Probe, place: Entry) -> bool:
+    """Whether an operator makes one thing of a batch: statistics, or weights adapted to it by gradients."""
+    run, rows = probe.recording.timeline, probe.outputs[0].shape[0]
+    shapes = [np.shape(Branch(run).made(n)) for n in place.made]
+    return place.type in _STATISTICS or not any(rows in shape for shape in shapes)
+
+
+def _doubt(probe: Probe, axes: Mapping[int, int], row: int, change: dict[int, Array], place: Entry | None) -> str:
+    """Why samples may be meant to meet, although nothing in the operator where they do says so; or nothing."""
+    if probe.loss_inside:
+        return f"whether samples are meant to be compared: {probe.loss_inside} (batch = 1 says that they are not)"
+    if probe.modeless and place is not None and _sums_up(probe, place):
+        return "whether it is meant in evaluation: beside layers nothing has a mode (batch = 1 says that it is not)"
+    if len(axes) < 2 or not probe.modeless:
+        return ""
+    # Of several inputs one may be a table with a row for each step, and by chance as many steps as samples.
+    for i, other in change.items():
+        difference = probe.differences({i: other})
+        outputs = [d for d in difference if d.ndim and d.shape[0] == difference[0].shape[0]]
+        if any_differs(outputs) and not any(_others(d, row) is not None for d in outputs):
+            return f"whether all of its inputs have a row for each sample: {probe.inputs[i].name} has"
+    return ""
 
 
 def _meeting(one: Spread, two: Spread) -> tuple[Entry | None, str]:

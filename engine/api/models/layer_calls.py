@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine.answers.flow.probe import Input, Probe
+from gradtool.engine.answers.flow.probe import CallProbe, Input, Probe
+from gradtool.engine.answers.flow.rerun import jittering
 from gradtool.engine.core import source, state
 from gradtool.engine.core.source import Location
 from gradtool.engine.eager.tensor import Tensor
+from gradtool.engine.runs.recorder import Recorder
 from gradtool.nn import Layer
 
 from . import seeds, users_code
@@ -56,11 +58,20 @@ class LayerCall:
 
 
 class LayerCalls:
-    """Notes the last call of each layer that no other layer calls, and of those that it calls itself."""
+    """Notes the last call of each layer that no other layer calls, and of those that it calls itself.
 
-    def __init__(self) -> None:
+    Args:
+        recorder: writes the run down; what layers read and gave then stands in *gave* by its numbers.
+
+    Attributes:
+        gave: by the number of a value that a layer gave, the identity of the layer and the numbers of what it read.
+    """
+
+    def __init__(self, recorder: Recorder | None = None) -> None:
         self.outermost: dict[int, LayerCall] = {}
+        self.gave: dict[int, tuple[int, list[int]]] = {}
         self._open: list[LayerCall] = []
+        self._recorder = recorder
 
     @contextlib.contextmanager
     def noting(self) -> Iterator[None]:
@@ -79,6 +90,7 @@ class LayerCalls:
                 self._open.pop()
             calls.pop(id(layer), None)
             calls[id(layer)] = this
+            self._number(this)
             return this.result
 
         Layer.__call__ = noted
@@ -86,6 +98,16 @@ class LayerCalls:
             yield
         finally:
             Layer.__call__ = call
+
+    def _number(self, call: LayerCall) -> None:
+        if self._recorder is None:
+            return
+        numbers = (self._recorder.known(t.array) for t in call.tensors)
+        read = [n for n in numbers if n is not None]
+        for t in _tensors(call.result):
+            number = self._recorder.known(t.array)
+            if number is not None:
+                self.gave[number] = id(call.layer), read
 
     def predictors(self) -> list[LayerCall]:
         """The calls whose results are predictions: of layers with parameters, that give more than a loss."""
@@ -140,7 +162,11 @@ def probe(call: LayerCall, name: str, model: str) -> Probe:
         return list(_tensors(result))
 
     inputs = [Input(name, np.array(t.array)) for name, t in call.arguments()]
-    return Probe(name, function, inputs, _seeded, lambda: _jittered(layer), call.loc, _fixes_batch(layer))
+
+    def moved(seed: int) -> contextlib.AbstractContextManager[None]:
+        return _jittered(layer, seed)
+
+    return CallProbe(name, inputs, function, _seeded, moved, loc=call.loc, fixed_batch=_fixes_batch(layer))
 
 
 def _names(call: LayerCall, tensors: Sequence[Tensor]) -> list[str]:
@@ -199,14 +225,12 @@ def _seeded(seed: int) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _jittered(layer: Layer) -> Iterator[None]:
+def _jittered(layer: Layer, seed: int) -> Iterator[None]:
     """Inside, the parameters are slightly others, so that what begins at zero does not stay there."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     values = [(p, p.array.copy()) for p in layer.parameters()]
     for p, array in values:
-        size = float(np.abs(array).mean()) if array.size else 0.0
-        noise = rng.standard_normal(array.shape) * (0.1 * size + 0.02)
-        p.set_value((array + noise).astype(array.dtype))
+        p.set_value(jittering(array, rng))
     try:
         yield
     finally:

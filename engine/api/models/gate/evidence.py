@@ -232,6 +232,6 @@ class Evidence:
         for why, codes in rules.items():
             if why:
                 yield (
-                    f"the flow of information ({', '.join(codes)}), which is asked of calls of layers: {why}; "
+                    f"the flow of information ({', '.join(codes)}) to what is predicted: {why}; "
                     "gradtool flow asks which value depends on which"
                 )

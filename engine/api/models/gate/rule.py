@@ -165,7 +165,7 @@ def of_flow(*kinds: Kind, declared: str = "") -> Callable[[Evidence, Options], I
         story = evidence.influences.story
         if story.unchecked:
             yield NotAsked()
-        if not story.calls and any(kind.of_calls for kind in kinds):
+        if story.no_calls and any(kind.of_calls for kind in kinds):
             yield NotAsked(story.no_calls)
         for fact in story.facts:
             if fact.kind in kinds and (fact.certain or options.get(declared)):

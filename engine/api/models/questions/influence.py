@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from gradtool.engine.answers.flow import inputs, labels, order, randomness, samples
-from gradtool.engine.answers.flow.fact import FlowStory, Kind
+from gradtool.engine.answers.flow.fact import Fact, FlowStory, Kind
+from gradtool.engine.answers.flow.probe import Probe
 from gradtool.engine.core import watch
 from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.runs.recorder import Recorder
+from gradtool.engine.runs.timeline import Timeline
 from gradtool.nn import Layer
 
-from .. import layer_calls, loader, opening
+from .. import layer_calls, loader, opening, run_probes
 from ..answered import Answered
 from ..errors import CommandError, ModelError
 from ..layer_calls import LayerCall, LayerCalls
@@ -24,10 +25,6 @@ from ..model import About, Model
 from ..notes import SILENT, Notes
 from .debug import Debug
 from .question import Question
-
-_STATIC = "it is a static program"
-_NO_LAYER = "the file calls no layer"
-"""Why there is no call to ask about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +47,17 @@ class Influence(Question[Influences]):
 
     def ask(self, request: Request, notes: Notes = SILENT) -> Influences:
         """As in the base; calls of layers are noted while the file runs."""
-        calls, recorder = LayerCalls(), Recorder()
+        recorder = Recorder()
+        calls = LayerCalls(recorder)
         with recorder.recording(), calls.noting(), loader.executed(request, notes) as left, watch.unwatched():
             model = opening.model_in(left, request)
             story = FlowStory()
             if model.computes_while_loading:
                 _through_layers(calls, left, story)
-                story.no_calls = "" if calls.outermost else _NO_LAYER
-            else:
-                story.no_calls = _STATIC
+            run = _last_pass(model, left, request, recorder, self.feed)
+            _beside(run, model, calls, recorder, self.feed, story)
             if not any(f.certain for f in story.of(Kind.FUTURE)):  # which is how the label is reached then
-                story.facts += _from_labels(model, left, request, recorder, self.feed, story.unchecked)
+                story.facts += _from_labels(run, recorder if model.computes_while_loading else None, story.unchecked)
             return Influences(model.about, story)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Influences:
@@ -68,19 +65,61 @@ class Influence(Question[Influences]):
         return self.ask(model.must_have_request("flow"), notes)
 
 
-def _from_labels(
-    model: Model, left: Loaded, request: Request, recorder: Recorder, feed: str | None, unchecked: list[str]
-) -> list[Any]:
-    """Labels that reach predictions, in the last pass of the file."""
-    types = {c.op.type for c in recorder.calls} if model.computes_while_loading else None
-    if types is not None and types.isdisjoint(labels.COMPARED):
-        return []
+def _last_pass(
+    model: Model, left: Loaded, request: Request, recorder: Recorder, feed: str | None
+) -> Timeline | GradtoolError | CommandError:
+    """The run that is asked about, or why there is none."""
     try:
-        run, _ = type(model).timeline(left, request, recorder, Debug(feed=feed), SILENT)
+        return type(model).timeline(left, request, recorder, Debug(feed=feed), SILENT)[0]
     except (CommandError, GradtoolError) as error:
-        unchecked.append(f"whether labels reach the prediction: {error.message}")
+        return error
+
+
+def _from_labels(
+    run: Timeline | GradtoolError | CommandError, recorder: Recorder | None, unchecked: list[str]
+) -> list[Fact]:
+    """Labels that reach predictions, in the last pass of the file."""
+    if recorder is not None and {c.op.type for c in recorder.calls}.isdisjoint(labels.COMPARED):
+        return []
+    if not isinstance(run, Timeline):
+        unchecked.append(f"whether labels reach the prediction: {run.message}")
         return []
     return list(labels.leaks(run, unchecked))
+
+
+def _beside(
+    run: Timeline | GradtoolError | CommandError,
+    model: Model,
+    calls: LayerCalls,
+    recorder: Recorder,
+    feed: str | None,
+    story: FlowStory,
+) -> None:
+    """Ask what leads to predictions and is no call of a layer that was asked: all of it, where it is a program."""
+    probe: Probe | str | None
+    try:
+        if not model.computes_while_loading:
+            story.facts += run_probes.unread(model)
+            probe = run_probes.of_program(model, feed)
+        elif isinstance(run, Timeline):
+            asked = [c.layer for c in calls.predictors()[: layer_calls.MOST]]
+            probe = run_probes.beside_layers(run, recorder, calls, asked, model)
+        else:
+            probe = run.message
+        if isinstance(probe, Probe):
+            known = {(f.kind, f.loc) for f in story.facts}
+            story.facts += [f for f in _of_run(probe, story.unchecked) if (f.kind, f.loc) not in known]
+            story.calls.append(probe.name)
+        elif probe is not None:
+            story.no_calls = probe
+    except (CommandError, GradtoolError) as error:
+        story.unchecked.append(f"the flow of information to what {model.name} predicts: {error.message}")
+        story.calls.append(model.name)
+
+
+def _of_run(probe: Probe, unchecked: list[str]) -> Iterator[Fact]:
+    yield from randomness.drawn(probe, unchecked)
+    yield from _asked(probe, unchecked)
 
 
 def _through_layers(calls: LayerCalls, left: Loaded, story: FlowStory) -> None:
@@ -96,7 +135,7 @@ def _through_layers(calls: LayerCalls, left: Loaded, story: FlowStory) -> None:
             story.unchecked.append(f"the flow of information through {name} in evaluation mode: {error.message}")
 
 
-def _of_call(call: LayerCall, name: str, left: Loaded, unchecked: list[str]) -> Iterator[Any]:
+def _of_call(call: LayerCall, name: str, left: Loaded, unchecked: list[str]) -> Iterator[Fact]:
     probe = layer_calls.probe(call, name, left.name)
     if not probe.outputs:
         return
@@ -104,6 +143,10 @@ def _of_call(call: LayerCall, name: str, left: Loaded, unchecked: list[str]) -> 
     yield from randomness.random(probe, unchecked)
     if len(unchecked) > before:
         return  # what differs by itself tells nothing
+    yield from _asked(probe, unchecked)
+
+
+def _asked(probe: Probe, unchecked: list[str]) -> Iterator[Fact]:
     rng = np.random.default_rng(0)
     yield from samples.mixed(probe, rng, unchecked)
     yield from order.future(probe, rng)

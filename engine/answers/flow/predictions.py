@@ -1,0 +1,155 @@
+"""What of a recorded run is predicted, and from which data: for runs where no call of a layer says so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...ops.opdef import Trait
+from ...runs.timeline import NOBODY, Entry, Timeline
+from .labels import COMPARED
+
+_OF_NUMBERS = {"huber_loss": ("X", "Y"), "kldiv_loss": ("X", "Target"), "square_error_cost": ("X", "Y")}
+_SLOTS = {**COMPARED, **_OF_NUMBERS}
+_SUBTRACTING = frozenset({"elementwise_sub", "minus"})
+"""Operators that compare a prediction with what was to be, whichever is the first operand."""
+
+NO_LABEL = "its result is not compared with anything that was given"
+
+
+@dataclass
+class Predicted:
+    """What a loss compares with given data, and what that is computed from.
+
+    Attributes:
+        outputs: numbers of what is predicted; where nothing is compared, the last values with a row for each sample.
+        inputs: numbers of the data that the parameters meet on the way there.
+        labelled: whether the outputs are what the loss compares with something.
+    """
+
+    outputs: list[int] = field(default_factory=list)
+    inputs: list[int] = field(default_factory=list)
+    labelled: bool = True
+
+
+def downstream(run: Timeline, numbers: Iterable[int]) -> set[int]:
+    """The values that are computed from any of *numbers*, and these."""
+    reached = set(numbers)
+    for entry in run.entries:
+        if not reached.isdisjoint(entry.inputs):
+            reached.update(entry.made)
+    return reached
+
+
+def predicted(run: Timeline, learned: Collection[int]) -> Predicted:
+    """What is predicted, found by going back from the loss.
+
+    Args:
+        learned: the numbers of the parameters.
+    """
+    if run.loss is None:
+        return Predicted()
+    moving = downstream(run, learned)
+    data = _data(run, learned)
+    outputs = _compared(run, moving, data)
+    labelled = bool(outputs)
+    if not labelled:
+        outputs = _rowwise(run, moving, data)
+    return Predicted(outputs, _inputs(run, outputs, moving, data), labelled)
+
+
+def _data(run: Timeline, learned: Collection[int]) -> set[int]:
+    """What was given and is no parameter, with what is computed of it alone."""
+    given = {n for n, v in enumerate(run.values) if v.maker == NOBODY and n not in learned and _size(run, n) > 1}
+    drawn = {n for e in run.entries if not e.backward and _draws(e) and not e.inputs for n in e.made}
+    return downstream(run, given | drawn)
+
+
+def _draws(entry: Entry) -> bool:
+    op = getattr(entry.origin, "op", None)
+    return op is not None and bool(getattr(op, "trait", Trait(0)) & Trait.RANDOM)
+
+
+def _walk(run: Timeline, moving: set[int], ends: Callable[[int, Entry], bool]) -> None:
+    """Go back from the loss through values that depend on parameters, each with its operator, as far as *ends* says."""
+    todo, seen = [run.loss or 0], {run.loss or 0}
+    while todo:
+        number = todo.pop()
+        maker = run.values[number].maker
+        if maker == NOBODY or ends(number, run.entries[maker]):
+            continue
+        for n in run.entries[maker].inputs:
+            if n in moving and n not in seen:
+                seen.add(n)
+                todo.append(n)
+
+
+def _compared(run: Timeline, moving: set[int], data: set[int]) -> list[int]:
+    """What losses compare with given data."""
+    found: dict[int, None] = {}
+
+    def ends(number: int, entry: Entry) -> bool:
+        side = _side(run, entry, moving, data)
+        if side is not None:
+            found[side] = None
+        # Behind an operator that reads a parameter the model begins, or what is no prediction.
+        return side is not None or any(run.values[n].role == "parameter" for n in entry.inputs)
+
+    _walk(run, moving, ends)
+    return list(found)
+
+
+def _side(run: Timeline, entry: Entry, moving: set[int], data: set[int]) -> int | None:
+    """The operand that is predicted, where an operator compares it with data."""
+    read = dict(reversed(entry.reads))
+    if entry.type in _SLOTS:
+        prediction, label = (read.get(slot) for slot in _SLOTS[entry.type])
+        return prediction if prediction in moving and label is not None else None
+    if entry.type not in _SUBTRACTING or len(entry.inputs) != 2:
+        return None
+    for one, other in (entry.inputs, entry.inputs[::-1]):
+        if one in moving and other not in moving and other in data and _size(run, one) == _size(run, other) > 1:
+            return one
+    return None
+
+
+def _size(run: Timeline, number: int) -> int:
+    return math.prod(_shape(run, number)) if number in run.store else -1
+
+
+def _shape(run: Timeline, number: int) -> tuple[int, ...]:
+    array = run.store.get(number)
+    return () if array is None else np.asarray(array).shape
+
+
+def _rowwise(run: Timeline, moving: set[int], data: set[int]) -> list[int]:
+    """On each way back from the loss the first value with as many rows as data has that it depends on."""
+    rows = {shape[0] for n in data - moving if (shape := _shape(run, n))}
+    found: dict[int, None] = {}
+
+    def ends(number: int, entry: Entry) -> bool:
+        shape = _shape(run, number)
+        if not shape or shape[0] < 2 or shape[0] not in rows:
+            return False
+        found[number] = None
+        return True
+
+    _walk(run, moving & data, ends)
+    return list(found)
+
+
+def _inputs(run: Timeline, outputs: Iterable[int], moving: set[int], data: set[int]) -> list[int]:
+    """The data that operators read beside what depends on parameters, on the way to *outputs*."""
+    wanted = set(outputs)
+    found: dict[int, None] = {}
+    for entry in reversed(run.entries):
+        if entry.backward or wanted.isdisjoint(entry.made):
+            continue
+        wanted.update(entry.inputs)
+        if moving.isdisjoint(entry.inputs):
+            continue
+        found.update((n, None) for n in entry.inputs if n in data and n not in moving and _size(run, n) > 1)
+    return sorted(found)
