@@ -15,6 +15,7 @@ ADVICE = {
     Verdict.NO_GRAD: "compute it outside no_grad()",
     Verdict.STOP_GRADIENT: "set stop_gradient=False where it is made",
     Verdict.NO_GRAD_SET: "take it out of the no_grad_set",
+    Verdict.CONSTANT: "paddle.grad(…, create_graph=True), or detach() what is meant to be a constant",
     Verdict.NOT_LISTED: "give it to the optimizer",
     Verdict.UNUSED: "use it in forward, or leave it out",
     Verdict.NO_PATH: "add what is computed from it to the loss",

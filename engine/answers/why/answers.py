@@ -125,7 +125,9 @@ class Answer(Result):
             return f"‖g‖ = {self.gradient.norm:.4g}"
         if zero:
             return GRAD_ZERO
-        return "" if self.verdict in (Verdict.OK, Verdict.ACCUMULATED, Verdict.NOT_LISTED) else GRAD_NONE
+        return (
+            "" if self.verdict in (Verdict.OK, Verdict.ACCUMULATED, Verdict.NOT_LISTED, Verdict.CONSTANT) else GRAD_NONE
+        )
 
     @property
     def verdict_shown(self) -> str:
@@ -207,7 +209,7 @@ class Answers(list[Answer], Result):
         return "\n\n".join(map(str, self))
 
 
-_ARRIVED = (Verdict.OK, Verdict.NOT_FINITE, Verdict.LARGE, Verdict.SMALL, Verdict.EXPLODED)
+_ARRIVED = (Verdict.OK, Verdict.CONSTANT, Verdict.NOT_FINITE, Verdict.LARGE, Verdict.SMALL, Verdict.EXPLODED)
 
 _WITHOUT_OPERATOR = (Verdict.NOT_LISTED, Verdict.FROZEN)
 """Verdicts about an optimizer's list, or an assignment."""

@@ -12,6 +12,8 @@ from ...core import source
 from ...core.source import NOWHERE, Location
 from ...eager.journal import Call, Event, Journal, Unrecorded, counted
 from ...eager.tensor import Keep, Tensor
+from . import constant_gradients
+from .advice import ADVICE
 from .answers import CUT, Answer
 from .case import Case, Subject
 from .journal_intent import JournalEvidence
@@ -176,6 +178,9 @@ class TensorCase(Case[int, Call]):
         t: Tensor = subject.held
         if answer.verdict is Verdict.NO_GRAD_SET:
             return replace(answer, finding=False)  # whoever asks wants it so
+        penalty = self._penalties.get(subject.value)
+        if penalty is not None and answer.verdict in (Verdict.OK, Verdict.DETACHED):
+            return self._constant(answer, penalty)
         if answer.verdict is Verdict.DETACHED:
             return self._round(subject, answer)
         if answer.verdict in (Verdict.UNUSED, Verdict.NO_PATH) and t.node is not None:
@@ -196,6 +201,25 @@ class TensorCase(Case[int, Call]):
             return answer
         noted = self.lost.note(answer, subject.value)
         return noted if noted is not answer else self._as_number(subject, answer)
+
+    @cached_property
+    def _penalties(self) -> dict[int, Call]:
+        """By number the values that a gradient was taken of which stands in the loss as a constant."""
+        parameters = {self.journal.number(t) for t in self.names if getattr(t, "is_parameter", False)}
+        return constant_gradients.behind(self._reasons, constant_gradients.misused(self._reasons, parameters))
+
+    def _constant(self, answer: Answer, call: Call) -> Answer:
+        """*answer* about a tensor that a penalty on a gradient should train."""
+        said = "paddle.grad gives plain numbers there, so what the loss computes from them trains nothing"
+        return replace(
+            answer,
+            verdict=Verdict.CONSTANT,
+            label=Verdict.CONSTANT.value,
+            finding=True,
+            said=(said,),
+            location=call.loc,
+            advice=ADVICE[Verdict.CONSTANT],
+        )
 
     def _as_number(self, subject: Subject[int], answer: Answer) -> Answer:
         """*answer* about a tensor of which one use goes into the loss as a Python number."""

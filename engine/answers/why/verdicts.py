@@ -13,6 +13,7 @@ class Verdict(enum.Enum):
     NO_GRAD = "computed under no_grad"
     STOP_GRADIENT = "stop_gradient"
     NO_GRAD_SET = "in no_grad_set"
+    CONSTANT = "through a gradient that is a constant"
     NOT_LISTED = "not in parameter_list"
     UNUSED = "unused in forward"
     NO_PATH = "used, but no path to the loss"
