@@ -171,9 +171,13 @@ class RandomState:
     """The stream of random numbers that operators without a seed of their own draw from.
 
     Starts at seed 0, not at a random one: a run can be repeated without asking for it first.
+
+    Attributes:
+        shift: what is added to the seeds that a program asks for; see ``engine/api/models/seeds.py``.
     """
 
     def __init__(self, seed: int = 0) -> None:
+        self.shift = 0
         self.reset(seed)
 
     def reset(self, seed: int) -> None:

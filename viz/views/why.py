@@ -89,6 +89,7 @@ def _frozen(answers: Sequence[Answer]) -> str:
     for a in answers:
         lines.append(f"{a.label} · no finding: {folded([a.name, *a.also])}")
         lines += [f"  {a.source}    {a.code}".rstrip()] if a.source else []
+        lines += [f"  {s}" for s in a.said] if a.beside else []
     return "\n".join(lines)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,10 +13,33 @@ from ...core.source import Location
 from ...runs.branch import Branch, Edit
 from ...runs.timeline import Entry, Timeline
 
+Array = np.ndarray[Any, Any]
+
 RATES: Final = (1e-2, 1e-3, 1e-1)
 """Rates of Adam that are tried, one after the other."""
 
 NO_GRADIENT, DEAD, RATE, MISMATCH = "no gradient", "dead units", "the learning rate", "loss and target"
+CLIPPED = "clipping of gradients"
+
+_PLAIN: Final = {"SGD": 0.0, "Momentum": 0.9}
+"""Optimizers whose steps are as large as gradients are, and what they keep of the last step; others make up for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What is known of the first step of the user's optimizer.
+
+    Attributes:
+        by: its class.
+        raw, limit: the norm of its gradients before and after they were clipped; 0 where they were not.
+        loc: the line of the step.
+    """
+
+    by: str = ""
+    rate: float | None = None
+    raw: float = 0.0
+    limit: float = 0.0
+    loc: Location = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +62,13 @@ class OneBatch:
     said: tuple[str, ...] = ()
 
 
-def learn(run: Timeline, steps: int, part: float, rate: float | None) -> OneBatch | None:
+def learn(run: Timeline, steps: int, part: float, optimizer: Own) -> OneBatch | None:
     """Steps of Adam on the parameters of a run, all else as it was recorded; None where there is nothing to learn.
 
     Args:
         steps: how many.
         part: the loss has to fall by that part of what it was at first.
-        rate: the learning rate of the user's optimizer, if it is known.
+        optimizer: what is known of the user's.
 
     Raises:
         GradtoolError: an operator of the run cannot run again.
@@ -64,11 +87,32 @@ def learn(run: Timeline, steps: int, part: float, rate: float | None) -> OneBatc
             break
     if best > enough:
         return _stopped(run, pairs, first, best)
-    if rate:
+    return _by_its_own(run, pairs, steps, optimizer, first, enough) or OneBatch(first, best, True)
+
+
+def _by_its_own(
+    run: Timeline, pairs: Mapping[int, int], steps: int, optimizer: Own, first: float, enough: float
+) -> OneBatch | None:
+    """What keeps the user's optimizer from learning what others learn, if it is one of the things that are known."""
+    rate = optimizer.rate
+    if not rate:
+        return None
+    if optimizer.by not in _PLAIN:
         own = _descend(run, pairs, steps, rate, enough)
-        if not own <= enough and not math.isfinite(own):
-            return OneBatch(first, own, False, RATE, _line(run), (f"at {rate:g} it is no number any more",))
-    return OneBatch(first, best, True)
+    else:
+        own = _descend(run, pairs, steps, rate, enough, _Plain(_PLAIN[optimizer.by], math.inf))
+        clipped = 0 < optimizer.limit < 0.99 * optimizer.raw
+        if clipped and own <= enough:
+            slow = _descend(run, pairs, steps, rate, enough, _Plain(_PLAIN[optimizer.by], optimizer.limit))
+            if slow > first - 0.1 * (first - enough):
+                norms = (
+                    f"gradients of the norm {optimizer.raw:.4g} are clipped to {optimizer.limit:.4g} at the first step"
+                )
+                said = (norms, f"without that {optimizer.by} at {rate:g} brings the loss to {own:.4g} in as many steps")
+                return OneBatch(first, slow, False, CLIPPED, optimizer.loc or _line(run), said)
+    if not own <= enough and not math.isfinite(own):
+        return OneBatch(first, own, False, RATE, _line(run), (f"at {rate:g} it is no number any more",))
+    return None
 
 
 def _pairs(run: Timeline) -> dict[int, int]:
@@ -81,13 +125,55 @@ def _pairs(run: Timeline) -> dict[int, int]:
     return pairs
 
 
-def _descend(run: Timeline, pairs: Mapping[int, int], steps: int, rate: float, enough: float) -> float:
-    """The lowest loss of so many steps of Adam; it ends where that is low enough."""
+class _Adam:
+    """Steps of Adam."""
+
+    def __init__(self) -> None:
+        self._means: dict[int, Array] = {}
+        self._squares: dict[int, Array] = {}
+        self._step = 0
+
+    def __call__(self, gradients: Mapping[int, Array]) -> dict[int, Array]:
+        """By how much each parameter is moved at the rate 1."""
+        self._step += 1
+        moves = {}
+        for number, g in gradients.items():
+            self._means[number] = 0.9 * self._means.get(number, 0.0) + 0.1 * g
+            self._squares[number] = 0.999 * self._squares.get(number, 0.0) + 0.001 * g * g
+            mean = self._means[number] / (1 - 0.9**self._step)
+            moves[number] = mean / (np.sqrt(self._squares[number] / (1 - 0.999**self._step)) + 1e-8)
+        return moves
+
+
+class _Plain:
+    """Steps of gradient descent, with momentum, of gradients that together are no longer than a limit."""
+
+    def __init__(self, momentum: float, limit: float) -> None:
+        self._momentum, self._limit = momentum, limit
+        self._speeds: dict[int, Array] = {}
+
+    def __call__(self, gradients: Mapping[int, Array]) -> dict[int, Array]:
+        """By how much each parameter is moved at the rate 1."""
+        norm = math.sqrt(sum(float((g * g).sum()) for g in gradients.values()))
+        factor = min(1.0, self._limit / norm) if norm > 0 else 1.0
+        for number, g in gradients.items():
+            self._speeds[number] = self._momentum * self._speeds.get(number, 0.0) + factor * g
+        return self._speeds
+
+
+def _descend(
+    run: Timeline,
+    pairs: Mapping[int, int],
+    steps: int,
+    rate: float,
+    enough: float,
+    rule: Callable[[Mapping[int, Array]], Mapping[int, Array]] | None = None,
+) -> float:
+    """The lowest loss of so many steps, of Adam if not said otherwise; it ends where that is low enough."""
     values = {n: np.asarray(run.store.get(n)).copy() for n in pairs}
-    means = {n: np.zeros(v.shape) for n, v in values.items()}
-    squares = {n: np.zeros(v.shape) for n, v in values.items()}
+    rule = rule or _Adam()
     best = math.inf
-    for step in range(1, steps + 1):
+    for _ in range(steps):
         branch = Branch.with_edits(run, "copy", 0, [Edit(0, n, v, "") for n, v in values.items()])
         loss = _number(branch.made(run.loss or 0))
         if not math.isfinite(loss):
@@ -95,13 +181,10 @@ def _descend(run: Timeline, pairs: Mapping[int, int], steps: int, rate: float, e
         best = min(best, loss)
         if best <= enough:
             return best
-        for number, gradient in pairs.items():
-            g = np.asarray(getattr(branch.made(gradient), "array", branch.made(gradient)), np.float64)
-            means[number] = 0.9 * means[number] + 0.1 * g
-            squares[number] = 0.999 * squares[number] + 0.001 * g * g
-            mean, square = means[number] / (1 - 0.9**step), squares[number] / (1 - 0.999**step)
-            moved = values[number] - rate * mean / (np.sqrt(square) + 1e-8)
-            values[number] = moved.astype(values[number].dtype)
+        made = {n: branch.made(gradient) for n, gradient in pairs.items()}
+        gradients = {n: np.asarray(getattr(g, "array", g), np.float64) for n, g in made.items()}
+        for number, move in rule(gradients).items():
+            values[number] = (values[number] - rate * move).astype(values[number].dtype)
     return best
 
 

@@ -66,6 +66,7 @@ class Answer(Result):
         advice: what would change the verdict.
         proved: the gradient after the smallest change that connects it, see ``--prove``.
         also: other tensors with the same verdict for the same reason.
+        beside: of a frozen parameter among equal ones of other layers, those that are trained.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Answer(Result):
     advice: str = ""
     proved: str = ""
     also: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
     @property
     def source(self) -> Place:

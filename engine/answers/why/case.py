@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic
@@ -17,9 +17,11 @@ from . import callers
 from .advice import ADVICE, SET_ON_A_RESULT
 from .amounts import Amounts
 from .answers import CUT, Answer, End, Part, Shared
+from .folding import folded
 from .levels import dense
 from .lost import LostUses
 from .reasons import C, Cut, Reason, Reasons, V, same
+from .siblings import odd_ones
 from .slopes import Slopes, Use
 from .verdicts import INTENDED, Verdict
 
@@ -140,7 +142,16 @@ class Case(ABC, Generic[V, C]):
                 answer = replace(answer, parts=parts + self.lost.parts(subject.value, self.call_names))
         else:
             answer = self._cut_off(subject, base, reason, asked)
-        return self.also(subject, answer)
+        told = self.also(subject, answer)
+        if told.verdict is not Verdict.FROZEN or told.finding or subject.name not in self._odd_ones:
+            return told
+        beside = self._odd_ones[subject.name]
+        return replace(told, beside=beside, said=(*told.said, f"its like is trained in other layers: {folded(beside)}"))
+
+    @cached_property
+    def _odd_ones(self) -> Mapping[str, tuple[str, ...]]:
+        """The frozen parameters among equal ones that are trained, with these."""
+        return odd_ones((s.name, s.shape, self.reason(s).verdict is Verdict.FROZEN) for s in self.parameters())
 
     def _cut_off(self, subject: Subject[V], base: Answer, reason: Reason[V, C], asked: bool) -> Answer:
         flow = self.reasons.flow
@@ -284,7 +295,7 @@ class Case(ABC, Generic[V, C]):
                 # What has no line stands for itself; but all gradients that are not finite come of one birth as a rule.
                 own = "" if a.verdict is Verdict.NOT_FINITE else s.name
                 at = self.cause_of(s, a)[:1]
-                key = (not a.finding, _cause(a), at, at or own)
+                key = (not a.finding, _cause(a), at, at or own, bool(a.beside))
                 grouped.setdefault(key, []).append((s, a))
         ordered = sorted(grouped.items(), key=lambda entry: entry[0][0])
         told = []

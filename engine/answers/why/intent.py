@@ -17,7 +17,7 @@ from .case import Subject
 from .reasons import V
 from .verdicts import Verdict
 
-_TAKEN_OUT = (Verdict.DETACHED, Verdict.NO_GRAD, Verdict.STOP_GRADIENT)
+_TAKEN_OUT = (Verdict.DETACHED, Verdict.NO_GRAD, Verdict.STOP_GRADIENT, Verdict.NO_GRAD_SET)
 _WITHOUT = (
     *_TAKEN_OUT,
     Verdict.NON_DIFFERENTIABLE,

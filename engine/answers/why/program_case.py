@@ -234,6 +234,8 @@ class ProgramCase(Case[Value, Operator]):
             )
         if answer.verdict is Verdict.NO_GRAD_SET and not asked.at:
             return replace(answer, finding=False)  # whoever asks wants it so
+        if answer.verdict is Verdict.NO_GRAD_SET and asked.listed is not None and subject.tensor in asked.listed:
+            return replace(answer, said=(*answer.said, "the parameter list of the same call holds it"))
         if answer.verdict is Verdict.FROZEN and subject.held in self.statistics:
             return replace(answer, label=STATISTICS)
         if answer.verdict is Verdict.FROZEN:

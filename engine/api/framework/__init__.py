@@ -37,7 +37,7 @@ __all__ = [
 
 def seed(seed: int) -> None:
     """Start the stream of random numbers anew."""
-    state.random.reset(int(seed))
+    state.random.reset(int(seed) + state.random.shift)
 
 
 def in_dynamic_mode() -> bool:

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
 
+from gradtool.engine.core import state
+
 from .imports import guarded
 
 Seeder = Callable[[Any, int], Callable[[], None]]
@@ -54,3 +56,26 @@ def seeded(seed: int) -> Iterator[None]:
             guard.awaited.clear()
             for restore in restorers:
                 restore()
+
+
+@contextmanager
+def shifted(by: int) -> Iterator[None]:
+    """Inside, every seed that a program asks for is another one, so that what it does at random comes out otherwise."""
+    modules: list[Any] = [sys.modules[name] for name in _SEEDERS if name in sys.modules]
+    before = [module.seed for module in modules]
+
+    def other(seed: Callable[..., None]) -> Callable[..., None]:
+        def seeded(a: Any = None, *rest: Any, **named: Any) -> None:
+            seed(a + by if isinstance(a, int) else a, *rest, **named)
+
+        return seeded
+
+    for module, seed in zip(modules, before, strict=True):
+        module.seed = other(seed)
+    state.random.shift += by
+    try:
+        yield
+    finally:
+        state.random.shift -= by
+        for module, seed in zip(modules, before, strict=True):
+            module.seed = seed

@@ -61,6 +61,29 @@ loss.backward()
         "GT703",
         "as loss and target keeps it there",
     ),
+    "gradients that are clipped to nothing": (
+        """
+net = paddle.nn.Linear(4, 1)
+clip = paddle.nn.ClipGradByGlobalNorm(1e-4)
+opt = paddle.optimizer.SGD(0.1, parameters=net.parameters(), grad_clip=clip)
+F.mse_loss(net(x), paddle.full([8, 1], 3.0)).backward()
+opt.step()  # here
+""",
+        "GT703",
+        "as clipping of gradients keeps it there",
+    ),
+    "a rate of zero": (
+        """
+net = paddle.nn.Linear(4, 1)
+opt = paddle.optimizer.Adam(0.0, parameters=net.parameters())
+for step in range(3):
+    F.mse_loss(net(x), paddle.full([8, 1], 3.0)).backward()
+    opt.step()  # here
+    opt.clear_grad()
+""",
+        "GT702",
+        "steps of Adam change none of the 2 parameters",
+    ),
     "units that are dead": (
         """
 net, out = paddle.nn.Linear(4, 3), paddle.nn.Linear(3, 1, bias_attr=False)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gradtool.engine.answers.flow.fact import Kind
+from gradtool.engine.answers.why.folding import folded
 from gradtool.engine.core.errors import GradtoolError
 
 from ..errors import CommandError
@@ -100,7 +101,17 @@ class Evidence:
         """What ``why`` says of every parameter that has no gradient, or a zero one."""
         from ..questions.why import Why
 
-        return Why(feed=self.feed).ask(self.request, self)
+        asked = Why(feed=self.feed)
+        answers = asked.ask(self.request, self)
+        if all(a.verdict.name not in ("UNUSED", "NO_PATH") for a in answers if a.finding):
+            return answers
+        from .again import steady
+
+        told, skipped = steady(answers, asked, self.request, self)
+        if skipped:
+            named = folded(skipped)
+            self.stopped(f"{named}: without a gradient in this run, with other seeds they have one, as what is skipped")
+        return told
 
     @cached_property
     def others(self) -> list[OtherLoss]:
@@ -178,13 +189,29 @@ class Evidence:
         """The first loss of a classifier, and what updates change."""
         from ..questions.first_steps import first_steps
 
-        return first_steps(self.request, self)
+        first = first_steps(self.request, self)
+        if first.idle:
+            from .again import SEEDS, with_seed
+
+            for by in SEEDS:
+                with with_seed(by, self.request) as other:
+                    again = {idle.loc for idle in first_steps(other, self).idle}
+                first = replace(first, idle=tuple(idle for idle in first.idle if idle.loc in again))
+        return first
 
     def one_batch(self, steps: int, part: float) -> OneBatch | str | None:
         """Whether the first batch can be learned; a text says why that could not be tried, which is told."""
         from ..questions.first_steps import one_batch
 
         answer = one_batch(self.request, steps, part, self.feed, self)
+        if not isinstance(answer, str) and answer is not None and not answer.learned:
+            from .again import SEEDS, with_seed
+
+            for by in SEEDS:
+                with with_seed(by, self.request) as other:
+                    again = one_batch(other, steps, part, self.feed, self)
+                if not isinstance(again, str) and again is not None and again.learned:
+                    return again
         if isinstance(answer, str):
             self._untried.append(f"whether one batch can be learned: {answer}")
         return answer

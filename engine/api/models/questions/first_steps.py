@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from gradtool.engine.answers.events import Adapter
 from gradtool.engine.answers.training.first_loss import FirstLoss, FirstLossSeen
-from gradtool.engine.answers.training.one_batch import OneBatch, learn
+from gradtool.engine.answers.training.one_batch import OneBatch, Own, learn
 from gradtool.engine.answers.training.updates import Updates
-from gradtool.engine.core import watch
+from gradtool.engine.core import source, watch
 from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.core.source import Location
 from gradtool.engine.runs.recorder import Recorder
@@ -83,26 +87,43 @@ def one_batch(
 
     Raises: as :func:`first_steps` does.
     """
-    recorder, updates = Recorder(which=1), _Rates()
+    recorder, first = Recorder(which=1), _FirstStep()
     with (
         recorder.recording(),
-        watch.watched(None, updates),
+        watch.watched(None, first),
         loader.executed(request, notes) as left,
         watch.unwatched(),
     ):
         model = opening.model_in(left, request)
         try:
             run, _ = type(model).timeline(left, request, recorder, Debug(feed=feed), SILENT)
-            return learn(run, steps, part, updates.rate)
+            return learn(run, steps, part, first.own)
         except (CommandError, GradtoolError) as error:
             return error.message
 
 
-class _Rates:
-    """Hears of the first learning rate."""
+class _FirstStep:
+    """Hears of the first step of an optimizer.
 
-    rate: float | None = None
+    Attributes:
+        own: what is known of it.
+    """
+
+    def __init__(self) -> None:
+        self.own = Own()
+        self._clipped = False
 
     def __call__(self, event: Any) -> None:
-        if self.rate is None and isinstance(event, watch.Updating):
-            self.rate = event.rate
+        """Hear of an event; nothing is spared."""
+        if self.own.rate is None and isinstance(event, watch.Updating):
+            self.own = Own(event.by, event.rate, loc=source.here())
+        elif isinstance(event, watch.Clipped) and not self._clipped:
+            self._clipped = True
+            norms = (_norm(event.pairs), _norm(event.clipped))
+            self.own = replace(self.own, raw=norms[0], limit=norms[1])
+
+
+def _norm(pairs: Sequence[tuple[Any, Any]]) -> float:
+    """The norm of gradients together."""
+    arrays = (np.asarray(getattr(g.array, "array", g.array), np.float64) for _, g in pairs if g is not None)
+    return math.sqrt(sum(float((a * a).sum()) for a in arrays))

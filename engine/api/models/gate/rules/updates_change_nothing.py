@@ -13,7 +13,7 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
     first = evidence.first_steps
     explained = any(a.finding for a in evidence.verdicts)  # why there is nothing to go by is said there
     for idle in first.idle:
-        if idle.rate == 0 or idle.steps < options["steps"] or not idle.names or (explained and not idle.gradients):
+        if idle.steps < options["steps"] or not idle.names or (explained and not idle.gradients):
             continue
         why = "none of them has a gradient then" if not idle.gradients else f"{idle.gradients} of them have a gradient"
         message = f"{idle.steps} steps of {idle.by} change none of the {len(idle.names)} parameters that it holds"

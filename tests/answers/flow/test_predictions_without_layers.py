@@ -1,0 +1,169 @@
+"""Predictions that no layer gives: of static programs, and of functions of plain tensors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gradtool.models.gate.checking import Selection, findings
+from gradtool.models.gate.finding import Finding
+from gradtool.models.loader import Request
+
+
+def found(folder: Path, text: str) -> list[Finding]:
+    file = folder / "model.py"
+    file.write_text(text, encoding="utf-8")
+    return findings(Request(str(file)), "model.py", Selection(select=("GT6", "GT901")))
+
+
+FUNCTION = """\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(3)
+first, second = (paddle.randn(shape) * 0.3 for shape in ([5, 8], [8, 3]))
+first.stop_gradient = second.stop_gradient = False
+
+
+def forward(x):
+    h = paddle.tanh(x @ first)
+    BODY
+    return h @ second
+
+
+x, y = paddle.rand([6, 5]), paddle.to_tensor([0, 1, 2, 0, 1, 2])
+LOSS
+loss.backward()
+"""
+ENTROPY = "loss = F.cross_entropy(forward(x), y)"
+ATTENTION = """\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(3)
+table, q, k, v, out = (paddle.create_parameter(s, "float32") for s in ([9, 8], [8, 8], [8, 8], [8, 8], [8, 9]))
+
+
+def forward(ids):
+    h = F.embedding(ids, table)
+    scores = paddle.matmul(h @ q, h @ k, transpose_y=True)
+    scores = scores + MASK
+    return paddle.matmul(F.softmax(scores), h @ v) @ out  # here
+
+
+ids = paddle.randint(0, 9, [3, 6])
+loss = F.cross_entropy(forward(ids[:, :-1]), ids[:, 1:])
+loss.backward()
+"""
+BESIDE = """\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(3)
+encoder, head = paddle.nn.Linear(5, 8), paddle.nn.Linear(8, 3)
+h = paddle.tanh(encoder(paddle.rand([6, 5])))
+h = h * F.softmax(h, axis=AXIS)  # here
+loss = F.cross_entropy(head(h), paddle.to_tensor([0, 1, 2, 0, 1, 2]))
+loss.backward()
+"""
+STATIC = """\
+import numpy as np
+import paddle
+import paddle.nn.functional as F
+
+paddle.enable_static()
+paddle.seed(3)
+main, startup = paddle.static.Program(), paddle.static.Program()
+with paddle.static.program_guard(main, startup):
+    x = paddle.static.data("x", [None, 6])
+    mask = paddle.static.data("mask", [None, 6])
+    y = paddle.static.data("y", [None, 1], "int64")
+    h = x * mask
+    BODY
+    loss = F.cross_entropy(paddle.static.nn.fc(h, 3), y)
+    paddle.optimizer.SGD(0.1).minimize(loss)
+exe = paddle.static.Executor()
+exe.run(startup)
+mask = (np.arange(6) < np.array([[3], [6], [2], [4]])).astype("float32")
+exe.run(main, {"x": np.random.rand(4, 6).astype("float32"), "mask": mask, "y": [[0], [1], [2], [0]]}, [loss])
+"""
+
+
+def function(body: str, loss: str = ENTROPY) -> str:
+    return FUNCTION.replace("BODY", body).replace("LOSS", loss)
+
+
+def static(body: str) -> str:
+    return STATIC.replace("BODY", body)
+
+
+HERE = "h = h * F.softmax(h, axis=0)  # here"
+WRONG = {
+    "a function, over the batch": (function(HERE), "GT601", "softmax"),
+    "its squared errors, over the batch": (
+        function(HERE, "loss = ((forward(x)[:, :1] - y.astype('float32').unsqueeze(1)) ** 2).mean()"),
+        "GT601",
+        "softmax",
+    ),
+    "between two layers, over the batch": (BESIDE.replace("AXIS", "0"), "GT601", "softmax"),
+    "a function whose mask is one step too wide": (
+        ATTENTION.replace("MASK", "paddle.triu(paddle.full([5, 5], -1e9), 2)"),
+        "GT602",
+        "matmul",
+    ),
+    "a program, over the batch": (static(HERE), "GT601", "softmax"),
+    "a program that cuts a feature off": (
+        static("h = h[:, 1:]").replace("fc(h, 3), y)", "fc(h, 3), y)  # here").replace("= x * mask", "= x + 0 * mask"),
+        "GT603",
+        "mask has no influence",
+    ),
+    "a program that draws while it predicts": (
+        static('h = h * (paddle.rand([6]) > 0.5).astype("float32")  # here'),
+        "GT604",
+        "uniform_random",
+    ),
+    "data that a program does not read": (static('paddle.static.data("z", [4])  # here'), "GT603", "no operator reads"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG, ids=str)
+def test_a_planted_mistake_is_found_at_its_line(case: str, tmp_path: Path) -> None:
+    text, code, words = WRONG[case]
+    first = found(tmp_path, text)[0]
+    assert (first.code, words in first.message) == (code, True), first.message
+    line = next((i for i, t in enumerate(text.splitlines(), 1) if "# here" in t), 0)
+    assert words.startswith("mask") or (first.spot is not None and first.spot.line == line)
+
+
+RIGHT = {
+    "a function": function("h = h * F.softmax(h)"),
+    "inputs that are mixed before the model": function(
+        "pass", "loss = F.cross_entropy(forward(0.7 * x + 0.3 * x[paddle.randperm(6)]), y)"
+    ),
+    "a causal function": ATTENTION.replace("MASK", "paddle.triu(paddle.full([5, 5], -1e9), 1)"),
+    "layers one after the other": BESIDE.replace("AXIS", "-1"),
+    "a program with dropout and batch norm": static("h = F.dropout(paddle.static.nn.batch_norm(h), 0.4)"),
+}
+
+
+@pytest.mark.parametrize("case", RIGHT, ids=str)
+def test_nothing_is_said_of_what_is_right(case: str, tmp_path: Path) -> None:
+    assert found(tmp_path, RIGHT[case]) == []
+
+
+DOUBTFUL = {
+    "statistics of the batch": (function("h = (h - h.mean(0)) / (h.std(0) + 1e-5)"), "through reduce_mean"),
+    "dropout": (function("h = F.dropout(h, 0.5)"), "dropout draws random numbers"),
+    "pairs that are compared": (
+        function("pass", "loss = F.cross_entropy(forward(x) @ forward(x + 0.1).T, paddle.arange(6))"),
+        "whether its rows are samples",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DOUBTFUL, ids=str)
+def test_what_intent_decides_is_a_note(case: str, tmp_path: Path) -> None:
+    text, words = DOUBTFUL[case]
+    (note,) = found(tmp_path, text)
+    assert (note.code, words in note.message) == ("GT901", True), note.message
