@@ -17,11 +17,12 @@ class Kind(enum.Enum):
     PADDING = "padding has an influence"
     RANDOM = "random numbers in evaluation mode"
     LABEL = "the label reaches the prediction"
+    SPREAD = "every prediction is compared with every target"
 
     @property
     def of_calls(self) -> bool:
         """Whether it is seen where layers are called, and nowhere else."""
-        return self is not Kind.LABEL
+        return self not in (Kind.LABEL, Kind.SPREAD)
 
 
 @dataclass(frozen=True, slots=True)

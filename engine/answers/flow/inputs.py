@@ -169,13 +169,23 @@ def _over(places: Array, array: Array) -> Array:
     return np.broadcast_to(places.reshape(places.shape + (1,) * (array.ndim - 2)), array.shape).copy()
 
 
+def _gets_out(mask: Array, places: Array) -> bool:
+    """Whether more than the *places* of samples and steps differs; of pairs of steps that is not known yet."""
+    steps = [axis for axis, size in enumerate(mask.shape) if axis and size == places.shape[1]]
+    if len(steps) > 1 or mask.ndim < 2 or mask.shape[0] != places.shape[0]:
+        return False
+    if not steps:
+        return bool(mask.any())
+    by_step = np.moveaxis(mask, steps[0], 1)
+    return bool((by_step & ~_over(places, by_step)).any())
+
+
 def _padded(probe: Probe, index: int, mask: int, places: Array, rng: np.random.Generator) -> Fact:
     x = probe.inputs[index]
     spread = probe.recording.spread({index: changed(x.array, _over(places, x.array), rng)})
     loc, where = probe.loc, ""
     for entry in spread.entries:
-        grown = [spread.masks[n] for n in entry.made if n in spread.masks]
-        if any(g.shape[:2] != places.shape or (g & ~_over(places, g)).any() for g in grown if g.ndim >= 2):
+        if any(_gets_out(spread.masks[n], places) for n in entry.made if n in spread.masks):
             loc, where = entry.loc, f", through {entry.type}"
             break
     return Fact(

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...ops.opdef import Trait
 from ...runs.timeline import NOBODY, Entry, Timeline
+from .fact import Fact, Kind
 from .labels import COMPARED
 
 _OF_NUMBERS = {"huber_loss": ("X", "Y"), "kldiv_loss": ("X", "Target"), "square_error_cost": ("X", "Y")}
@@ -114,6 +115,53 @@ def _side(run: Timeline, entry: Entry, moving: set[int], data: set[int]) -> int 
         if one in moving and other not in moving and other in data and _size(run, one) == _size(run, other) > 1:
             return one
     return None
+
+
+def paired(run: Timeline, learned: Collection[int]) -> list[Fact]:
+    """Differences of a loss in which a column of predictions meets a row of targets, so that each meets all.
+
+    Whoever wants pairs says so by an operator that adds an axis.
+    """
+    if run.loss is None:
+        return []
+    moving, data = downstream(run, learned), _data(run, learned)
+    found: list[Fact] = []
+
+    def ends(number: int, entry: Entry) -> bool:
+        if entry.type in _SUBTRACTING and len(entry.inputs) == 2:
+            fact = _pair(run, entry, number, moving, data)
+            found.extend([fact] if fact is not None else [])
+        return any(run.values[n].role == "parameter" for n in entry.inputs)
+
+    _walk(run, moving, ends)
+    return found
+
+
+def _pair(run: Timeline, entry: Entry, number: int, moving: set[int], data: set[int]) -> Fact | None:
+    one, two = entry.inputs
+    if (one in moving) == (two in moving) or not {one, two} & data:
+        return None
+    shapes = [_shape(run, n) for n in (one, two)]
+    count = math.prod(shapes[0])
+    if count < 2 or math.prod(shapes[1]) != count or len(shapes[0]) == len(shapes[1]):
+        return None
+    if math.prod(_shape(run, number)) != count * count or any(_adds_an_axis(run, n) for n in (one, two)):
+        return None
+    prediction, target = shapes if one in moving else shapes[::-1]
+    return Fact(
+        Kind.SPREAD,
+        run.values[number].name,
+        f"predictions {list(prediction)} meet targets {list(target)}: {entry.type} makes {list(_shape(run, number))}, "
+        "so each is compared with all",
+        entry.loc,
+        said=("the best that can be learned then is the mean of the targets",),
+        advice="give both one shape: squeeze(-1) the predictions, or unsqueeze(-1) the targets",
+    )
+
+
+def _adds_an_axis(run: Timeline, number: int) -> bool:
+    maker = run.values[number].maker
+    return maker != NOBODY and run.entries[maker].type.startswith(("unsqueeze", "slice", "strided_slice", "set_value"))
 
 
 def _size(run: Timeline, number: int) -> int:

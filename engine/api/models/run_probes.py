@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradtool.engine.answers.flow import predictions
 from gradtool.engine.answers.flow.fact import Fact, Kind
 from gradtool.engine.answers.flow.predictions import NO_LABEL, Predicted, downstream, predicted
 from gradtool.engine.answers.flow.probe import Input, Probe
@@ -86,6 +87,13 @@ def _learned(run: Timeline, recorder: Recorder, model: Model) -> set[int]:
 
 _STATE = frozenset({"Mean", "Variance"})
 """Slots of running statistics."""
+
+
+def paired(run: Timeline, recorder: Recorder, model: Model) -> list[Fact]:
+    """The differences in the loss of the last pass of a file in which every prediction meets every target."""
+    if model.computes_while_loading:
+        return predictions.paired(run, _learned(run, recorder, model))
+    return predictions.paired(run, {n for n, v in enumerate(run.values) if v.role == "parameter"})
 
 
 def unread(model: Any) -> Iterator[Fact]:

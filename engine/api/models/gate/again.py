@@ -48,7 +48,6 @@ def steady(answers: Verdicts, asked: Why, request: Request, notes: Notes) -> tup
         return answers, []
     kept = [x for a in answers if (x := _without(a, gone)) is not None]
     told = Verdicts.of(answers.about, answers.loss, kept, answers.subjects, answers.chosen, answers.failure)
-    told.others = answers.others
     return told, sorted(gone)
 
 
