@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 SUBMODULES: dict[str, tuple[str, ...]] = {
@@ -184,11 +185,10 @@ def provide(package: str, module: str, names: str) -> None:
     SOURCES.setdefault(package, {}).update(dict.fromkeys(names.split(), module))
 
 
-def provide_from(package: str, modules: dict[str, str]) -> None:
-    """Say which names (separated by blanks) of *package* are defined in which of several modules."""
-    SOURCES.setdefault(package, {}).update(
-        [(name, module) for module, names in modules.items() for name in names.split()]
-    )
+def provide_all(*rows: tuple[str, str, str]) -> None:
+    """What :func:`provide` is given, row by row, in one call: this runs at every start."""
+    for package, module, names in rows:
+        SOURCES.setdefault(package, {}).update(dict.fromkeys(names.split(), module))
 
 
 def announce(package: str, names: str, why: str) -> None:
@@ -232,6 +232,10 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
         if where.startswith(("gradtool.engine.ir.", "gradtool.engine.eager.")):
             importlib.import_module("gradtool._variable_methods")  # whoever makes variables gets their operators
         value = getattr(importlib.import_module(where), name)
+        if type(value) is FunctionType:
+            from . import _second_names
+
+            value = _second_names.taking(package, where, name, value)
         setattr(sys.modules[package], name, value)
         return value
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import _names_modules, _names_nn, _names_tensors, _names_training  # noqa: F401  (fill the table for their packages)
-from ._lazy import provide, provide_from
+from ._lazy import provide, provide_all
 
 provide("gradtool", "gradtool.engine.core.state", "enable_static disable_static set_default_dtype")
 provide(
@@ -110,13 +110,14 @@ provide("gradtool.autograd", "gradtool.engine.eager.saved", "saved_tensors_hooks
 provide("gradtool.autograd", "gradtool.engine.eager.recompute", "recompute")
 provide("gradtool.incubate.optimizer", "gradtool.optimizer._recompute", "RecomputeOptimizer")
 provide("gradtool.autograd", "gradtool.autograd", "Function Hessian Jacobian hessian jacobian jvp vjp")
-provide_from(
-    "gradtool.incubate.autograd",
-    {
-        "gradtool.autograd": "jvp vjp",
-        "gradtool.incubate.autograd._matrices": "Hessian Jacobian",
-        "gradtool.incubate.autograd._programs": ("disable_prim enable_prim forward_grad grad prim2orig prim_enabled"),
-    },
+provide_all(
+    ("gradtool.incubate.autograd", "gradtool.autograd", "jvp vjp"),
+    ("gradtool.incubate.autograd", "gradtool.incubate.autograd._matrices", "Hessian Jacobian"),
+    (
+        "gradtool.incubate.autograd",
+        "gradtool.incubate.autograd._programs",
+        "disable_prim enable_prim forward_grad grad prim2orig prim_enabled",
+    ),
 )
 provide("gradtool", "gradtool._along", "masked_fill put_along_axis")
 provide("gradtool", "gradtool._einsum", "einsum")

@@ -2,122 +2,142 @@
 
 from __future__ import annotations
 
-from ._lazy import provide, provide_from
+from ._lazy import provide_all
 
-provide(
-    "gradtool",
-    "gradtool._short_names",
-    "argwhere cat clamp concatenate div eq ge ger greater gt le lt msort mul narrow ne permute ravel scatter_add "
-    "scatter_reduce softmax sub swapaxes swapdims take_along_dim true_divide view_as_complex view_as_real",
-)
-provide(
-    "gradtool",
-    "gradtool._parts",
-    "count_nonzero deg2rad digamma erfinv frac frexp gammainc gammaincc gammaln i0 i0e i1 i1e is_empty isneginf "
-    "isposinf isreal lgamma logit multigammaln nan_to_num polygamma rad2deg sgn signbit sinc stanh trunc",
-)
-provide(
-    "gradtool",
-    "gradtool._pairs",
-    "atan2 bitwise_left_shift bitwise_right_shift copysign fmax fmin gcd heaviside hypot lcm ldexp lerp logaddexp "
-    "nextafter reduce_as vecdot",
-)
-provide(
-    "gradtool",
-    "gradtool._diagonals",
-    "diag diag_embed diagflat diagonal diagonal_scatter trace tril_indices triu_indices",
-)
-provide(
-    "gradtool",
-    "gradtool._running",
-    "cummax cummin cumprod cumulative_trapezoid diff logcumsumexp trapezoid",
-)
-provide(
-    "gradtool",
-    "gradtool._products",
-    "baddbmm block_diag cartesian_prod cdist combinations cross dist inner kron mv outer pdist renorm tensordot vander",
-)
-provide(
-    "gradtool",
-    "gradtool._statistics",
-    "bincount bucketize histogram histogram_bin_edges histogramdd isin kthvalue mode nanmean nanmedian nanquantile "
-    "nansum quantile searchsorted unique_consecutive",
-)
-provide(
-    "gradtool",
-    "gradtool._placing",
-    "as_strided crop index_add index_fill index_sample masked_scatter multiplex rot90 scatter_nd scatter_nd_add "
-    "select_scatter shard_index slice_scatter take unfold view view_as",
-)
-provide(
-    "gradtool",
-    "gradtool._drawing",
-    "binomial log_normal multinomial poisson rand_like randn_like standard_gamma",
-)
-provide("gradtool", "gradtool._drawing_in_place", "bernoulli_ cauchy_ geometric_ log_normal_ normal_")
-provide(
-    "gradtool",
-    "gradtool._generator",
-    "Generator get_cuda_rng_state get_rng_state manual_seed set_cuda_rng_state set_rng_state",
-)
-provide(
-    "gradtool",
-    "gradtool._from_numbers",
-    "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor "
-    "ShortTensor as_tensor asarray from_numpy logspace range tolist",
-)
-provide(
-    "gradtool",
-    "gradtool._windows",
-    "bartlett_window blackman_window hamming_window hann_window kaiser_window",
-)
-provide(
-    "gradtool",
-    "gradtool._element_types",
-    "Size bool cdouble cfloat double dtype e finfo float half iinfo inf int long nan newaxis pi short",
-)
-provide("gradtool", "gradtool.nn.functional._conv1d", "conv1d")
-provide("gradtool", "gradtool.nn.functional._conv", "conv2d")
-provide("gradtool", "gradtool.nn.functional._pooling1d", "adaptive_avg_pool1d")
-provide("gradtool", "gradtool.nn.functional._norm", "group_norm layer_norm")
-provide("gradtool.nn.functional", "gradtool._products", "pdist")
-provide("gradtool.nn.functional", "gradtool._diagonals", "diag_embed")
-provide("gradtool", "gradtool._splitting", "broadcast_shapes")
-provide("gradtool", "gradtool._print_options", "set_printoptions")
-provide(
-    "gradtool",
-    "gradtool.device",
-    "device_guard get_cudnn_version get_default_device is_compiled_with_custom_device is_compiled_with_distribute "
-    "is_compiled_with_ipu set_default_device",
-)
-provide("gradtool", "gradtool.nn.functional._conv", "conv3d")
-provide("gradtool", "gradtool._batch", "batch")
-provide_from(
-    "gradtool.linalg",
-    {
-        "gradtool._linalg": "matmul",
-        "gradtool._reduction": "norm",
-        "gradtool._products": "cross",
-        "gradtool._pairs": "vecdot",
-        "gradtool._diagonals": "diagonal",
-        "gradtool._splitting": "matrix_transpose",
-        "gradtool.linalg._systems": (
-            "cholesky_inverse cholesky_solve det inv matrix_power multi_dot slogdet solve triangular_solve"
+provide_all(
+    (
+        "gradtool",
+        "gradtool._short_names",
+        (
+            "argwhere cat clamp concatenate div eq ge ger greater gt le lt msort mul narrow ne permute ravel "
+            "scatter_add scatter_reduce softmax sub swapaxes swapdims take_along_dim true_divide view_as_complex "
+            "view_as_real"
         ),
-        "gradtool.linalg._norms": "cond corrcoef cov matrix_norm pinv svd svdvals vector_norm",
-        "gradtool.linalg._factors": (
-            "cholesky householder_product lu lu_solve lu_unpack matrix_exp ormqr pca_lowrank qr svd_lowrank"
+    ),
+    (
+        "gradtool",
+        "gradtool._parts",
+        (
+            "count_nonzero deg2rad digamma erfinv frac frexp gammainc gammaincc gammaln i0 i0e i1 i1e is_empty "
+            "isneginf isposinf isreal lgamma logit multigammaln nan_to_num polygamma rad2deg sgn signbit sinc "
+            "stanh trunc"
         ),
-        "gradtool.linalg._eigen": "eig eigh eigvals eigvalsh lstsq matrix_rank",
-    },
+    ),
+    (
+        "gradtool",
+        "gradtool._pairs",
+        (
+            "atan2 bitwise_left_shift bitwise_right_shift copysign fmax fmin gcd heaviside hypot lcm ldexp lerp "
+            "logaddexp nextafter reduce_as vecdot"
+        ),
+    ),
+    (
+        "gradtool",
+        "gradtool._diagonals",
+        "diag diag_embed diagflat diagonal diagonal_scatter trace tril_indices triu_indices",
+    ),
+    (
+        "gradtool",
+        "gradtool._running",
+        "cummax cummin cumprod cumulative_trapezoid diff logcumsumexp trapezoid",
+    ),
+    (
+        "gradtool",
+        "gradtool._products",
+        (
+            "baddbmm block_diag cartesian_prod cdist combinations cross dist inner kron mv outer pdist renorm "
+            "tensordot vander"
+        ),
+    ),
+    (
+        "gradtool",
+        "gradtool._statistics",
+        (
+            "bincount bucketize histogram histogram_bin_edges histogramdd isin kthvalue mode nanmean nanmedian "
+            "nanquantile nansum quantile searchsorted unique_consecutive"
+        ),
+    ),
+    (
+        "gradtool",
+        "gradtool._placing",
+        (
+            "as_strided crop index_add index_fill index_sample masked_scatter multiplex rot90 scatter_nd "
+            "scatter_nd_add select_scatter shard_index slice_scatter take unfold view view_as"
+        ),
+    ),
+    (
+        "gradtool",
+        "gradtool._drawing",
+        "binomial log_normal multinomial poisson rand_like randn_like standard_gamma",
+    ),
+    ("gradtool", "gradtool._drawing_in_place", "bernoulli_ cauchy_ geometric_ log_normal_ normal_"),
+    (
+        "gradtool",
+        "gradtool._generator",
+        "Generator get_cuda_rng_state get_rng_state manual_seed set_cuda_rng_state set_rng_state",
+    ),
+    (
+        "gradtool",
+        "gradtool._from_numbers",
+        (
+            "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor "
+            "LongTensor ShortTensor as_tensor asarray from_numpy logspace range tolist"
+        ),
+    ),
+    (
+        "gradtool",
+        "gradtool._windows",
+        "bartlett_window blackman_window hamming_window hann_window kaiser_window",
+    ),
+    (
+        "gradtool",
+        "gradtool._element_types",
+        "Size bool cdouble cfloat double dtype e finfo float half iinfo inf int long nan newaxis pi short",
+    ),
+    ("gradtool", "gradtool.nn.functional._conv1d", "conv1d"),
+    ("gradtool", "gradtool.nn.functional._conv", "conv2d"),
+    ("gradtool", "gradtool.nn.functional._pooling1d", "adaptive_avg_pool1d"),
+    ("gradtool", "gradtool.nn.functional._norm", "group_norm layer_norm"),
+    ("gradtool.nn.functional", "gradtool._products", "pdist"),
+    ("gradtool.nn.functional", "gradtool._diagonals", "diag_embed"),
+    ("gradtool", "gradtool._splitting", "broadcast_shapes"),
+    ("gradtool", "gradtool._print_options", "set_printoptions"),
+    (
+        "gradtool",
+        "gradtool.device",
+        (
+            "device_guard get_cudnn_version get_default_device is_compiled_with_custom_device "
+            "is_compiled_with_distribute is_compiled_with_ipu set_default_device"
+        ),
+    ),
+    ("gradtool", "gradtool.nn.functional._conv", "conv3d"),
+    ("gradtool", "gradtool._batch", "batch"),
+    ("gradtool.linalg", "gradtool._linalg", "matmul"),
+    ("gradtool.linalg", "gradtool._reduction", "norm"),
+    ("gradtool.linalg", "gradtool._products", "cross"),
+    ("gradtool.linalg", "gradtool._pairs", "vecdot"),
+    ("gradtool.linalg", "gradtool._diagonals", "diagonal"),
+    ("gradtool.linalg", "gradtool._splitting", "matrix_transpose"),
+    (
+        "gradtool.linalg",
+        "gradtool.linalg._systems",
+        "cholesky_inverse cholesky_solve det inv matrix_power multi_dot slogdet solve triangular_solve",
+    ),
+    ("gradtool.linalg", "gradtool.linalg._norms", "cond corrcoef cov matrix_norm pinv svd svdvals vector_norm"),
+    (
+        "gradtool.linalg",
+        "gradtool.linalg._factors",
+        "cholesky householder_product lu lu_solve lu_unpack matrix_exp ormqr pca_lowrank qr svd_lowrank",
+    ),
+    ("gradtool.linalg", "gradtool.linalg._eigen", "eig eigh eigvals eigvalsh lstsq matrix_rank"),
+    ("gradtool", "gradtool.linalg._systems", "inverse"),
+    ("gradtool", "gradtool.linalg._factors", "cholesky"),
+    ("gradtool", "gradtool.linalg._eigen", "eigvalsh"),
+    (
+        "gradtool.fft",
+        "gradtool.fft._transforms",
+        "fft fft2 fftn hfft hfft2 hfftn ifft ifft2 ifftn ihfft ihfft2 ihfftn irfft irfft2 irfftn rfft rfft2 rfftn",
+    ),
+    ("gradtool.signal", "gradtool.signal._windows", "frame istft overlap_add stft"),
+    ("gradtool.fft", "gradtool.fft._frequencies", "fftfreq fftshift ifftshift rfftfreq"),
 )
-provide("gradtool", "gradtool.linalg._systems", "inverse")
-provide("gradtool", "gradtool.linalg._factors", "cholesky")
-provide("gradtool", "gradtool.linalg._eigen", "eigvalsh")
-provide(
-    "gradtool.fft",
-    "gradtool.fft._transforms",
-    "fft fft2 fftn hfft hfft2 hfftn ifft ifft2 ifftn ihfft ihfft2 ihfftn irfft irfft2 irfftn rfft rfft2 rfftn",
-)
-provide("gradtool.signal", "gradtool.signal._windows", "frame istft overlap_add stft")
-provide("gradtool.fft", "gradtool.fft._frequencies", "fftfreq fftshift ifftshift rfftfreq")

@@ -102,13 +102,13 @@ def permute(input: Any, *dims: Any) -> AnyTensor:
     return transpose(input, [*order])
 
 
-def swapaxes(x: Any, *perm: Any) -> AnyTensor:
+def swapaxes(x: Any, *dims: Any, perm: Any = None) -> AnyTensor:
     """The dimensions of *x* in the order *perm*, a list; or two dimensions exchanged."""
-    if len(perm) == 1:
-        return transpose(x, perm[0])
+    if perm is not None or len(dims) == 1:
+        return transpose(x, dims[0] if perm is None else perm)
     x = tensor(x, "x", "paddle.swapaxes")
     order = [*range(x.ndim)]
-    first, second = (_dimension(d, x, "paddle.swapaxes") for d in perm)
+    first, second = (_dimension(d, x, "paddle.swapaxes") for d in dims)
     order[first], order[second] = second, first
     return transpose(x, order)
 
