@@ -2,22 +2,26 @@
 
 Operators are aligned in the order of execution, by keys that ask for less and less: everything before an operator and
 what becomes of its results; everything before it; its layer, type, attributes and the leaves that it reads; its layer
-and type; its type alone. What a finer key has
-matched stays, and a coarser one looks only at what lies between. Positions count for nothing, and neither do names that
-are numbered (``relu.3``), so that an operator more at the top leaves the rest as it is.
+and type; its type alone. What a finer key has matched stays, and a coarser one looks only at what lies between. What
+reads the same parameters as one other operator belongs to it, wherever that stands. Positions count for nothing, and
+neither do names that are numbered (``relu.3``), so that an operator more at the top leaves the rest as it is.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final
 
 from .alignment import align, gaps
-from .outline import CONSTANT, NOTHING, Leaf, Operand, Operation, Outline
+from .outline import CONSTANT, NOTHING, PARAMETER, Leaf, Operand, Operation, Outline
 
 Key = Callable[[int], Hashable]
+
+_FINE: Final = 3
+"""How many of the keys ask for the leaves that an operator reads."""
 
 
 @dataclass(frozen=True)
@@ -61,17 +65,68 @@ def match(before: Outline, after: Outline) -> Matching:
     recorded_after = _recorded_for(after, {n for n in named if _is_frozen(after, before, n)})
     a = [n for n in range(before.forward) if n not in recorded_before]
     b = [n for n in range(after.forward) if n not in recorded_after]
-    pairs: list[tuple[int, int]] = []
     marks, marks_after = _upstream(before, known), _upstream(after, known)
-    for left, right in zip(_keys(before, known, marks), _keys(after, known, marks_after), strict=True):
-        keys = [left(n) for n in a], [right(n) for n in b]
-        stretches = list(gaps(pairs, (0, len(a), 0, len(b))))
-        pairs = sorted([*pairs, *(pair for within in stretches for pair in align(*keys, within))])
-    operations = {a[n]: b[m] for n, m in pairs}
-    moved = _moved(marks, marks_after, operations)
+    fine, coarse = (zip(*keys, strict=True) for keys in _both(before, after, known, marks, marks_after))
+    pairs = _aligned(a, b, fine, [])
+    # What reads the same parameters is the same operator, wherever it stands.
+    elsewhere = _reordered(before, after, known, {a[n]: b[m] for n, m in pairs}, (a, b))
+    taken = {*elsewhere}, {*elsewhere.values()}
+    pairs = _aligned(a, b, coarse, pairs, taken)
+    operations = {a[n]: b[m] for n, m in pairs} | elsewhere
+    moved = elsewhere | _moved(marks, marks_after, operations)
     operations |= moved
     leaves = {name: name for name in named} | _renamed(before, after, operations, known)
     return Matching(before, after, operations, leaves, moved, recorded_before, recorded_after)
+
+
+def _both(
+    before: Outline, after: Outline, known: frozenset[str], marks: Sequence[int], marks_after: Sequence[int]
+) -> Iterator[tuple[Sequence[Key], Sequence[Key]]]:
+    """The keys of both sides: those that ask for what an operator reads, and those that do not."""
+    left, right = [*_keys(before, known, marks)], [*_keys(after, known, marks_after)]
+    yield left[:_FINE], right[:_FINE]
+    yield left[_FINE:], right[_FINE:]
+
+
+def _aligned(
+    a: Sequence[int],
+    b: Sequence[int],
+    keys: Iterable[tuple[Key, Key]],
+    pairs: list[tuple[int, int]],
+    taken: tuple[Collection[int], Collection[int]] = ((), ()),
+) -> list[tuple[int, int]]:
+    """*pairs* and those that keys match between them, in places of *a* and *b*, but for operators that are *taken*."""
+    for left, right in keys:
+        one = [("before", n) if n in taken[0] else left(n) for n in a]
+        other = [("after", n) if n in taken[1] else right(n) for n in b]
+        stretches = list(gaps(pairs, (0, len(a), 0, len(b))))
+        pairs = sorted([*pairs, *(pair for within in stretches for pair in align(one, other, within))])
+    return pairs
+
+
+def _reordered(
+    before: Outline,
+    after: Outline,
+    known: frozenset[str],
+    matched: Mapping[int, int],
+    sides: tuple[Sequence[int], Sequence[int]],
+) -> dict[int, int]:
+    """Operators without a partner that read the same parameters as one other of their kind, elsewhere in the order."""
+    there = {*matched.values()}
+    places = _once(after, known, (n for n in sides[1] if n not in there))
+    own = _once(before, known, (n for n in sides[0] if n not in matched))
+    return {n: places[key] for key, n in own.items() if key in places}
+
+
+def _once(outline: Outline, known: frozenset[str], operators: Iterable[int]) -> dict[Hashable, int]:
+    """Those that read parameters, by what they are and which, as far as they are the only one."""
+    found: dict[Hashable, list[int]] = {}
+    for n in operators:
+        op = outline.operations[n]
+        read = (o.tensor for o in op.operands if o.maker == NOTHING and o.tensor in known)
+        if any(outline.leaves[name].role == PARAMETER for name in read):
+            found.setdefault(_exact(op, known), []).append(n)
+    return {key: numbers[0] for key, numbers in found.items() if len(numbers) == 1}
 
 
 def _is_frozen(outline: Outline, other: Outline, name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from .matching import Matching, match, operand_pairs
@@ -259,14 +260,20 @@ def _belongs(outline: Outline, group: Sequence[int], n: int) -> bool:
 def _several(kind: str, outline: Outline, group: Sequence[int]) -> Change:
     operations = [outline.operations[n] for n in group]
     names = [op.name for op in operations]
-    layers = dict.fromkeys(op.layer for op in operations if op.layer)
-    layer = next(iter(layers)) if len(layers) == 1 else ""
+    layer = _common(op.layer for op in operations if op.layer)
     where = f" in layer {layer}" if layer else ""
     text = f"{_listed(names)} {kind}{where}"
     source = next((op.source for op in operations if op.source), "")
     if kind == "added":
         return Change(kind, text, [], names, "", source, layer)
     return Change(kind, text, names, [], source, "", layer)
+
+
+def _common(layers: Iterable[str]) -> str:
+    """The innermost layer around several ones; empty if there is none."""
+    paths = [layer.split(".") for layer in layers]
+    same = takewhile(lambda parts: len({*parts}) == 1, zip(*paths, strict=False))
+    return ".".join(parts[0] for parts in same)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -58,7 +58,7 @@ class OfModel(Side):
             # The backward part of a program is made anew for each of these, as each takes the one before out.
             outline = view = run = None
             if wanted.outline and not wanted.as_run:
-                outline = opening.model_in(left, request).outline(wanted.asked, notes)
+                outline = opening.model_in(left, request).outline(wanted.asked, SILENT)
             if wanted.picture:
                 assert outline is not None
                 params, no_grad = (tuple(outline.settings.get(name, ())) for name in ("params", "no_grad"))
