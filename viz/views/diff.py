@@ -32,6 +32,10 @@ def view(answer: Differences) -> View:
         "after": _side(after),
         "changes": [c.data() for c in found.changes],
         "effects": [c.data() for c in found.effects],
+        "others": [
+            {"loss": o.loss, "changes": [c.data() for c in o.changes], "effects": [c.data() for c in o.effects]}
+            for o in answer.others
+        ],
         "not_compared": answer.not_compared or None,
     }
     head = (
@@ -43,7 +47,13 @@ def view(answer: Differences) -> View:
         blocks.append(_table(found.changes))
     if found.effects:
         blocks += ["what follows from it:", _table(found.effects)]
-    blocks.append(_summary(found.changes))
+    for other in answer.others:
+        if other.changes:
+            blocks += [f"behind {other.loss}:", _table(other.changes)]
+    blocks.append(_summary([*found.changes, *(c for o in answer.others for c in o.changes)]))
+    same = [o.loss for o in answer.others if not o.changes]
+    if same:
+        blocks.append(f"nothing {'more' if found.changes else 'else'} behind {', '.join(same)}")
     if answer.not_compared:
         blocks.append(answer.not_compared)
     if answer.values is not None:
@@ -54,8 +64,9 @@ def view(answer: Differences) -> View:
         data["resources"] = {
             side: asdict(taken) for side, taken in zip(("before", "after"), answer.resources, strict=True)
         }
-    table = _table([*found.changes, *found.effects])
-    further = [command_line(*answer.further)] if answer.further else []
+    more = [c for o in answer.others for c in (*o.changes, *o.effects)]
+    table = _table([*found.changes, *found.effects, *more])
+    further = [command_line(*words) for words in answer.further]
     return View("diff", data, blocks, further, table, records="changes")
 
 

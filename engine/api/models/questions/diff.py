@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gradtool.engine.answers.diff import golden
 from gradtool.engine.answers.diff.divergence import Divergence, divergence
 from gradtool.engine.answers.diff.outline import Outline
-from gradtool.engine.answers.diff.structure import Difference, difference
+from gradtool.engine.answers.diff.structure import Change, Difference, difference
+from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.kernels import choice
 from gradtool.engine.view.graph import GraphView
 
@@ -17,6 +19,7 @@ from ..answered import Answered
 from ..errors import CommandError
 from ..loader import Request
 from ..notes import SILENT, Notes
+from ..others import Other
 from ..sides import Seen, Side, Wanted, side
 from ..sides.side import PICTURES, RESOURCES, VALUES
 from ..wording import count
@@ -24,6 +27,20 @@ from .backward import Backward
 from .cuts import Cuts
 from .debug import Debug
 from .resources import Resources, measured
+
+
+@dataclass(frozen=True, slots=True)
+class OtherLoss:
+    """What differs between the graphs behind another loss that both files backpropagate.
+
+    Attributes:
+        loss: its name.
+        changes, effects: those that are not told of the losses before it.
+    """
+
+    loss: str
+    changes: Sequence[Change]
+    effects: Sequence[Change]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +52,9 @@ class Differences(Answered):
         sides: what the command line calls them.
         values: the values of both runs, where they were asked for.
         backward_pass: the number of the pass that they are of, the first one that differs, if there are several.
-        further: the words of a command that shows a side.
+        further: the words of commands that tell more.
+        others: of each other loss of the files.
+        alone: what of the files was not compared, and why.
         graphs: what is drawn of both, where a picture was asked for.
         resources: what one step of each takes, where that was asked for.
     """
@@ -44,9 +63,11 @@ class Differences(Answered):
     after: Outline
     difference: Difference
     sides: tuple[str, str]
-    further: Sequence[str] = ()
+    further: Sequence[Sequence[str]] = ()
     values: Divergence | None = None
     backward_pass: int | None = None
+    others: Sequence[OtherLoss] = ()
+    alone: Sequence[str] = ()
     graphs: tuple[GraphView, GraphView] | None = None
     resources: tuple[Resources, Resources] | None = None
 
@@ -58,7 +79,7 @@ class Differences(Answered):
     @property
     def not_compared(self) -> str:
         """What only one of the graphs tells, so that it was not compared; empty if there is nothing."""
-        told = []
+        told = [*self.alone]
         if self.before.recorded != self.after.recorded:
             title = (self.before if self.before.recorded else self.after).title
             told.append(
@@ -75,7 +96,8 @@ class Differences(Answered):
     @property
     def findings(self) -> int:
         """How many changes there are; values that differ without any are one."""
-        return len(self.difference.changes) or int(self.values is not None and not self.values.empty)
+        changes = len(self.difference.changes) + sum(len(o.changes) for o in self.others)
+        return changes or int(self.values is not None and not self.values.empty)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,9 +164,39 @@ class Diff(Cuts):
             first, second = (self._resources(s, b, request) for s, b in zip((before, after), backends, strict=True))
             resources = first, second
         found = difference(left, right)
-        return Differences(
-            left, right, found, names, after.further or before.further, values, number, graphs, resources
-        )
+        others, alone = self._others((before, after), seen, found, request)
+        further = [words for words in (after.further or before.further,) if words]
+        if not found.changes and not valued and not any(VALUES in s.lacks for s in (before, after)):
+            # What computes data, or stands under no_grad, is in no backward graph.
+            further.append(["gradtool", "diff", *sides, "--values"])
+        return Differences(left, right, found, names, further, values, number, others, alone, graphs, resources)
+
+    def _others(
+        self, sides: tuple[Side, Side], seen: Sequence[Seen], first: Difference, request: Request
+    ) -> tuple[list[OtherLoss], list[str]]:
+        """The other losses that both files backpropagate, each loaded for itself; and what was not compared."""
+        if request.backward is not None:
+            return [], []
+        pairs, alone = _same_losses(sides, seen)
+        told = {_identity(c) for c in (*first.changes, *first.effects)}
+        asked = Wanted(Backward(params=self.params, no_grad=self.no_grad, checkpoints=self.checkpoints))
+        compared = []
+        for loss, numbers in pairs:
+            try:
+                outlines = [
+                    side.seen(asked, replace(request, backward=str(number)), SILENT).the_outline
+                    for side, number in zip(sides, numbers, strict=True)
+                ]
+            except (CommandError, GradtoolError) as error:
+                alone.append(f"the backward pass of {loss} was not compared: {error.message}")
+                continue
+            found = difference(*outlines)
+            changes, effects = (
+                [c for c in several if _identity(c) not in told] for several in (found.changes, found.effects)
+            )
+            told |= {_identity(c) for c in (*changes, *effects)}
+            compared.append(OtherLoss(loss, changes, effects))
+        return compared, alone
 
     def _must_be_comparable(self, before: Side, after: Side) -> None:
         """Raise :class:`CommandError` for what one side does not hold, before anything runs."""
@@ -202,6 +254,36 @@ class Diff(Cuts):
             s.seen(replace(wanted, backend=b), request, SILENT).the_run for s, b in zip(sides, backends, strict=True)
         ]
         return divergence(*runs)
+
+
+def _same_losses(sides: tuple[Side, Side], seen: Sequence[Seen]) -> tuple[list[tuple[str, tuple[int, int]]], list[str]]:
+    """The losses that both sides backpropagate beside the first ones, with the numbers of their passes; and the others.
+
+    What has no name is called by its line, which may have moved: these belong together in their order.
+    """
+    waiting: dict[str, deque[Other]] = {}
+    for other in seen[1].others:
+        waiting.setdefault(_name(other), deque()).append(other)
+    pairs, left = [], []
+    for other in seen[0].others:
+        same = waiting.get(_name(other))
+        if same:
+            pairs.append((other.loss, (other.number, same.popleft().number)))
+        else:
+            left.append((sides[0], other))
+    left += [(sides[1], other) for others in waiting.values() for other in others]
+    return pairs, [f"{s.title} alone has a backward pass of {o.loss}, which was not compared" for s, o in left]
+
+
+def _name(other: Other) -> str:
+    return "" if ":" in other.loss else other.loss
+
+
+def _identity(change: Change) -> tuple[str, str, str]:
+    """What is the same of a change in the graphs of two losses: its lines, where it has some."""
+    if change.source or change.source_after:
+        return change.kind, change.source, change.source_after
+    return change.kind, change.text, ""
 
 
 def _step_of(*sides: Side) -> int | None:

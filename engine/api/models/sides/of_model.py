@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gradtool.engine.answers.diff import of_timeline
 from gradtool.engine.kernels import choice
@@ -13,6 +13,7 @@ from gradtool.engine.runs.recorder import Recorder
 from .. import loader, opening, recording, revisions
 from ..loader import Request
 from ..notes import SILENT, Notes
+from ..others import Other
 from ..wording import plain
 from .side import Seen, Side, Wanted
 
@@ -57,8 +58,10 @@ class OfModel(Side):
                 left = stack.enter_context(recording.executed(recorder, request, notes))
             # The backward part of a program is made anew for each of these, as each takes the one before out.
             outline = view = run = None
+            others: Sequence[Other] = ()
             if wanted.outline and not wanted.as_run:
-                outline = opening.model_in(left, request).outline(wanted.asked, SILENT)
+                model = opening.model_in(left, request)
+                outline, others = model.outline(wanted.asked, SILENT), model.left_out
             if wanted.picture:
                 assert outline is not None
                 params, no_grad = (tuple(outline.settings.get(name, ())) for name in ("params", "no_grad"))
@@ -72,4 +75,4 @@ class OfModel(Side):
                     outline = of_timeline.outline(run, plain)
             if outline is not None:
                 outline = dataclasses.replace(outline, title=self.title)
-            return Seen(outline, view, run, 1 if recorder is None else recorder.passes)
+            return Seen(outline, view, run, 1 if recorder is None else recorder.passes, others)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
@@ -16,6 +16,7 @@ from gradtool.engine.view.graph import GraphView
 from ..errors import CommandError
 from ..loader import Request
 from ..notes import Notes
+from ..others import Other
 from ..questions.backward import Backward
 from ..questions.debug import Debug
 
@@ -57,12 +58,14 @@ class Seen:
 
     Attributes:
         passes: how many backward passes the file made.
+        others: the backward passes of other losses of the file.
     """
 
     outline: Outline | None = None
     view: GraphView | None = None
     run: Timeline | None = None
     passes: int = 1
+    others: Sequence[Other] = ()
 
     @property
     def the_outline(self) -> Outline:
