@@ -12,6 +12,7 @@ NARROW = "gradtool has no elements of that type"
 INTERNAL = "it is a part of Paddle's own construction"
 OTHERS = "it lets programs of other packages run with Paddle, and gradtool is for those of Paddle"
 SERVERS = "it is about parameter servers"
+SEQUENCES = "it is about sequences in one tensor without padding (LoD), and gradtool's tensors know no sequences"
 
 ABSENT: tuple[tuple[str, str, str], ...] = (
     ("gradtool", "Event Stream XPUPinnedPlace get_device_module", DEVICES),
@@ -56,6 +57,11 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
     ("gradtool.static", "MetaTensor register_op", INTERNAL),
     ("gradtool.static", "ctr_metric_bundle", SERVERS),
     ("gradtool.static.nn", "continuous_value_model sparse_embedding", SERVERS),
+    (
+        "gradtool.static.nn",
+        "sequence_conv sequence_expand sequence_first_step sequence_last_step sequence_pool sequence_softmax",
+        SEQUENCES,
+    ),
     (
         "gradtool.optimizer.Optimizer",
         (

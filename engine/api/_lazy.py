@@ -81,7 +81,7 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
         "variable",
     ),
     "gradtool.distributed.fleet": ("meta_parallel", "utils"),
-    "gradtool.static": ("nn",),
+    "gradtool.static": ("amp", "nn"),
     "gradtool.nn": ("functional", "initializer", "layer", "utils"),
     "gradtool.nn.layer": (
         "activation",
