@@ -76,6 +76,7 @@ REQUIRED: Final[dict[str, tuple[str, ...]]] = {
     "unfold": ("kernel_sizes", "strides", "paddings", "dilations"),
     "unpool": ("ksize", "unpooling_type"),
     "unpool3d": ("ksize",),
+    "update_loss_scaling": ("incr_every_n_steps", "decr_every_n_nan_or_inf", "incr_ratio", "decr_ratio"),
     "while": ("sub_block",),
 }
 """Operator type -> attributes without a default in Paddle: whoever appends such an operator to a block states them.
