@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+
+from gradtool.models.limits import LOADING
 
 from . import configuration
 
@@ -24,20 +26,9 @@ if TYPE_CHECKING:
 
     from .configuration.settings import Settings
 
-_LOADING = (
-    "loss",
-    "arg",
-    "seed",
-    "mode",
-    "stdin_filename",
-    "script",
-    "as_module",
-    "backward",
-    "limit",
-    "write",
-    "steps",
-)
-"""The options that say how a model is loaded, as ``Request`` names them."""
+
+TRAINED: Final = ("GT703", "GT705")
+"""The rules that ``--train`` adds: they look at as many steps as it says."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +76,9 @@ def models(context: click.Context, values: dict[str, Any]) -> Models:
 
     source = click.core.ParameterSource
     stronger = {
-        n for n in (*_LOADING, "feed") if context.get_parameter_source(n) in (source.COMMANDLINE, source.ENVIRONMENT)
+        n for n in (*LOADING, "feed") if context.get_parameter_source(n) in (source.COMMANDLINE, source.ENVIRONMENT)
     }
-    options = {name: values.pop(name) for name in _LOADING}
+    options = {name: values.pop(name) for name in LOADING}
     if options["script"]:
         stronger.add("script")
     tables, file = configuration.of(context).listed("models")
@@ -169,6 +160,10 @@ def selection(
     from gradtool.models.gate.selection import Selection
 
     select, ignore, extend = (codes(values.pop(name)) for name in ("select", "ignore", "extend_select"))
+    steps = values.pop("train")
+    if steps is not None:
+        extend = (*extend, *TRAINED)
+        numbers = {**numbers, **{code: {**numbers.get(code, {}), "steps": float(steps)} for code in TRAINED}}
     return Selection(
         select=select,
         ignore=ignore,

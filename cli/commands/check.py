@@ -16,6 +16,12 @@ from ..errors import CLEAN, FAILED
 @click.option("--select", multiple=True, metavar="CODE", help="Rules to apply: GT103, GT1, detached, ALL.")
 @click.option("--ignore", multiple=True, metavar="CODE", help="Rules to leave out.")
 @click.option("--extend-select", multiple=True, metavar="CODE", help="Rules to apply beside those that are on.")
+@click.option(
+    "--train",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Look at N steps of training: GT703 makes them on one batch, GT705 watches the file's own.",
+)
 @click.option("--feed", metavar="FILE.npz", help="Arrays to feed to programs, by name.")
 @click.option(
     "--fail-on",

@@ -37,3 +37,19 @@ def passes_watched(value: int | str | None) -> int | None:
     if number < 1:
         raise ValueError(f"{value!r} is neither a number of backward passes from 1 nor 'all'")
     return number
+
+
+LOADING = (
+    "loss",
+    "arg",
+    "seed",
+    "mode",
+    "stdin_filename",
+    "script",
+    "as_module",
+    "backward",
+    "limit",
+    "write",
+    "steps",
+)
+"""The options that say how a model is loaded, by the names of the fields of ``gradtool.models.loader.Request``."""

@@ -34,7 +34,7 @@ from .calls import PassCalls, Stopped
 from .errors import CommandError, ModelError, ScriptExit
 from .interrupting import interruptible
 from .leaving import leaving
-from .limits import ALL, ENOUGH
+from .limits import ALL, ENOUGH, LOADING
 from .notes import SILENT, Notes
 from .targets import Target
 from .users_code import call, compiled, execute
@@ -79,20 +79,7 @@ class Request:
     @classmethod
     def take(cls, options: dict[str, Any], **more: Any) -> Request:
         """The model options of a command, taken out of *options*."""
-        names = (
-            "model",
-            "loss",
-            "arg",
-            "seed",
-            "mode",
-            "stdin_filename",
-            "script",
-            "as_module",
-            "backward",
-            "limit",
-            "write",
-        )
-        taken = {n: options.pop(n) for n in names}
+        taken = {n: options.pop(n) for n in ("model", *LOADING) if n != "steps"}
         steps = more.pop("steps", None) or options.pop("steps", None) or ENOUGH
         return cls(**taken, steps=steps, unfinished=more.pop("unfinished", True), **more)
 

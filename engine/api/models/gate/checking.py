@@ -99,7 +99,9 @@ def _checked(job: Job, strict: bool) -> tuple[Checked, dict[str, str]]:
     if subject.file.endswith(".py"):
         files.add(subject.file)
     in_order = sorted(found, key=lambda f: f.order)
-    return Checked(findings=in_order, waivers=_waivers(files), unasked=tuple(sorted(evidence.unasked))), origins
+    # Of a file that was stopped no rule has seen the end.
+    unasked = {rule.code for rule in job.selection.rules()} if evidence.incomplete else evidence.unasked
+    return Checked(findings=in_order, waivers=_waivers(files), unasked=tuple(sorted(unasked))), origins
 
 
 def _waivers(files: Iterable[str]) -> list[waivers.Waiver]:

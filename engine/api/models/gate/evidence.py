@@ -11,7 +11,7 @@ from gradtool.engine.answers.flow.fact import Kind
 from gradtool.engine.answers.why.folding import folded
 from gradtool.engine.core.errors import GradtoolError
 
-from ..errors import CommandError
+from ..errors import CommandError, ModelError
 from ..loader import Request
 
 if TYPE_CHECKING:
@@ -75,6 +75,8 @@ class Evidence:
         self._untried: list[str] = []
         self.unasked: dict[str, set[str]] = {}
         """By code of a rule that could not look at all of the model, why."""
+        self.incomplete = False
+        """Whether the file was stopped before its end."""
         self.verbose = 0
 
     def note(self, text: str) -> None:
@@ -82,6 +84,7 @@ class Evidence:
 
     def stopped(self, text: str) -> None:
         """What was not looked at is a finding of its own."""
+        self.incomplete = True
         self._told[text] = None
 
     def raised(self, error: Exception, what: str) -> None:
@@ -216,14 +219,21 @@ class Evidence:
             self._untried.append(f"whether one batch can be learned: {answer}")
         return answer
 
-    @cached_property
-    def training(self) -> Training | None:
-        """Gradients over the steps of the file's own training; None where there is none."""
+    def training(self, steps: int | None = None) -> Training | None:
+        """Gradients over the steps of the file's own training; None where there is none, which is told.
+
+        Args:
+            steps: so many of them; as many as the file is watched for if None.
+        """
         from ..questions.over_time import OverTime
 
+        notes: Notes = self if steps is None else _UpToAStep(self)
         try:
-            return OverTime().ask(self.request, self)
-        except CommandError:
+            return OverTime(steps=steps).ask(self.request, notes)
+        except ModelError:
+            raise
+        except CommandError as error:
+            self._untried.append(f"gradients over the steps of a training: {error.message.removeprefix('--steps: ')}")
             return None
 
     @cached_property
@@ -262,3 +272,14 @@ class Evidence:
                     f"the flow of information ({', '.join(codes)}) to what is predicted: {why}; "
                     "gradtool flow asks which value depends on which"
                 )
+
+
+class _UpToAStep:
+    """Notes about a run that is meant to end at a step: that it was stopped there is nothing to tell."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.verbose = evidence.verbose
+        self.note, self.raised = evidence.note, evidence.raised
+
+    def stopped(self, text: str) -> None:
+        """As in :class:`~gradtool.models.notes.Notes`."""

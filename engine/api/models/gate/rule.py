@@ -128,6 +128,11 @@ class Rule:
             )
 
 
+def nothing(evidence: Evidence, options: Options) -> Iterator[Hit]:
+    """A look at no model: what such a rule describes is found by somebody else."""
+    yield from ()
+
+
 def by_verdict(*verdicts: Verdict) -> Callable[[Evidence, Options], Iterator[Hit]]:
     """A look at what ``why`` finds: its findings with one of these verdicts."""
 

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ..evidence import Evidence
 from ..finding import Severity
-from ..rule import Hit, Options, Rule
-
-
-def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
-    """Nothing: who waits for the process finds this (``gate/process.py``)."""
-    yield from ()
-
+from ..rule import Rule, nothing
 
 RULE = Rule(
     code="GT904",
@@ -23,7 +14,7 @@ RULE = Rule(
         "was not checked is not right. Models that are checked side by side have a process each, and the others go on."
     ),
     severity=Severity.ERROR,
-    look=_look,
+    look=nothing,  # who waits for the process finds this: gate/process.py
     alone=True,
     wrong="""\
 import os

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ..evidence import Evidence
 from ..finding import Severity
-from ..rule import Hit, Options, Rule
-
-
-def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
-    """Nothing: who waits for the process finds this (``gate/process.py``)."""
-    yield from ()
-
+from ..rule import Rule, nothing
 
 RULE = Rule(
     code="GT905",
@@ -20,7 +11,7 @@ RULE = Rule(
     summary="A model that has no answer in time.",
     why="A file that waits for something that never comes would hold up a pipeline, and has been checked by nothing.",
     severity=Severity.ERROR,
-    look=_look,
+    look=nothing,  # who waits for the process finds this: gate/process.py
     alone=True,
     wrong="""\
 import paddle

@@ -9,12 +9,15 @@ from gradtool.engine.core import source
 
 from ..evidence import Evidence
 from ..finding import Severity
-from ..rule import Hit, Options, Rule
+from ..rule import Hit, NotAsked, Options, Rule
 
 
-def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
-    training = evidence.training
-    first = None if training is None else next((h for h in training.happenings if h.kind == NOT_FINITE), None)
+def _look(evidence: Evidence, options: Options) -> Iterator[Hit | NotAsked]:
+    training = evidence.training(int(options["steps"]) or None)
+    if training is None:
+        yield NotAsked()
+        return
+    first = next((h for h in training.happenings if h.kind == NOT_FINITE), None)
     if first is None or first.step < 2:
         return
     birth = next(iter(evidence.births.story.births), None)
@@ -38,6 +41,7 @@ RULE = Rule(
     ),
     severity=Severity.ERROR,
     look=_look,
+    options={"steps": (0, "so many steps are watched; 0: as many as the file is watched for")},
     always=False,
     wrong="""\
 import paddle

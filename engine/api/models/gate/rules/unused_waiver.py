@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ..evidence import Evidence
 from ..finding import Severity
-from ..rule import Hit, Options, Rule
-
-
-def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
-    """Nothing: that is known when all models that read a file have been checked (``gate/waivers.py``)."""
-    yield from ()
-
+from ..rule import Rule, nothing
 
 RULE = Rule(
     code="GT902",
@@ -23,7 +14,7 @@ RULE = Rule(
         "reason that does not hold any more."
     ),
     severity=Severity.WARNING,
-    look=_look,
+    look=nothing,  # that is known when all models that read a file have been checked: gate/waivers.py
     wrong="""\
 import paddle
 
