@@ -71,6 +71,7 @@ def ask(
     shown: Callable[[A], View],
     code: Callable[[A], int] = lambda answer: CLEAN,
     others: bool = False,
+    explained: bool = False,
 ) -> int:
     """Ask *question* and show the answer; with ``--backward each`` one of every distinct backward pass.
 
@@ -78,12 +79,18 @@ def ask(
         shown: the view of an answer.
         code: its exit code.
         others: ask ``why`` about the losses that the answer leaves out.
+        explained: where the loss has no graph, so that there is no answer, show what ``why`` finds beside the error.
 
     Returns:
         The exit code; of several, 1 if one of them is, else the largest.
     """
     if request.backward != EACH:
-        answer = question.ask(request, out)
+        try:
+            answer = question.ask(request, out)
+        except Exception as error:
+            if not explained or not _is_about_a_graph(error):
+                raise
+            return _explained(error, request, getattr(question, "feed", None), out)
         if others:
             look_at_others(answer, request, getattr(question, "feed", None))
         out.emit(shown(answer))
@@ -105,6 +112,31 @@ def ask(
             codes.append(code(answer_or_error))
     out.emit(together.view(entries, request))
     return _worst(codes)
+
+
+def _is_about_a_graph(error: Exception) -> bool:
+    """Whether there is no graph to go back through; the file may have raised something else afterwards."""
+    from gradtool.engine.core.errors import LossError
+
+    return isinstance(error, LossError) or isinstance(error.__context__, LossError)
+
+
+def _explained(error: Exception, request: Request, feed: str | None, out: Output) -> int:
+    """Show what ``why`` finds in a model whose loss has no graph, and the error that is all there was to say else."""
+    from gradtool.engine.core.errors import GradtoolError
+    from gradtool.models.errors import CommandError
+    from gradtool.models.questions.why import Why
+    from gradtool.viz.views import why
+
+    try:
+        answer = Why(feed=feed).ask(request)
+    except (CommandError, GradtoolError):
+        raise error from error.__cause__
+    if not answer.findings:
+        raise error from error.__cause__
+    out.raised(error, "told is what gradtool why finds")
+    out.emit(why.view(answer))
+    return _code(error)
 
 
 def must_be_one(request: Request, what: str) -> None:

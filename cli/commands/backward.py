@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -69,7 +70,8 @@ def command(**values: Any) -> int:
     question = Backward.take(values)
     request = Request.take(values, full_stacks=folder is not None)
     if dot is None and folder is None and not only_grads:
-        return ask(question, request, out, backward.view, lambda answer: judged(answer, exit_code), exit_code)
+        code = partial(judged, exit_code=exit_code)
+        return ask(question, request, out, backward.view, code, exit_code, explained=True)
     must_be_one(request, "--dot, --dump and --only-grads")
     answer = question.ask(request, out)
     if exit_code:

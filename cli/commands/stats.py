@@ -56,7 +56,8 @@ def command(**values: Any) -> int:
     exit_code = values.pop("exit_code")
     values["by"] = values["by"] or "parameter"
     question = Stats.take(values)
-    return ask(question, Request.take(values), out, stats.view, lambda answer: judged(answer, exit_code), exit_code)
+    code = partial(judged, exit_code=exit_code)
+    return ask(question, Request.take(values), out, stats.view, code, exit_code, explained=True)
 
 
 def _over_time(values: dict[str, Any], out: Output) -> int:

@@ -86,6 +86,21 @@ def test_the_answer_is_about_what_had_run(gradtool: Run, script: str, command: s
     )
 
 
+@pytest.mark.parametrize(("end", "code"), [("", 4), ("1 / 0\n", 3)])
+@pytest.mark.parametrize("command", ["backward", "stats"])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_of_a_loss_without_a_graph_the_finding_is_told_beside_the_error(
+    gradtool: Run, model: Write, command: str, end: str, code: int
+) -> None:
+    head = "import paddle\nnet = paddle.nn.Linear(2, 1)\n"
+    text = head + "with paddle.no_grad():\n    loss = net(paddle.ones([1, 2])).mean()"
+    done = gradtool(command, model(text + "\nloss.backward()\n" + end))
+    assert done.code == code
+    assert "net.weight   grad = None   verdict: COMPUTED UNDER NO_GRAD" in done.out
+    assert "ZeroDivisionError" in done.err if end else "has no recorded graph" in done.err
+    assert "told is what gradtool why finds" in done.err
+
+
 def test_the_result_is_what_it_is_without_the_error(gradtool: Run, script: str) -> None:
     raised = json.loads(gradtool("backward", script, "--format", "json").out)
     Path(script).write_text(Path(script).read_text().replace('raise OSError("the disk is full")', "break"))

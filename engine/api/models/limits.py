@@ -52,4 +52,4 @@ LOADING = (
     "write",
     "steps",
 )
-"""The options that say how a model is loaded, by the names of the fields of ``gradtool.models.loader.Request``."""
+"""The options that say how a model is loaded: fields of ``gradtool.models.loader.Request``."""

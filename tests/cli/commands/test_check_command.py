@@ -247,3 +247,41 @@ def test_a_package_is_run_as_a_module(gradtool: Run, folder: Path) -> None:
         done = gradtool("check", "-m", word, "--select", "GT103", "--format", "concise")
         assert done.code == 1, done.err
         assert done.out.startswith("package/train.py:8:1: GT103")
+
+
+TRAINING = """\
+import paddle
+
+paddle.seed(0)
+net = paddle.nn.Linear(3, 1)
+opt = paddle.optimizer.SGD(0.01, parameters=net.parameters())
+for step in range(6):
+    x = paddle.rand([6, 3]) + 0.1
+    if step == 3:
+        x[2, 1] = 0.0
+    loss = net(paddle.log(x)).square().mean()
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+"""
+
+
+def test_so_many_steps_of_training_are_looked_at(gradtool: Run, folder: Path) -> None:
+    Path("train.py").write_text(TRAINING, encoding="utf-8")
+
+    def found(*words: str) -> list[str]:
+        done = gradtool("check", *words, "--ignore", "GT2,GT603", "--format", "json")
+        return [f"{f['code']} {f['message']}" for f in done.data["results"]]
+
+    assert found("train.py") == []
+    (turns,) = found("train.py", "--train", "4")
+    assert turns.startswith("GT705 the gradient of net.weight is not finite from step 4 on")
+    assert found("train.py", "--train", "3") == []
+    Path("gradtool.toml").write_text("[check]\ntrain = 4\n", encoding="utf-8")
+    assert found("train.py") == [turns]
+    Path("build.py").write_text(
+        "import paddle\ndef build():\n    return paddle.nn.Linear(4, 1)(paddle.ones([2, 4])).mean()\n"
+    )
+    (untried,) = found("build.py")
+    assert untried.startswith("GT901 gradients over the steps of a training: build.py runs no backward pass itself")
+    assert gradtool("check", "train.py", "--train", "0").code == 2

@@ -123,3 +123,29 @@ def test_of_what_a_rule_could_not_look_at_no_waiver_is_unused(folder: Path) -> N
     assert told("plain.py") == [("plain.py", "GT901", 0)]
     Path("plain.py").write_text(text.format("GT605"), encoding="utf-8")
     assert told("plain.py") == [("plain.py", "GT902", 4), ("plain.py", "GT901", 0)]
+
+
+def test_a_waiver_of_what_a_stopped_file_did_not_reach_is_not_unused(folder: Path) -> None:
+    loop = (
+        "import paddle\nnet = paddle.nn.Linear(4, 1)\nfor step in range(5):\n"
+        "    loss = net(paddle.rand([2, 4])).mean()\n    loss.backward()\n    net.clear_gradients()\n"
+        "code = net(paddle.rand([2, 4])).detach()  # gradtool: ignore[GT103] afterwards\n"
+    )
+    (folder / "loop.py").write_text(loop, encoding="utf-8")
+
+    def codes(**options: int) -> list[str]:
+        subject = Subject(name="loop.py", target="loop.py", options=options)
+        return [f.code for f in Check(jobs=0).ask([subject]).results]
+
+    assert codes(steps=3) == ["GT901"]
+    assert codes() == ["GT902"]
+
+
+def test_a_waiver_in_a_file_that_raises_is_honoured_and_not_unused(folder: Path) -> None:
+    raising = MODEL.format(code="encoder(paddle.rand([5, 4]))  # gradtool: ignore[GT103] meant") + "1 / 0"
+    (folder / "raises.py").write_text(raising, encoding="utf-8")
+    assert told("raises.py") == [("raises.py", "GT903", 9)]
+    waived = raising + "  # gradtool: ignore[GT903] it ends so"
+    (folder / "raises.py").write_text(waived, encoding="utf-8")
+    assert told("raises.py") == []
+    assert [(s.finding.code, s.reason) for s in report("raises.py").suppressed] == [("GT903", "it ends so")]
