@@ -40,23 +40,28 @@ class OtherLoss:
         loss: what the user's code calls it, or the line of the call.
     """
 
-    def __init__(self, loss: str, request: Request, feed: str | None, notes: Notes) -> None:
+    def __init__(self, loss: str, request: Request, evidence: Evidence) -> None:
         self.loss = loss
-        self._request, self._feed, self._notes = request, feed, notes
+        self._request, self._evidence = request, evidence
+
+    @cached_property
+    def verdicts(self) -> Verdicts:
+        """What ``why`` says of it."""
+        return self._evidence.verdicts_of(self._request)
 
     @cached_property
     def sizes(self) -> Sizes:
-        """Norms of gradients by parameter, and what ``why`` says of them."""
-        from ..questions.stats import Stats
+        """Norms of gradients, by parameter."""
+        from .sizes import BareStats
 
-        return Stats(feed=self._feed).ask(self._request, self._notes)
+        return BareStats(feed=self._evidence.feed).ask(self._request, self._evidence)
 
     @cached_property
     def comparison(self) -> Comparison:
         """Gradients beside differences of the loss."""
         from ..questions.gradcheck import Gradcheck
 
-        return Gradcheck(feed=self._feed).ask(self._request, self._notes)
+        return Gradcheck(feed=self._evidence.feed).ask(self._request, self._evidence)
 
 
 class Evidence:
@@ -102,18 +107,28 @@ class Evidence:
     @cached_property
     def verdicts(self) -> Verdicts:
         """What ``why`` says of every parameter that has no gradient, or a zero one."""
+        return self.verdicts_of(self.request)
+
+    def verdicts_of(self, request: Request) -> Verdicts:
+        """The same of one loss of the file; what is missing at random is told, and is no finding.
+
+        Args:
+            request: says which loss is meant.
+        """
         from ..questions.why import Why
 
         asked = Why(feed=self.feed)
-        answers = asked.ask(self.request, self)
+        answers = asked.ask(request, self)
         if all(a.verdict.name not in ("UNUSED", "NO_PATH") for a in answers if a.finding):
             return answers
         from .again import steady
 
-        told, skipped = steady(answers, asked, self.request, self)
+        told, skipped = steady(answers, asked, request, self)
         if skipped:
             named = folded(skipped)
-            self.stopped(f"{named}: without a gradient in this run, with other seeds they have one, as what is skipped")
+            self._told[
+                f"{named}: without a gradient in this run, with other seeds they have one, as what is skipped"
+            ] = None
         return told
 
     @cached_property
@@ -121,9 +136,9 @@ class Evidence:
         """The other losses that the file backpropagates, if nobody says which one is meant."""
         told = []
         for other in self.verdicts.about.others:
-            loss = OtherLoss(other.loss, replace(self.request, backward=str(other.number)), self.feed, self)
+            loss = OtherLoss(other.loss, replace(self.request, backward=str(other.number)), self)
             try:
-                _ = loss.sizes
+                _ = loss.verdicts, loss.sizes
             except (CommandError, GradtoolError) as error:
                 self._untried.append(f"the gradients of {other.loss}: {error.message}")
                 continue
@@ -135,7 +150,7 @@ class Evidence:
         """What ``why`` says of every loss of the file; before answers about another than the last stands its name."""
         yield from (("", answer) for answer in self.verdicts)
         for other in self.others:
-            yield from ((other.loss, answer) for answer in other.sizes.answers)
+            yield from ((other.loss, answer) for answer in other.verdicts)
 
     @property
     def parameters(self) -> Iterator[tuple[str, Line]]:
