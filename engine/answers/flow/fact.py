@@ -17,12 +17,13 @@ class Kind(enum.Enum):
     PADDING = "padding has an influence"
     RANDOM = "random numbers in evaluation mode"
     LABEL = "the label reaches the prediction"
+    FLAT = "units are flat"
     SPREAD = "every prediction is compared with every target"
 
     @property
     def of_calls(self) -> bool:
         """Whether it is seen where layers are called, and nowhere else."""
-        return self not in (Kind.LABEL, Kind.SPREAD)
+        return self not in (Kind.LABEL, Kind.SPREAD, Kind.FLAT)
 
 
 @dataclass(frozen=True, slots=True)

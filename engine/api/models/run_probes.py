@@ -13,6 +13,7 @@ from gradtool.engine.answers.flow.predictions import NO_LABEL, Predicted, downst
 from gradtool.engine.answers.flow.probe import Input, Probe
 from gradtool.engine.answers.flow.rerun import RunProbe, evaluated
 from gradtool.engine.answers.flow.spread import upstream
+from gradtool.engine.answers.training.saturation import saturated
 from gradtool.engine.runs.branch import Branch
 from gradtool.engine.runs.recorder import Recorder
 from gradtool.engine.runs.timeline import NOBODY, Timeline
@@ -89,11 +90,26 @@ _STATE = frozenset({"Mean", "Variance"})
 """Slots of running statistics."""
 
 
-def paired(run: Timeline, recorder: Recorder, model: Model) -> list[Fact]:
-    """The differences in the loss of the last pass of a file in which every prediction meets every target."""
+def of_pass(run: Timeline, recorder: Recorder, model: Model) -> Iterator[Fact]:
+    """What a recorded pass shows by itself: predictions that all meet all targets, and units that are flat."""
     if model.computes_while_loading:
-        return predictions.paired(run, _learned(run, recorder, model))
-    return predictions.paired(run, {n for n, v in enumerate(run.values) if v.role == "parameter"})
+        learned = _learned(run, recorder, model)
+    else:
+        learned = {n for n, v in enumerate(run.values) if v.role == "parameter"}
+    yield from predictions.paired(run, learned)
+    for units in saturated(run, learned, _MOST_FLAT):
+        yield Fact(
+            Kind.FLAT,
+            units.name,
+            f"{units.share:.1%} of the units of {units.name} are flat, so hardly anything before it learns",
+            units.loc,
+            said=(f"it reads numbers up to {units.largest:.4g}",),
+            advice="scale what this layer reads, begin with smaller weights, or put a norm before it",
+        )
+
+
+_MOST_FLAT = 0.95
+"""From this share of flat units on a layer is told."""
 
 
 def unread(model: Any) -> Iterator[Fact]:

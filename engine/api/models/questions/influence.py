@@ -56,7 +56,7 @@ class Influence(Question[Influences]):
                 _through_layers(calls, left, story)
             run = _last_pass(model, left, request, recorder, self.feed)
             _beside(run, model, calls, recorder, self.feed, story)
-            story.facts += run_probes.paired(run, recorder, model) if isinstance(run, Timeline) else []
+            story.facts += run_probes.of_pass(run, recorder, model) if isinstance(run, Timeline) else []
             if not any(f.certain for f in story.of(Kind.FUTURE)):  # which is how the label is reached then
                 story.facts += _from_labels(run, recorder if model.computes_while_loading else None, story.unchecked)
             return Influences(model.about, story)
