@@ -11,13 +11,14 @@ values that are masked out before the loss are *absorbed*. Both are listed, and 
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ..core import names, source
+from ..core import names, source, watch
 from ..core.result import Result
 from ..core.source import Location
 from ..ir.operator import Operator
@@ -26,6 +27,7 @@ from . import causes, explaining, magnitudes
 from .events import UPDATE, Begin, End, Inside, OpEvent, SlotArray
 from .magnitudes import INF, KINDS, NAN
 from .makers import Makers
+from .scales import Scales
 
 DATA = "data"
 """The part of a birth that happened outside of all operators."""
@@ -51,7 +53,8 @@ class Birth:
         masked_by: the type and line of the operator that did not use these elements.
         turned: the type and line of the operator that made NaN of the infinities.
         loss: whether it reached the loss.
-        inside: the branches and loops of a static program that it happened in, with the iteration of each.
+        scale: the loss scale at which a scaler left the update out for it; None otherwise.
+    inside: the branches and loops of a static program that it happened in, with the iteration of each.
         nth: of dynamic mode, how many operators of this type the line had computed in this step, this one included.
     """
 
@@ -74,6 +77,7 @@ class Birth:
     loss: bool = False
     inside: Inside = ()
     nth: int = 1
+    scale: float | None = None
 
 
 @dataclass
@@ -180,6 +184,8 @@ class Hunt:
         self._born_in: tuple[OpEvent, str] | None = None
         self._lines: dict[Any, int] = {}
         self._nth: dict[Any, int] = {}
+        self._scales = Scales()
+        watch.scale_watchers.append(weakref.WeakMethod(self._scales.hear))
 
     def __call__(self, event: OpEvent | Begin | End) -> None:
         if self._done is not None:
@@ -198,6 +204,9 @@ class Hunt:
         births = self._done
         if births is None:
             births = self._settled()
+        births, left_out = self._scales.settled(births)
+        self.victims = self._scales.victims or self.victims
+        self.absorbed += left_out
         return NanStory(
             births,
             self.absorbed,
@@ -237,7 +246,10 @@ class Hunt:
         """A pass is over: what was born in it counts if a gradient is bad."""
         self._in_pass = False
         self._lines, self._nth = {}, {}
-        if self._loss_is_bad or self.victims:
+        if self._scales.takes(self._open, self.victims, self._loss_is_bad):
+            self._open, self._suspects, self.victims = [], [], {}
+            self._bad_names.clear()
+        elif self._loss_is_bad or self.victims:
             self._done = self._settled()
         else:
             self._absorb(self._open)

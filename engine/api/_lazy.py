@@ -43,6 +43,7 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
         "hapi",
     ),
     "gradtool.hapi": ("callbacks", "dynamic_flops", "model", "model_summary", "progressbar"),
+    "gradtool.amp": ("debugging", "grad_scaler"),
     "gradtool.autograd": ("py_layer",),
     "gradtool.framework": ("random",),
     "gradtool.device": ("cuda",),

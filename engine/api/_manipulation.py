@@ -6,6 +6,7 @@ from typing import Any
 
 from gradtool.engine.core.errors import DtypeError, ShapeError, UsageError, expect_type
 from gradtool.engine.core.value import AnyTensor
+from gradtool.engine.eager import mode
 
 from ._arguments import INTEGERS, Dims, dims, integer, integers, tensor, tensors
 from ._dispatch import apply
@@ -137,7 +138,8 @@ def concat(x: Any, axis: Any = 0, name: str | None = None) -> AnyTensor:
     """
     where = "paddle.concat"
     parts = [x] if isinstance(x, AnyTensor) else tensors(x, "x", where)
-    _same_dtypes(parts, where)
+    if mode.casting is None:
+        _same_dtypes(parts, where)
     if isinstance(axis, AnyTensor):
         return apply("concat", parts, tensor(axis, "axis", where, INTEGERS), name=name)  # type: ignore[no-any-return]
     attrs = {"axis": integer(axis, "axis", where)}
@@ -155,7 +157,8 @@ def stack(x: Any, axis: int = 0, name: str | None = None) -> AnyTensor:
     """The tensors in the list *x*, all of one shape, along a new dimension *axis*."""
     where = "paddle.stack"
     parts = tensors(x, "x", where)
-    _same_dtypes(parts, where)
+    if mode.casting is None:
+        _same_dtypes(parts, where)
     return apply(  # type: ignore[no-any-return]
         "stack", parts, attrs={"axis": integer(axis, "axis", where)}, name=name
     )

@@ -141,7 +141,7 @@ provide(
     "accuracy auc device_guard is_persistable load_vars save_vars",
 )
 
-provide("gradtool", "gradtool._saving", "load save")
+provide("gradtool", "gradtool._saving", "async_save clear_async_save_task_queue load save")
 provide("gradtool.framework", "gradtool._saving", "load save")
 provide(
     "gradtool.static",

@@ -7,10 +7,13 @@ from ._lazy import provide
 provide(
     "gradtool.amp",
     "gradtool.amp._casting",
-    "auto_cast autocast decorate get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_enabled "
+    "amp_guard auto_cast autocast get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_enabled "
     "is_bfloat16_supported is_float16_supported",
 )
-provide("gradtool.amp", "gradtool.amp._scaler", "GradScaler")
+provide("gradtool.amp", "gradtool.amp._lists", "black_list white_list")
+provide("gradtool.amp", "gradtool.amp._narrowing", "amp_decorate decorate")
+provide("gradtool.amp", "gradtool.amp._scaler", "AmpScaler GradScaler OptimizerState")
+provide("gradtool.amp.grad_scaler", "gradtool.amp", "AmpScaler GradScaler OptimizerState")
 
 CALLBACKS = "Callback EarlyStopping LRScheduler ModelCheckpoint ProgBarLogger ReduceLROnPlateau VisualDL WandbCallback"
 
@@ -24,3 +27,14 @@ for _package in ("gradtool.hapi", "gradtool.hapi.model_summary"):
     provide(_package, "gradtool._summary", "summary")
 for _package in ("gradtool.hapi", "gradtool.hapi.dynamic_flops"):
     provide(_package, "gradtool.hapi._flops", "flops")
+provide(
+    "gradtool.amp.debugging",
+    "gradtool.amp._numerics",
+    "DebugMode TensorCheckerConfig check_layer_numerics check_numerics disable_tensor_checker enable_tensor_checker",
+)
+provide(
+    "gradtool.amp.debugging",
+    "gradtool.amp._operators",
+    "collect_operator_stats disable_operator_stats_collection enable_operator_stats_collection",
+)
+provide("gradtool.amp.debugging", "gradtool.amp._comparing", "compare_accuracy")

@@ -34,4 +34,3 @@ provide(
 provide("gradtool.static", "gradtool.static._input_spec", "InputSpec")
 provide("gradtool", "gradtool.hapi", "Model flops")
 provide("gradtool", "gradtool._late_values", "LazyGuard")
-provide("gradtool", "gradtool._saving", "async_save clear_async_save_task_queue")

@@ -15,7 +15,6 @@ from gradtool.engine.ir.variable import Parameter, Variable
 from gradtool.engine.ops import registry
 
 from ._dispatch import apply
-from ._late_values import parameter as tensor_parameter
 from .nn import initializer
 from .utils import unique_name
 
@@ -136,6 +135,8 @@ def make(
         "do_model_average": settings.do_model_average,
     }
     if not static:
+        from ._late_values import parameter as tensor_parameter  # of dynamic mode alone
+
         op_type, attrs = init.operator(TensorSpec(dims, kind))
         return tensor_parameter(lambda: apply(op_type, attrs=attrs).array, TensorSpec(dims, kind), name, flags)
     program = default.default_main_program()

@@ -22,6 +22,7 @@ from gradtool.engine.core import generated, watch
 from gradtool.engine.core.keys import REMEMBERED
 from gradtool.engine.core.spec import DType
 from gradtool.engine.core.state import in_static_mode
+from gradtool.engine.eager import mode
 from gradtool.engine.eager.recipe import BoundOp, Recipe
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.kernels.backend import Backend
@@ -46,6 +47,8 @@ _noting = _steps.get
 
 def computed(recipe: Recipe, call: BoundOp, operands: Sequence[Any]) -> Any:
     """The result of the operator, which is noted if someone wants to repeat it."""
+    if mode.casting is not None:
+        operands = mode.casting.fitted(recipe.op.type, operands)
     call.check(operands)
     result = recipe.record(call, *operands)
     steps = _noting()
@@ -78,7 +81,7 @@ def remembered(function: F) -> F:
 
     @functools.wraps(function)
     def call(*args: Any, **named: Any) -> Any:
-        if in_static_mode() or watch.noting or _noting() is not None:
+        if in_static_mode() or watch.noting or mode.casting is not None or _noting() is not None:
             return function(*args, **named)
         # the key: two entries for each argument
         tensors: list[Tensor] = []

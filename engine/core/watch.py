@@ -35,6 +35,8 @@ of tensors      when
 ``Replaced``    an attribute of a layer that held parameters was assigned to anew
 ``Updating``    an optimizer begins to update parameters
 ``Clipped``     it has clipped their gradients
+``Scaled``      a loss was multiplied by a loss scale
+``Unscaled``    gradients were divided by it, and looked at
 ``Updated``     it is done, or failed
 ==============  ============================================================================================
 
@@ -383,6 +385,54 @@ class Clipped:
 
     pairs: Sequence[tuple[Tensor, Tensor]]
     clipped: Sequence[tuple[Tensor, Tensor]]
+
+
+scale_watchers: list[Any] = []
+"""Weak references to functions that are told of :class:`Scaled` and :class:`Unscaled` without watching tensors."""
+
+
+def note_scale(event: Any) -> None:
+    """Tell who watches tensors, and who watches loss scales."""
+    if noting:
+        note(event)
+    for reference in list(scale_watchers):
+        by = reference()
+        if by is None:
+            scale_watchers.remove(reference)
+        else:
+            by(event)
+
+
+class Scaled:
+    """A loss was multiplied, so that small gradients do not vanish in narrow numbers.
+
+    Attributes:
+        loss, scaled: before and after.
+        scale: by how much.
+    """
+
+    __slots__ = ("loss", "scale", "scaled")
+
+    def __init__(self, loss: Tensor, scaled: Tensor, scale: float) -> None:
+        self.loss = loss
+        self.scaled = scaled
+        self.scale = scale
+
+
+class Unscaled:
+    """The gradients of *tensors* were divided by the loss scale.
+
+    Attributes:
+        scale: it.
+        finite: whether all of them were finite; if not, the update is left out.
+    """
+
+    __slots__ = ("finite", "scale", "tensors")
+
+    def __init__(self, tensors: tuple[Tensor, ...], scale: float, finite: bool) -> None:
+        self.tensors = tensors
+        self.scale = scale
+        self.finite = finite
 
 
 @dataclass(frozen=True, slots=True)

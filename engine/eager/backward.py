@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import functools
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextvars import ContextVar
 from heapq import heappop, heappush
 from itertools import chain
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from ..core.spec import dtype as dtype_of
 from ..ops import rare
 from ..ops.opdef import Operand, WrittenRule
 from ..ops.registry import by_type
+from . import mode
 from .mode import _GradMode, is_grad_enabled
 from .record import apply, lifted, recorded, rule_ops
 from .saved import writes
@@ -30,6 +32,7 @@ _running: ContextVar[Pass | None] = ContextVar("gradtool_running_pass", default=
 running = _running.get
 """The innermost pass that runs now, or None: for those whom its hooks and rules call."""
 
+F = TypeVar("F", bound=Callable[..., Any])
 Grad = Any
 """A gradient on its way: an array, or a Tensor where the backward pass itself is recorded."""
 
@@ -462,6 +465,20 @@ def store(leaf: Leaf, gradient: Grad, root: Tensor | None = None) -> None:
             leaf.grad = Tensor(before.array + array, stop_gradient=False)
 
 
+def _as_it_is(function: F) -> F:
+    """*function*, in which nothing is cast: gradients have the types of what they are gradients of."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **named: Any) -> Any:
+        if mode.casting is None:
+            return function(*args, **named)
+        with mode.cast_by(None):
+            return function(*args, **named)
+
+    return cast(F, run)
+
+
+@_as_it_is
 def backward(
     tensors: Sequence[Tensor], grad_tensors: Sequence[Tensor | None], *, retain_graph: bool, create_graph: bool = False
 ) -> None:
@@ -487,6 +504,7 @@ def backward(
             after()
 
 
+@_as_it_is
 def grad(
     outputs: Sequence[Tensor],
     inputs: Sequence[Tensor],

@@ -463,6 +463,8 @@ _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Replaced: Journal._replaced,
     watch.Guarding: Journal._guarding,
     watch.Guarded: Journal._guarded,
+    watch.Scaled: lambda journal, event: None,  # the product is an operator like any other
+    watch.Unscaled: lambda journal, event: None,
 }
 
 

@@ -25,6 +25,37 @@ def is_grad_enabled() -> bool:
     return _enabled.get()
 
 
+casting: Any = None
+"""How operands are cast before operators are computed (``casting.Casting``); None where they are not."""
+
+on_casting: list[Callable[[], None]] = []
+"""What is called when casting begins and when it ends."""
+
+
+class cast_by:
+    """Inside, operands are cast so; not at all, for None."""
+
+    def __init__(self, how: Any) -> None:
+        self._how = how
+        self._before: list[Any] = []
+
+    def __enter__(self) -> None:
+        self._before.append(casting)
+        _cast_by(self._how)
+
+    def __exit__(self, *error: object) -> None:
+        _cast_by(self._before.pop())
+
+
+def _cast_by(how: Any) -> None:
+    global casting
+    switched = (casting is None) != (how is None)
+    casting = how
+    if switched:
+        for act in on_casting:
+            act()
+
+
 class _GradMode:
     """Switches recording on or off inside a ``with`` block or a decorated function (a generator function too)."""
 

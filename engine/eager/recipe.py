@@ -18,6 +18,7 @@ from ..kernels.backend import Backend
 from ..kernels.choice import current, when_chosen
 from ..ops import rare
 from ..ops.opdef import OpDef, Operand, Read, Trait, WrittenRule, specs_of
+from . import mode
 from .fitting import Fit, kind_of
 from .mode import enable_grad, grad_enabled
 from .tape import each, next_key
@@ -98,7 +99,25 @@ def _bind_again() -> None:
 @watch.when_switched
 def _record_again() -> None:
     for recipe in list(recipes.values()):
-        recipe.record = _noted(recipe.written) if watch.noting else recipe.written
+        recipe.record = _recording(recipe.written)
+
+
+mode.on_casting.append(_record_again)
+
+
+def _recording(written: Callable[..., Any]) -> Callable[..., Any]:
+    """What records a call, from what records it while nobody watches and nothing is cast."""
+    record = _noted(written) if watch.noting else written
+    return record if mode.casting is None else _casting_first(record)
+
+
+def _casting_first(record: Callable[..., Any]) -> Callable[..., Any]:
+    """*record*, with operands that are cast before."""
+
+    def cast_and_record(call: Any, *operands: Any) -> Any:
+        return record(call, *mode.casting.fitted(call.recipe.op.type, operands))
+
+    return cast_and_record
 
 
 def _noted(record: Callable[..., Any]) -> Callable[..., Any]:
@@ -247,7 +266,9 @@ class Recipe:
         )
         self.shares = Trait.VIEW in op.trait
         self.written: Callable[..., Any] = written_record(self)
-        self.record = _noted(self.written) if watch.noting and not lists else self.written
+        self.record = self.written
+        if not lists and (watch.noting or mode.casting is not None):
+            self.record = _recording(self.written)
         self.pull = written_pull(self) if isinstance(rule, WrittenRule) else None
         self._calls: dict[bytes | None, BoundOp] = {}
         self._only: dict[int, Callable[..., Any]] = {}

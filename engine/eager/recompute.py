@@ -17,6 +17,7 @@ import numpy as np
 from ..core import source, state
 from ..core.errors import ArgumentTypeError, GradientError, ModeError
 from ..kernels import choice
+from . import mode
 from .mode import enable_grad, is_grad_enabled
 from .saved import Packed, packing, saved_tensors_hooks, unpacked, writes
 from .tape import InplaceError, is_keeping, of_versions
@@ -98,6 +99,7 @@ class _Call:
         self.names = list(kwargs)
         self.arguments = [_kept(v) for v in (*args, *kwargs.values())]
         self.backend = choice.current().name
+        self.casting = mode.casting
         self.random = state.random.generator.bit_generator.state if preserve else None
         self.retained = 0
         self.values: dict[int, tuple[Tensor, int]] = {}
@@ -159,6 +161,7 @@ class _Call:
         with (
             choice.using(self.backend),
             enable_grad(),
+            mode.cast_by(self.casting),
             self._drawing(),
             self._as_before(),
             saved_tensors_hooks(leave, self._never),

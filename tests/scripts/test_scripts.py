@@ -15,9 +15,6 @@ import pytest
 
 from tests.cli.conftest import Outcome, Run
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*makes no effect")
-"""Of mixed precision on a CPU; Paddle says so, too, and goes on."""
-
 HERE = Path(__file__).parent
 SCRIPTS = sorted(file for file in HERE.rglob("*.py") if file.read_text(encoding="utf-8").startswith("# "))
 CORRECT = [file for file in SCRIPTS if file.parent.name == "correct"]

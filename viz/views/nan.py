@@ -81,7 +81,7 @@ def _lines(story: NanStory, names: Names, number: int | None) -> list[str]:
         lines.append(f"   backward   {_part(story, BACKWARD)}")
     if story.checked[UPDATE]:
         lines.append(f"   update     {_part(story, UPDATE)}")
-    lines += [f"   absorbed   {one_line(b, names)}: reached neither the loss nor a gradient" for b in story.absorbed]
+    lines += [f"   absorbed   {one_line(b, names)}: {_why_absorbed(b)}" for b in story.absorbed]
     lines += [f"   intended   {one_line(b, names)}: {b.cause}" for b in story.intended]
     lines += [f"   unchecked  {text}" for text in story.unchecked]
     return lines
@@ -177,3 +177,10 @@ def _data(birth: Birth, names: Names) -> dict[str, Any]:
 
 def _other(operator: tuple[str, source.Location] | None) -> dict[str, Any] | None:
     return None if operator is None else {"type": operator[0], "source": place(operator[1])}
+
+
+def _why_absorbed(birth: Birth) -> str:
+    """What became of it."""
+    if birth.scale is None:
+        return "reached neither the loss nor a gradient"
+    return f"too large at a loss scale of {birth.scale:g}, the update was left out"

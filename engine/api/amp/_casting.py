@@ -1,26 +1,34 @@
-"""``paddle.amp.auto_cast``: on the CPU Paddle checks the arguments, says that it has no effect, and has none."""
+"""``paddle.amp.auto_cast`` and ``decorate``: computing with narrow floating-point numbers.
+
+Paddle does so on accelerators alone, and says on a CPU that it has no effect. A script is written for the accelerator
+that it is going to run on, and what it computes there is what a debugger is asked about; so here it has the effect
+everywhere. Lists, levels and types are those of Paddle 3.3.1.
+"""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from gradtool.engine.core.errors import UsageError
+from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, UsageError
 from gradtool.engine.core.spec import bfloat16, float16
 from gradtool.engine.core.spec import dtype as convert
+from gradtool.engine.core.state import in_static_mode
+from gradtool.engine.eager import mode
+from gradtool.engine.eager.casting import Casting
+
+from ._lists import black_list, white_list
 
 NARROW = (float16, bfloat16)
 
+_last = ["float32"]
+"""The type that was asked for last: loss scales are for float16 alone."""
 
-class NoEffectWarning(UserWarning):
-    """Something that only accelerators do was asked for."""
 
-
-NO_EFFECT = (
-    "{} can only be enabled on CUDAPlace, XPUPlace and CustomPlace, current place is Place(cpu), so it makes no effect."
-)
+def last_dtype() -> str:
+    """The type that :func:`auto_cast` was asked for last; ``"float32"`` where it never was."""
+    return _last[0]
 
 
 @contextmanager
@@ -32,20 +40,62 @@ def auto_cast(
     dtype: Any = "float16",
     use_promote: bool = True,
 ) -> Iterator[None]:
-    """Compute as without it: on the CPU no operator is run with narrower numbers, as in Paddle, with a warning.
+    """Inside, operators are given narrow numbers where they stand on a list; in dynamic mode.
+
+    Args:
+        enable: False: nothing is cast inside.
+        custom_white_list: types of operators that compute in *dtype* besides.
+        custom_black_list: those that compute in float32 besides.
+        level: ``"O1"``: the white list computes in *dtype*, the black list in float32, anything else in float32 where
+            an operand is float32. ``"O2"``: with a shorter black list, for networks that :func:`decorate` made narrow.
+            ``"OD"``: what is not on the white list computes in float32. ``"O0"``: nothing is cast.
+        use_promote: of level O2: False lets what is on no list compute in *dtype* whatever its operands are.
 
     Raises:
         UsageError: a level, a dtype or lists that Paddle refuses as well (a ValueError).
+        UnsupportedError: static mode is on (a NotImplementedError).
+
+    >>> import gradtool as paddle
+    >>> x = paddle.ones([2, 2])
+    >>> with paddle.amp.auto_cast():
+    ...     product, total = x @ x, (x @ x).sum()
+    >>> product.dtype, total.dtype
+    (paddle.float16, paddle.float32)
     """
     if level not in ("O0", "OD", "O1", "O2"):
         raise UsageError("level should be O0, OD, O1 or O2.")
     if enable and convert(dtype) not in NARROW:
         raise UsageError("If enable amp, dtype should be 'float16' or 'bfloat16'.")
-    if {*(custom_white_list or ())} & {*(custom_black_list or ())}:
+    white, black = _names(custom_white_list, "custom_white_list"), _names(custom_black_list, "custom_black_list")
+    if white & black:
         raise UsageError("Custom white list overlap custom black list")
-    if enable and level != "O0":
-        warnings.warn(NO_EFFECT.format("amp_guard"), NoEffectWarning, stacklevel=3)
-    yield
+    active = enable and level != "O0"
+    if active and in_static_mode():
+        raise UnsupportedError(
+            "paddle.amp.auto_cast works in dynamic mode, and static mode is on.",
+            hint="paddle.static.amp.decorate(optimizer) narrows a program",
+        )
+    kind = convert(dtype)
+    _last[0] = kind.name
+    how = None
+    if active:
+        usual, never = white_list()[kind.name][level], black_list()[kind.name][level]
+        how = Casting(
+            level, kind, frozenset((usual | white) - black), frozenset((never - white) | black), bool(use_promote)
+        )
+    with mode.cast_by(how):
+        yield
+
+
+def _names(operators: Iterable[str] | None, what: str) -> set[str]:
+    if isinstance(operators, str):
+        raise ArgumentTypeError(
+            f"{what} must be a list of types of operators, but is {operators!r}.", hint=f"[{operators!r}]"
+        )
+    return {*(operators or ())}
+
+
+amp_guard = auto_cast
 
 
 def autocast(
@@ -55,44 +105,22 @@ def autocast(
     return auto_cast(enabled, dtype=dtype)
 
 
-def decorate(
-    models: Any,
-    optimizers: Any = None,
-    level: str = "O1",
-    dtype: str = "float16",
-    master_weight: bool | None = None,
-    save_dtype: str | None = None,
-    master_grad: bool = False,
-    excluded_layers: Any = None,
-) -> Any:
-    """The models, or models and optimizers, as they are: on the CPU no parameter becomes narrower, as in Paddle.
-
-    Raises:
-        UsageError: an unknown level or dtype (a ValueError).
-    """
-    if level not in ("O1", "O2"):
-        raise UsageError("level should be O1 or O2, O1 represent AMP train mode, O2 represent Pure fp16 train mode.")
-    if convert(dtype) not in NARROW:
-        raise UsageError("dtype only support float16 or bfloat16.")
-    return models if optimizers is None else (models, optimizers)
-
-
 def is_autocast_enabled(device_type: Any = None) -> bool:
-    """False."""
-    return False
+    """Whether operands are cast now."""
+    return mode.casting is not None
 
 
 def get_autocast_dtype(device_type: Any = None) -> str:
-    """``"float16"``, what ``auto_cast`` would compute with."""
-    return "float16"
+    """What :func:`auto_cast` computes with now, and would where it is off: ``"float16"``."""
+    return "float16" if mode.casting is None else str(mode.casting.dtype.name)
 
 
 get_autocast_cpu_dtype = get_autocast_gpu_dtype = get_autocast_dtype
 
 
 def is_float16_supported(device: str | None = None) -> bool:
-    """False."""
-    return False
+    """True: tensors of float16 can be computed with."""
+    return True
 
 
 def is_bfloat16_supported(device: str | None = None) -> bool:

@@ -114,6 +114,9 @@ class Optimizer(_steps.Steps):
         self._dtype: DType | None = self._parameters[0].dtype if self._parameters else None
         """The type of the learning rate's variable; None until a loss or a parameter says it."""
         self._states: dict[tuple[Any, str], Any] = {}
+        self._multi_precision = False
+        """Whether narrow parameters are kept in float32 besides, and updated there."""
+        self._master_weights: dict[Any, Tensor] = {}
         self._checkpoints: Any = None
         """What a RecomputeOptimizer around this one keeps."""
         if watch.noting and (leaves := [p for p in self._parameters or () if isinstance(p, Tensor)]):

@@ -15,7 +15,6 @@ from gradtool.engine.ir.marking import marked
 from gradtool.engine.ops.opdef import OpDef
 
 from ._base import Accumulator, Optimizer
-from ._rules import _refuse
 
 
 def _checked(learning_rate: Any, **settings: Any) -> None:
@@ -140,7 +139,6 @@ class Rprop(_Lower):
         multi_precision: bool = False,
         name: str | None = None,
     ) -> None:
-        _refuse("Rprop", multi_precision=multi_precision)
         if learning_rate is None:
             raise UsageError("learning_rate is not set")
         if not 0.0 < learning_rate_range[0] <= learning_rate <= learning_rate_range[1]:
@@ -151,6 +149,7 @@ class Rprop(_Lower):
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise UsageError(f"'0.0 < etas[0] < 1.0 < etas[1]' must be true, but etas are {etas}")
         super().__init__(learning_rate, parameters, None, grad_clip, name)
+        self._multi_precision = multi_precision
         self._first = float(learning_rate)
         self._constants = {"learning_rate_range": [*learning_rate_range], "etas": [*etas]}
 
@@ -193,12 +192,12 @@ class ASGD(_Lower):
         multi_precision: bool = False,
         name: str | None = None,
     ) -> None:
-        _refuse("ASGD", multi_precision=multi_precision)
         if learning_rate is None:
             raise UsageError("learning_rate should not be none")
         if batch_num is None or batch_num < 1:
             raise UsageError(f"batch_num should be greater than 0, but is {batch_num}")
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+        self._multi_precision = multi_precision
         self._batches = batch_num
 
     def _accumulators(self) -> Sequence[Accumulator]:

@@ -36,8 +36,8 @@ class SGD(Optimizer):
         multi_precision: bool = False,
         name: str | None = None,
     ) -> None:
-        _refuse("SGD", multi_precision=multi_precision)
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+        self._multi_precision = multi_precision
 
 
 class Momentum(Optimizer):
@@ -67,8 +67,9 @@ class Momentum(Optimizer):
         use_multi_tensor: bool = False,
         name: str | None = None,
     ) -> None:
-        _refuse("Momentum", multi_precision=multi_precision, use_multi_tensor=use_multi_tensor)
+        _refuse("Momentum", use_multi_tensor=use_multi_tensor)
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+        self._multi_precision = multi_precision
         self._fixed = {
             "mu": float(required("momentum", momentum)),
             "use_nesterov": bool(use_nesterov),
@@ -152,8 +153,9 @@ class Adam(_Betas):
         amsgrad: bool = False,
         name: str | None = None,
     ) -> None:
-        _refuse(type(self).__name__, multi_precision=multi_precision, use_multi_tensor=use_multi_tensor)
+        _refuse(type(self).__name__, use_multi_tensor=use_multi_tensor)
         super().__init__(learning_rate, beta1, beta2, epsilon, parameters, weight_decay, grad_clip, name)
+        self._multi_precision = multi_precision
         self._fixed |= {"lazy_mode": bool(lazy_mode), "amsgrad": bool(amsgrad)}
 
     def _accumulators(self) -> Sequence[Accumulator]:
@@ -382,8 +384,8 @@ class Lamb(_Betas):
         always_adapt: bool = False,
         name: str | None = None,
     ) -> None:
-        _refuse("Lamb", multi_precision=multi_precision)
         super().__init__(learning_rate, beta1, beta2, epsilon, parameters, None, grad_clip, name)
+        self._multi_precision = multi_precision
         expect_type(required("lamb_weight_decay", lamb_weight_decay), (int, float), "lamb_weight_decay", self._where)
         self._coeff = float(lamb_weight_decay)
         self._excluded = exclude_from_weight_decay_fn

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from gradtool._creation import cast
 from gradtool.engine.core import state, watch
 from gradtool.engine.core.errors import ArgumentTypeError, ModeError, NotFound
+from gradtool.engine.core.spec import bfloat16, float16
 from gradtool.engine.eager import record
-from gradtool.engine.eager.mode import no_grad
+from gradtool.engine.eager.mode import cast_by, no_grad
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ops import registry
 from gradtool.utils import unique_name
@@ -20,6 +22,12 @@ from .lr import LRScheduler
 
 SCHEDULE = "LR_Scheduler"
 """The key of the learning rate's schedule in a state dict."""
+
+MASTERS = "master_weights"
+"""The key of the narrow parameters' values in float32."""
+
+
+NARROW = (float16, bfloat16)
 
 
 class MissingState(NotFound, AssertionError):
@@ -34,6 +42,8 @@ class Steps:
     _learning_rate: Any
     _parameters: list[Any] | None
     _states: dict[tuple[Any, str], Any]
+    _multi_precision: bool
+    _master_weights: dict[Any, Tensor]
 
     def step(self) -> None:
         """Give every parameter that has a gradient its new value.
@@ -60,6 +70,8 @@ class Steps:
         """What it keeps for its parameters, by name, and under ``LR_Scheduler`` where a schedule stands."""
         self._dynamic("state_dict")
         entries: dict[str, Any] = {tensor.name: tensor for tensor in self._states.values()}
+        if self._master_weights:
+            entries[MASTERS] = {p.name: master for p, master in self._master_weights.items()}
         if isinstance(self._learning_rate, LRScheduler):
             entries[SCHEDULE] = self._learning_rate.state_dict()
         return entries
@@ -79,10 +91,13 @@ class Steps:
             raise ArgumentTypeError(f"set_state_dict takes a dict, but received {type(state_dict).__name__}.")
         if SCHEDULE in state_dict and isinstance(self._learning_rate, LRScheduler):
             self._learning_rate.set_state_dict(state_dict[SCHEDULE])
-        saved = {name: value for name, value in state_dict.items() if name != SCHEDULE}
+        for p in self._parameters or ():
+            if p.name in state_dict.get(MASTERS, {}):
+                self._home(p).set_value(state_dict[MASTERS][p.name])
+        saved = {name: value for name, value in state_dict.items() if name not in (SCHEDULE, MASTERS)}
         if not saved:
             return
-        every = product(self._parameters or (), self._accumulators())
+        every = product(map(self._home, self._parameters or ()), self._accumulators())
         pairs = [self._saved(p, accumulator, saved) for p, accumulator in every]
         for tensor, value in filter(None, pairs):
             tensor.set_value(value)
@@ -151,13 +166,15 @@ class Steps:
             tensors = tuple(self._parameters or [p for p, _ in pairs])
             watch.note(watch.Updating(tensors, type(self).__name__, rate))
         try:
-            with no_grad():
+            with no_grad(), cast_by(None):
+                if self._multi_precision:
+                    pairs = [(p, self._widened(p, g)) for p, g in pairs]
                 clipped = pairs if self._grad_clip is None else self._grad_clip(pairs)
                 if watch.noting and self._grad_clip is not None:
                     watch.note(watch.Clipped(pairs, clipped))
                 for p, g in clipped:
                     decay = self._decay_of(p)
-                    self._update(p, g if decay is None else g + decay(p, g), rate)
+                    self._update(p, g if decay is None else g + decay(self._home(p), g), rate)
         finally:
             if watch.noting:
                 watch.note(watch.Updated())
@@ -165,16 +182,33 @@ class Steps:
     def _update(self, param: Any, grad: Tensor, rate: float) -> None:
         op = registry.by_type(self.op_type)
         factor = self._factor(param)
-        operands = self._operands(op, param, grad, Tensor(np.array(rate * factor, state.default_dtype().numpy)))
+        home = self._home(param)
+        operands = self._operands(op, home, grad, Tensor(np.array(rate * factor, state.default_dtype().numpy)))
         attrs = op.attributes(self._settings(param))
         result = record.apply(op, [operands.get(s.name) for s in op.inputs], attrs)
         for slot, new in zip(op.outputs, result if isinstance(result, tuple) else (result,), strict=True):
             target = operands.get(source_of(slot.name))
             if target is not None:
                 target.write(new.array, op.type)
+        if home is not param:
+            param.write(home.array.astype(param.array.dtype), op.type)
         for name, growth in self._grown().items():
             power = operands[name]
             power.write(power.array * np.asarray(growth, power.array.dtype), op.type)
+
+    def _home(self, param: Any) -> Any:
+        """What is updated: the parameter, or its values in float32, where it is narrow and they are kept."""
+        if not self._multi_precision or param.dtype not in NARROW:
+            return param
+        if param not in self._master_weights:
+            name = f"{param.name}_fp32_master_0"
+            self._master_weights[param] = Tensor(param.array.astype("float32"), name=name, persistable=True)
+            self._master_weights[param].stop_gradient = param.stop_gradient
+        return self._master_weights[param]
+
+    def _widened(self, param: Any, grad: Any) -> Any:
+        """The gradient in the type of what is updated."""
+        return grad if grad.dtype is self._home(param).dtype else cast(grad, "float32")
 
     def _dynamic(self, function: str) -> None:
         if state.in_static_mode():

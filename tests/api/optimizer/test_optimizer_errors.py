@@ -35,7 +35,6 @@ pytestmark = pytest.mark.usefixtures("fresh_names")
         ("SGD(0.1, parameters=[{'params': [], 'beta1': 0.5}])", (ValueError,)),
         ("SGD(0.1, parameters=[{'learning_rate': 0.5}])", (ValueError,)),
         ("SGD(0.1, parameters=[{'params': [], 'learning_rate': 'a'}])", (TypeError,)),
-        ("SGD(0.1, multi_precision=True)", (ValueError,)),
         ("Momentum(0.1, None)", (ValueError,)),
         ("Adam(0.1, beta1=1.0)", (ValueError,)),
         ("Adam(0.1, beta1=None)", (AssertionError,)),
