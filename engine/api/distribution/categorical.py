@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import gradtool
+from gradtool.engine.core.value import AnyTensor
 
 from ._operands import parameters, repeated, stopped
 from .distribution import Distribution
@@ -54,7 +55,8 @@ class Categorical(Distribution):
                 have the axes of *logits*, with any size in the last.
         """
         shares = self.logits / gradtool.sum(self.logits, axis=-1, keepdim=True)
-        value = gradtool.cast(gradtool.to_tensor(value), "int64")
+        value = value if isinstance(value, AnyTensor) else gradtool.to_tensor(value)
+        value = value if value.dtype.name == "int64" else gradtool.cast(value, "int64")
         if len(shares.shape) == 1:
             return gradtool.gather(shares, value.reshape([-1])).reshape(value.shape)
         if len(value.shape) == 1:

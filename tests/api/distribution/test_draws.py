@@ -134,3 +134,9 @@ def test_programs_compute_densities() -> None:
     (slope,) = executor.run(feed={"x": np.ones((2, 3), "float32")}, fetch_list=[pairs[0][1]])
     value = executor.run(feed={"x": np.ones((2, 3), "float32")}, fetch_list=[loc])[0]
     np.testing.assert_allclose(slope, 2 * (value - 1), rtol=1e-5)
+
+
+@pytest.mark.usefixtures("dynamic")
+def test_what_was_drawn_is_asked_about_as_it_is() -> None:
+    drawn = paddle.to_tensor([1, 0])
+    assert D.Categorical([1.0, 3.0]).probs(drawn).tolist() == D.Categorical([1.0, 3.0]).probs([1, 0]).tolist()
