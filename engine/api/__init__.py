@@ -19,7 +19,7 @@ if __name__ != "gradtool":
 
 from . import _lazy
 
-__version__ = "0.1.0"
+__version__: str  # gradtool's own, or Paddle's where the package is called that: `_lazy.version_for`
 
 __getattr__, __dir__ = _lazy.attach(__name__)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
-from types import FunctionType
+from types import FrameType, FunctionType
 from typing import Any
 
 SUBMODULES: dict[str, tuple[str, ...]] = {
@@ -219,6 +219,8 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
     def get(name: str) -> Any:
         if name == "__all__":  # asked for by ``from paddle.io import *``
             return [n for n in names() if n not in SUBMODULES.get(package, ())]
+        if name == "__version__" and package == "gradtool":
+            return version_for(sys._getframe(1))
         if name.startswith("_"):
             if name not in PRIVATE.get(package, {}):
                 raise AttributeError(name)
@@ -244,6 +246,27 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
         return sorted({*SUBMODULES.get(package, ()), *sources(package)})
 
     return get, names
+
+
+VERSION = "0.1.0"
+"""Gradtool's own version."""
+
+
+def version_for(frame: FrameType) -> str:
+    """What ``__version__`` is for the code in *frame*: the version of Paddle where the package is called that.
+
+    ``paddle`` and ``gradtool`` are one module. Scripts compare ``paddle.__version__`` with versions of Paddle and mean
+    the one whose names and values these are; who calls the package gradtool means gradtool's own.
+    """
+    package = sys.modules["gradtool"]
+
+    def calls_it(name: str) -> bool:
+        return frame.f_locals.get(name) is package or frame.f_globals.get(name) is package
+
+    from_inside = str(frame.f_globals.get("__name__")).partition(".")[0] == "gradtool"
+    if from_inside or not (calls_it("paddle") or (sys.modules.get("paddle") is package and not calls_it("gradtool"))):
+        return VERSION
+    return str(importlib.import_module("gradtool.version").full_version)
 
 
 def missing(package: str, name: str, names: list[str]) -> AttributeError:

@@ -121,6 +121,12 @@ IN_PLACE = (
 """Functions that have an in-place form ``x.f_(…)`` in dynamic mode; in a static program it makes a new variable."""
 
 
+class IterationError(ArgumentTypeError, AssertionError):
+    """A tensor without a first dimension, or one of unknown size, in a loop (Paddle raises AssertionError)."""
+
+    in_paddle = "len() of a 0-D tensor is wrong"
+
+
 class SetItemError(UsageError, RuntimeError):
     """``x[i] = v`` on a static variable (Paddle raises RuntimeError)."""
 
@@ -356,7 +362,7 @@ def _iterate(self: AnyTensor) -> Iterator[Any]:
     """The parts along the first dimension, as when unpacking ``a, b = x``."""
     if not self.ndim or self.shape[0] < 0:
         why = "its first dimension is unknown" if self.ndim else "it has no dimension"
-        raise TypeError(f"cannot iterate over '{self.name}' of shape {list(self.shape)}: {why}")
+        raise IterationError(f"cannot iterate over '{self.name}' of shape {list(self.shape)}: {why}")
     return (self[i] for i in range(self.shape[0]))
 
 

@@ -3,7 +3,7 @@
 ::
 
     GradtoolError
-      ProgramError     ShapeError (ValueError)   DtypeError (TypeError)   NameClash (ValueError)
+      ProgramError     ShapeError (ValueError)   DtypeError (TypeError, ValueError)   NameClash (ValueError)
                        NotFound (KeyError)       OperatorError (ValueError)
       GradientError    LossTypeError (AssertionError, TypeError)   NoGradientRule (RuntimeError)
       ExecutionError   FeedError (ValueError)   FetchError   KernelError (ValueError)   UninitializedError
@@ -86,8 +86,16 @@ class ShapeError(ProgramError, ValueError):
     in_paddle = "(InvalidArgument)"
 
 
-class DtypeError(ProgramError, TypeError):
-    """A data type is unknown or not accepted."""
+class AxisError(ShapeError, IndexError):
+    """A dimension that a tensor does not have (Paddle raises ValueError or IndexError, by operator)."""
+
+    in_paddle = "(InvalidArgument) (OutOfRange)"
+
+
+class DtypeError(ProgramError, TypeError, ValueError):
+    """A data type is unknown or not accepted (Paddle raises TypeError or ValueError, by where it notices)."""
+
+    in_paddle = "(InvalidArgument)"
 
 
 class NameClash(ProgramError, ValueError):
@@ -145,11 +153,13 @@ class UninitializedError(ExecutionError):
 class KernelError(ExecutionError, ValueError):
     """An operator failed while it ran."""
 
+    in_paddle = "(InvalidArgument)"
+
 
 class LabelError(KernelError, IndexError):
     """An index or label outside its range (Paddle raises IndexError)."""
 
-    in_paddle = "(OutOfRange)"
+    in_paddle = "(OutOfRange) (InvalidArgument)"  # one or the other, by operator
 
 
 class BackendError(GradtoolError):
@@ -162,6 +172,8 @@ class UsageError(GradtoolError, ValueError):
 
 class ArgumentTypeError(UsageError, TypeError):
     """An argument of a wrong Python type."""
+
+    in_paddle = "(InvalidArgument) (InvalidType)"  # one or the other, by function
 
 
 class ModeError(UsageError, AssertionError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import DtypeError, OperatorError, ShapeError
+from ..core.errors import AxisError, DtypeError, OperatorError, ShapeError
 from ..core.spec import UNKNOWN, DType, Shape, TensorSpec, bool_, promoted
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _common(m: int, n: int) -> int | None:
 def axis_in(axis: int, ndim: int, op: str) -> int:
     """*axis* counted from the front; raises :class:`ShapeError` when it is out of range."""
     if not -max(ndim, 1) <= axis < max(ndim, 1):
-        raise ShapeError(f"{op}: axis {axis} is out of range for a tensor of {ndim} dimensions")
+        raise AxisError(f"{op}: axis {axis} is out of range for a tensor of {ndim} dimensions")
     return axis % ndim if ndim else 0
 
 

@@ -8,7 +8,13 @@ from gradtool._arguments import tensor
 from gradtool._dispatch import apply, layer_name
 from gradtool._images import FLOATS
 from gradtool._remembered import remembered
-from gradtool.engine.core.errors import UnsupportedError, UsageError
+from gradtool.engine.core.errors import DtypeError, UnsupportedError, UsageError
+
+
+class IdTypeError(DtypeError, NotImplementedError):
+    """Ids that are no whole numbers (Paddle raises NotImplementedError)."""
+
+    in_paddle = "(Unimplemented)"
 
 
 @remembered
@@ -48,7 +54,11 @@ def embedding(
         UsageError: *padding_idx* outside the table (a ValueError).
         UnsupportedError: *max_norm* or *scale_grad_by_freq*.
     """
-    tensor(x, "x", "embedding", ("uint8", "int8", "int16", "int32", "int64"))
+    if tensor(x, "x", "embedding").dtype.name not in ("uint8", "int8", "int16", "int32", "int64"):
+        raise IdTypeError(
+            f"The data type of 'x' in embedding must be an integer type, but '{x.name}' is {x.dtype.name}.",
+            hint=f"cast it, for example with {x.name}.astype('int64')",
+        )
     tensor(weight, "weight", "embedding", (*FLOATS, "complex64", "complex128"))
     for what, value in (("max_norm", max_norm), ("scale_grad_by_freq", scale_grad_by_freq)):
         if value:
