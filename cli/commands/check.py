@@ -56,6 +56,7 @@ from ..errors import CLEAN, FAILED
     metavar="SECONDS",
     help="Give up a model in a process of its own after so many seconds.",
 )
+@click.option("--show-files", is_flag=True, help="List the models that would be checked, a line each, and stop there.")
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
 @click.option("--no-cache", is_flag=True, help="Check every model anew, and keep nothing.")
 @click.option(
@@ -65,7 +66,15 @@ from ..errors import CLEAN, FAILED
     show_default=True,
     help="Where it is kept what came of models in processes of their own.",
 )
-@click.option("--format", "form", metavar="FORM", default="full", show_default=True, help="Form of the findings.")
+@click.option(
+    "--format",
+    "--output-format",
+    "form",
+    metavar="FORM",
+    default="full",
+    show_default=True,
+    help="Form of the findings.",
+)
 @click.option("--out", multiple=True, metavar="FORM=FILE", help="Write the findings in one more form; repeatable.")
 @click.option("-o", "--output", metavar="FILE", help="Write the result to FILE, whole or not at all.")
 @click.option("-q", "--quiet", is_flag=True, help="No notes on stderr.")
@@ -94,8 +103,13 @@ def command(context: click.Context, /, **values: Any) -> int:
     for name in (form, *(name for name, _ in others)):
         _must_be_a_form(name, gate.names())
     words = values.pop("models")
+    listed = values.pop("show_files")
     asked = gating.asked(context, values)
-    report = asked.question.ask(asked.models.named(words), out)
+    models = asked.models.named(words)
+    if listed:
+        out.text("".join(f"{target}\n" for target in dict.fromkeys(model.target for model in models)))
+        return CLEAN
+    report = asked.question.ask(models, out)
     also = {file: gate.rendered(report, name) for name, file in others}
     if asked.writes:
         renewed, report = gating.accepted(report, asked.question.baseline)

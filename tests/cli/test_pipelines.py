@@ -40,6 +40,8 @@ def pull_request(tmp_path: Path) -> Path:
     (folder / "models").mkdir(parents=True)
     for name in ("encoder", "steady"):
         (folder / "models" / f"{name}.py").write_text(DETACHED.right, encoding="utf-8")
+    named = '[[models]]\ntarget = "models/steady.py"\nname = "calm"\n'  # which no revision has a file of
+    (folder / "gradtool.toml").write_text(named, encoding="utf-8")
     git(folder, "init", "-q")
     git(folder, "add", ".")
     git(folder, "commit", "-qm", "before")

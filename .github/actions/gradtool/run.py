@@ -64,6 +64,11 @@ def check(folder: Path) -> tuple[int, dict[str, Any], str]:
     return done.returncode, json.loads(report.read_text(encoding="utf-8")), markdown.read_text(encoding="utf-8")
 
 
+def targets() -> list[str]:
+    """The models that were checked, as a command line calls them: findings may call them by names of their own."""
+    return gradtool("check", *models(), "--show-files").stdout.splitlines()
+
+
 def differences(names: list[str], against: str) -> Iterator[tuple[str, int, str]]:
     """Of each model how many changes there are since a revision, and these as Markdown."""
     for name in names:
@@ -114,7 +119,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="gradtool-action-") as folder:
         code, report, markdown = check(Path(folder))
     against = given("AGAINST")
-    told = list(differences(report["models"], against)) if against else []
+    told = list(differences(targets(), against)) if against else []
     text = comment(markdown, told, against)
     if given("COMMENT"):
         Path(given("COMMENT")).write_text(text, encoding="utf-8")

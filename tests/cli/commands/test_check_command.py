@@ -233,6 +233,14 @@ def test_what_files_say_of_rules_paths_and_parameters(gradtool: Run, models: Pat
     assert (code, "gradtool.toml:2: unknown rule 'GT1O3'" in said) == (2, True)
 
 
+def test_the_models_are_listed_without_a_run(gradtool: Run, models: Path) -> None:
+    Path("gradtool.toml").write_text('[[models]]\ntarget = "src/good.py"\nname = "fine"\n', encoding="utf-8")
+    assert gradtool("check", "--show-files").out == "src/good.py\n"
+    done = gradtool("check", "src/bad.py", "src/good.py", "src/bad.py", "--show-files")
+    assert (done.code, done.out) == (0, "src/bad.py\nsrc/good.py\n")
+    assert gradtool("check", "src/bad.py", "--output-format", "badge").out.startswith("<svg")
+
+
 def test_configured_models_are_checked_without_a_word(gradtool: Run, models: Path) -> None:
     Path("gradtool.toml").write_text('[[models]]\ntarget = "src/good.py"\nname = "fine"\n', encoding="utf-8")
     assert json.loads(gradtool("check", "--format", "json").out)["models"] == ["fine"]
