@@ -38,10 +38,14 @@ def command(**values: Any) -> int:
     gradtool diff model.py@v1.2
     gradtool diff old.py new.py --values
     gradtool diff graph.gt.txt model.py
+    gradtool diff dumped/ model.py
+    gradtool diff hunt.jsonl model.py --values
     gradtool diff model.py@main -o changes.svg
     gradtool diff model.py --backend numpy --against numba
 
-    A side is a MODEL, FILE@REVISION for a file as git holds it, a saved program, or a file of --write-golden. Names of
+    A side is a MODEL, FILE@REVISION for a file as git holds it, a saved program, a file of --write-golden, a folder of
+    gradtool dump or dump_backward_graph_path, or a session that gradtool debug has saved. Of a file that backpropagates
+    several losses each is compared, unless --backward says which. Names of
     files, lines and numbers in names of operators count for nothing.
     """
     out = Output.take(values)

@@ -67,7 +67,7 @@ def view(answer: Differences) -> View:
     more = [c for o in answer.others for c in (*o.changes, *o.effects)]
     table = _table([*found.changes, *found.effects, *more])
     further = [command_line(*words) for words in answer.further]
-    return View("diff", data, blocks, further, table, records="changes")
+    return View("diff", data, blocks, further, table, records="changes", in_blocks=True)
 
 
 PICTURES: Final = ("svg", "html")

@@ -60,6 +60,7 @@ class View:
         table: the answer as a table, where the blocks are sentences: what TSV holds.
         marks: phrases in the lines -> what they mean, as in :class:`Table`.
         tells_its_end: whether it says itself where the file was stopped.
+        in_blocks: whether the tables among the blocks hold all of *table*, in parts.
         records: the key in *data* of the list that has an object for each thing that the answer is about.
     """
 
@@ -71,6 +72,7 @@ class View:
     marks: Mapping[str, str] = field(default_factory=dict)
     records: str = ""
     tells_its_end: bool = False
+    in_blocks: bool = False
 
     @property
     def next_line(self) -> str:
@@ -241,8 +243,8 @@ def to_markdown(view: View) -> str:
     from ..document import markdown
 
     parts = []
-    blocks = view.blocks if view.table is None or view.table in view.blocks else [*view.blocks, view.table]
-    for block in blocks:
+    more = [] if view.table is None or view.in_blocks or view.table in view.blocks else [view.table]
+    for block in [*view.blocks, *more]:
         if isinstance(block, Table):
             parts.append(markdown.table(block.headings, block.rows))
         elif "\n " in block:

@@ -66,6 +66,7 @@ def test_an_operator_more_is_the_one_change(gradtool: Run) -> None:
     assert "new.py:13" in done.out
     assert "1 change\n" in done.out
     assert gradtool("diff", before, after, "--exit-code").code == 1
+    assert gradtool("diff", before, after, "--format", "markdown").out.count("tanh.0 added") == 1
 
 
 def test_a_detach_is_told_as_the_cut_and_the_gradients_that_it_takes(gradtool: Run) -> None:
