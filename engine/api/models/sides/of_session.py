@@ -6,7 +6,7 @@ import dataclasses
 import shlex
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from gradtool.engine.answers.diff import of_timeline
 from gradtool.engine.core.errors import FileFormatError
@@ -20,6 +20,10 @@ from ..wording import plain
 from .side import PICTURES, RESOURCES, Seen, Side, Wanted
 
 
+_BEGINNING: Final = 200
+"""Bytes in which a saved session says what it is."""
+
+
 class Session(Side):
     """A file that the debugger's verb ``save`` wrote: the run as it was recorded, without the edits of branches."""
 
@@ -31,8 +35,12 @@ class Session(Side):
 
     @classmethod
     def claims(cls, text: str) -> bool:
-        """As in the base."""
-        return text.endswith(".jsonl")
+        """As in the base: by what stands in its first line."""
+        try:
+            with open(text, "rb") as file:
+                return b'"gradtool/session/' in file.read(_BEGINNING)
+        except (OSError, ValueError):
+            return False
 
     @cached_property
     def _read(self) -> tuple[Timeline, str]:
