@@ -45,8 +45,8 @@ def command(**values: Any) -> int:
 
     A side is a MODEL, FILE@REVISION for a file as git holds it, a saved program, a file of --write-golden, a folder of
     gradtool dump or dump_backward_graph_path, or a session that gradtool debug has saved. Of a file that backpropagates
-    several losses each is compared, unless --backward says which. Names of files, lines and numbers in names of operators
-    count for nothing.
+    several losses each is compared, unless --backward says which. Names of files, lines and numbers in the names of
+    operators count for nothing.
     """
     out = Output.take(values)
     from gradtool.models.loader import Request

@@ -19,7 +19,6 @@ from ..notes import Notes
 from ..wording import plain
 from .side import PICTURES, RESOURCES, Seen, Side, Wanted
 
-
 _BEGINNING: Final = 200
 """Bytes in which a saved session says what it is."""
 
