@@ -172,7 +172,8 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, na
     parts = [_bound(v, kind) for v in values]
     out = apply("range", *parts, name=name)
     if not any(isinstance(v, AnyTensor) for v in values):
-        _known(out, max(math.ceil((end - start) / step), 0))
+        first, last, width = (kind.numpy.type(v) for v in (start, end, step))
+        _known(out, max(math.ceil((last - first) / width), 0))
     out.stop_gradient = True
     return out  # type: ignore[no-any-return]
 

@@ -10,7 +10,7 @@ from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.core.value import AnyTensor
 
-from ._arguments import tensor
+from ._arguments import INTEGERS, tensor
 from ._creation import arange, cast, full, linspace, to_tensor
 from ._math import pow
 from ._short_names import delivered
@@ -93,10 +93,12 @@ def range(
 def logspace(
     start: Any, stop: Any, num: Any, base: Any = 10.0, dtype: Any = None, name: str | None = None
 ) -> AnyTensor:
-    """*num* powers of *base*, whose exponents are evenly spaced from *start* to *stop*."""
+    """*num* powers of *base*, whose exponents are evenly spaced from *start* to *stop*; all whole for a whole dtype."""
     kind = dtype_of(dtype) if dtype is not None else dtype_of(state.default_dtype())
     if kind.name not in ("int32", "int64", "float32", "float64"):
         raise UsageError(f"paddle.logspace: dtype must be int32, int64, float32 or float64, but is {kind.name}.")
+    if kind.name in INTEGERS:  # both ends lose what stands behind the point, and the base does
+        start, stop, base = (cast(v, kind) if isinstance(v, AnyTensor) else int(v) for v in (start, stop, base))
     exponents = linspace(start, stop, num, "float64")
     root = cast(base, "float64") if isinstance(base, AnyTensor) else full([], base, "float64")
     powers = pow(root, exponents)

@@ -52,7 +52,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int, broadcast: bool = True) -
             "dimensions."
         )
     at = integer(axis, "axis", where)
-    if not -x.ndim <= at < max(x.ndim, 1):
+    if not -x.ndim <= at < x.ndim:
         raise ShapeError(f"{where}: axis {at} is out of range for '{x.name}' of shape {list(x.shape)}.")
     if broadcast and x.ndim:
         x, index = _broadcast_but(x, index, at % x.ndim, where)

@@ -343,9 +343,11 @@ def _known(axes: list[int], bounds: list[Dims]) -> list[int]:
 def flip(x: Any, axis: Any, name: str | None = None) -> AnyTensor:
     """The elements of *x* in reverse order along *axis*, a number or a list."""
     where = "paddle.flip"
-    return apply(  # type: ignore[no-any-return]
-        "flip", tensor(x, "x", where), attrs={"axis": integers(axis, "axis", where)}, name=name
-    )
+    x, axes = tensor(x, "x", where), integers(axis, "axis", where)
+    for at in axes:
+        if not -x.ndim <= at < x.ndim:
+            raise UsageError(f"{where}: axis must be within [-{x.ndim}, {x.ndim}), but received {at}.")
+    return apply("flip", x, attrs={"axis": axes}, name=name)  # type: ignore[no-any-return]
 
 
 reverse = flip
@@ -364,6 +366,9 @@ def roll(x: Any, shifts: Any, axis: Any = None, name: str | None = None) -> AnyT
         shifts = tensor(shifts, "shifts", where, INTEGERS)
         return apply("roll", x, shifts, attrs={"axis": axes}, name=name)  # type: ignore[no-any-return]
     moves = integers(shifts, "shifts", where)
-    if axes and len(axes) != len(moves):
-        raise UsageError(f"{where}: {len(moves)} shifts for {len(axes)} axes.")
+    if len(moves) != (len(axes) or 1):
+        raise UsageError(f"{where}: {len(moves)} shifts for {len(axes) or 1} axes.")
+    for at in axes:
+        if not -x.ndim <= at < x.ndim:
+            raise UsageError(f"{where}: axis must be within [-{x.ndim}, {x.ndim}), but received {at}.")
     return apply("roll", x, None, attrs={"axis": axes, "shifts": moves}, name=name)  # type: ignore[no-any-return]

@@ -10,12 +10,19 @@ from gradtool.engine.core.state import in_static_mode
 from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import integer, tensor
-from ._creation import cast
+from ._creation import assign, cast, zeros
 from ._dispatch import apply
 from ._logic import isnan
 from ._manipulation import flatten, reshape, slice, squeeze
 from ._reduction import sum as total
 from ._search import topk
+
+
+def _of_one(x: AnyTensor, mode: str) -> Any:
+    """The median of a tensor without dimensions along the axis that it would have."""
+    if mode == "min":
+        return assign(x), zeros([], "int64")
+    return assign(x) if x.dtype.name == "float64" else cast(assign(x), "float32")
 
 
 def median(x: Any, axis: int | None = None, keepdim: bool = False, mode: str = "avg", name: str | None = None) -> Any:
@@ -46,6 +53,8 @@ def median(x: Any, axis: int | None = None, keepdim: bool = False, mode: str = "
     if mode not in ("avg", "min"):
         raise UsageError(f"Mode {mode} is not supported. Must be avg or min.")
     rank = x.ndim
+    if axis is not None and not rank and axis in (0, -1):
+        return _of_one(x, mode)
     if axis is None:
         line: Any = x if rank == 1 else flatten(x)
         at = 0

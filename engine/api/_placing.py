@@ -17,6 +17,7 @@ from ._math import clip
 from ._reduction import cumsum
 from ._search import where
 from ._short_names import delivered
+from ._splitting import broadcast_shape
 
 
 class SizeMismatch(ShapeError, RuntimeError):
@@ -41,7 +42,10 @@ def index_fill(x: Any, index: Any, axis: int, value: Any, name: str | None = Non
     """*x* with one value in its slices at *index* along *axis*."""
     where_ = "paddle.index_fill"
     x, index = tensor(x, "x", where_), tensor(index, "index", where_, INTEGERS)
-    at = integer(axis, "axis", where_) % x.ndim
+    at = integer(axis, "axis", where_)
+    if not -x.ndim <= at < x.ndim:
+        raise UsageError(f"{where_}: axis must be within [-{x.ndim}, {x.ndim}), but received {at}.")
+    at %= x.ndim
     if not isinstance(value, AnyTensor):
         if not isinstance(value, (bool, int, float, complex)):
             raise ArgumentTypeError(f"{where_}: value must be a number or a tensor, but is {type(value).__name__}.")
@@ -62,6 +66,8 @@ def index_sample(x: Any, index: Any) -> AnyTensor:
 def masked_scatter(x: Any, mask: Any, value: Any, name: str | None = None) -> AnyTensor:
     """*x* with the elements where *mask* holds replaced by those of *value*, one after another.
 
+    The two are broadcast against each other.
+
     Raises:
         RefusedValue: in dynamic mode, *value* has too few elements (an AssertionError).
     """
@@ -70,7 +76,9 @@ def masked_scatter(x: Any, mask: Any, value: Any, name: str | None = None) -> An
     mask = tensor(mask, "mask", where_, ["bool"])
     if x.dtype is not value.dtype:
         raise RefusedValue(f"{where_}: x is {x.dtype.name} and value {value.dtype.name}; they must be of one type.")
-    mask = broadcast_to(mask, x.shape) if mask.shape != x.shape else mask
+    if mask.shape != x.shape:
+        shape = broadcast_shape(x.shape, mask.shape)
+        x, mask = broadcast_to(x, shape), broadcast_to(mask, shape)
     if hasattr(mask, "array") and mask.array.sum() > value.array.size:
         raise RefusedValue(
             f"mask true nums must be <= value size, but got mask true nums is {int(mask.array.sum())}, value size is "
@@ -235,7 +243,9 @@ def unfold(x: Any, axis: int, size: int, step: int, name: str | None = None) -> 
     where_ = "paddle.unfold"
     x = tensor(x, "x", where_)
     at = integer(axis, "axis", where_) % builtins.max(x.ndim, 1)
-    length = x.shape[at] if x.ndim else 1
+    if not x.ndim:
+        return _number_unfolded(x, axis, size, step)
+    length = x.shape[at]
     if size > length or size < 0 or step < 1:
         raise ShapeError(f"{where_}: windows of {size} in steps of {step} do not fit into the {length} of axis {axis}.")
     count = (length - size) // step + 1
@@ -247,6 +257,13 @@ def unfold(x: Any, axis: int, size: int, step: int, name: str | None = None) -> 
     windows = reshape(index_select(x, places, at), [*x.shape[:at], count, size, *x.shape[at + 1 :]])
     order = [i for i in range(x.ndim + 1) if i != at + 1]
     return transpose(windows, [*order, at + 1])
+
+
+def _number_unfolded(x: AnyTensor, axis: int, size: int, step: int) -> AnyTensor:
+    """The one window of a tensor without dimensions."""
+    if axis not in (0, -1) or size not in (0, 1) or step < 1:
+        raise ShapeError(f"paddle.unfold: a number has one window of one element, not of {size} along axis {axis}.")
+    return reshape(x, [1]) if size else zeros([0], x.dtype)
 
 
 def as_strided(x: Any, shape: Any, stride: Any, offset: int = 0, name: str | None = None) -> AnyTensor:

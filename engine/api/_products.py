@@ -14,7 +14,7 @@ from ._arguments import RefusedValue, integer, tensor, tensors
 from ._creation import ones_like, zeros
 from ._dispatch import apply
 from ._linalg import bmm, matmul
-from ._manipulation import concat, flatten, reshape, stack, transpose, unsqueeze
+from ._manipulation import concat, expand, flatten, reshape, stack, transpose, unsqueeze
 from ._math import abs, multiply, pow, scale
 from ._reduction import norm, sum
 from ._search import where
@@ -97,6 +97,9 @@ def tensordot(x: Any, y: Any, axes: Any = 2, name: str | None = None) -> AnyTens
     else:
         firsts, seconds = _both(axes)
     for a, b in zip(firsts, seconds, strict=False):
+        if 1 in (x.shape[a], y.shape[b]):  # a size of one serves every other
+            size = builtins.max(x.shape[a], y.shape[b])
+            x, y = (v if v.shape[i] == size else _repeated(v, i, size) for v, i in ((x, a), (y, b)))
         if x.shape[a] != y.shape[b] and -1 not in (x.shape[a], y.shape[b]):
             raise RefusedValue(
                 f"The dimensional size for 'x' and 'y' in {place} should match each other, but 'x' has size "
@@ -125,6 +128,11 @@ def _contracted(x: AnyTensor, y: AnyTensor, firsts: list[int], seconds: list[int
     a = reshape(_ordered(x, [*left, *firsts]), [rows, inner])
     b = reshape(_ordered(y, [*seconds, *right]), [inner, columns])
     return reshape(matmul(a, b), [*(x.shape[i] for i in left), *(y.shape[i] for i in right)])
+
+
+def _repeated(x: AnyTensor, axis: int, size: int) -> AnyTensor:
+    """*x* with its one slice along *axis* as often as *size* says."""
+    return expand(x, [size if i == axis % x.ndim else n for i, n in enumerate(x.shape)])
 
 
 def _size(dims: list[int]) -> int:

@@ -140,7 +140,8 @@ def cumsum(x: Any, axis: int | None = None, dtype: Any = None, name: str | None 
     if len(dims) > 1:
         raise ArgumentTypeError("The type of 'axis' in paddle.cumsum must be int or None, but received a list.")
     attrs = {"axis": dims[0] if dims else -1, "flatten": not dims}
-    return apply("cumsum", x, attrs=attrs, name=name)  # type: ignore[no-any-return]
+    out = apply("cumsum", x, attrs=attrs, name=name)
+    return out if dtype is None or out.dtype is dtype_of(dtype) else cast(out, dtype)
 
 
 def var(x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None) -> AnyTensor:
@@ -162,7 +163,7 @@ def var(x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False, 
     if unbiased and 0 not in x.shape:  # of no elements there is no variance: 0 / 0
         full([], 1.0, x.dtype)  # Paddle makes it and does not use it
         count = count - 1.0
-        if builtins.any(x.shape[d] == UNKNOWN for d in _dims(axis, "paddle.var") or range(x.ndim)):
+        if builtins.any(x.shape[d] == UNKNOWN for d in _dims(axis if x.ndim else None, "paddle.var") or range(x.ndim)):
             count = apply(
                 "relu", count
             )  # there may be no elements after all: 0 / 0 as above, where Paddle's 0 / -1 is 0

@@ -9,7 +9,7 @@ from gradtool.engine.core.errors import ShapeError, UsageError
 from gradtool.engine.core.value import AnyTensor
 
 from ._along import put_along_axis
-from ._arguments import INTEGERS, integer, tensor
+from ._arguments import INTEGERS, RefusedValue, integer, tensor
 from ._complex import as_complex, as_real
 from ._creation import cast
 from ._dispatch import apply, write
@@ -133,6 +133,10 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> AnyTensor:
     where = "paddle.narrow"
     x = tensor(input, "input", where)
     at = _dimension(dim, x, where)
+    if isinstance(start, AnyTensor) and (start.dtype.name not in INTEGERS or start.ndim):
+        raise RefusedValue(
+            f"{where}: start must be an 0-dim integral Tensor, but is {start.dtype.name}{list(start.shape)}."
+        )
     first = int(start) if isinstance(start, AnyTensor) else integer(start, "start", where)
     size = x.shape[at]
     if first < 0:

@@ -15,7 +15,9 @@ _NEW_AXES: dict[tuple[int, int], list[int]] = {(1, 2): [0], (1, 3): [0, 2], (2, 
 
 
 def _at_least(ndim: int, inputs: tuple[Any, ...], where: str) -> Any:
+    listed = len(inputs) == 1 and isinstance(inputs[0], (list, tuple))
     outs = []
+    inputs = (*inputs[0],) if listed else inputs
     for i, operand in enumerate(inputs):
         x = tensor(operand, f"inputs[{i}]", where)
         if x.ndim == 0:
@@ -23,7 +25,7 @@ def _at_least(ndim: int, inputs: tuple[Any, ...], where: str) -> Any:
         elif x.ndim < ndim:
             x = unsqueeze(x, _NEW_AXES[x.ndim, ndim])
         outs.append(x)
-    return outs[0] if len(outs) == 1 else outs
+    return outs[0] if len(outs) == 1 and not listed else outs
 
 
 def atleast_1d(*inputs: Any, name: str | None = None) -> Any:

@@ -58,7 +58,9 @@ def nanmedian(x: Any, axis: Any = None, keepdim: bool = False, mode: str = "avg"
     if mode not in ("avg", "min"):
         raise UsageError(f"{where_}: Mode {mode} is not supported. Must be avg or min.")
     axes = [] if axis is None else integers(axis, "axis", where_)
-    attrs = {"axis": axes, "keepdim": keepdim, "mode": mode}
+    if not x.ndim and not {*axes} <= {0, -1}:
+        raise UsageError(f"{where_}: axis must be 0 or -1 for a number, but received {axis}.")
+    attrs = {"axis": axes if x.ndim else [], "keepdim": keepdim, "mode": mode}
     out, places = apply("nanmedian", x, attrs=attrs, name=name)
     places.stop_gradient = True
     return (out, places) if mode == "min" and isinstance(axis, int) else out
@@ -137,7 +139,10 @@ def _shares(q: Any, place: str) -> list[Any]:
 
 def _folded(x: AnyTensor, axis: Any, place: str) -> tuple[AnyTensor, list[int]]:
     """*x* with the dimensions *axis* as one, the last, and which they are."""
-    axes = [*range(x.ndim)] if axis is None else [a % x.ndim for a in integers(axis, "axis", place)]
+    axes = [*range(x.ndim)] if axis is None else integers(axis, "axis", place)
+    if not {*axes} <= {*range(-x.ndim, x.ndim)}:
+        raise UsageError(f"{place}: axis must be within [-{x.ndim}, {x.ndim}), but received {axis}.")
+    axes = [a % x.ndim for a in axes]
     if not x.ndim:
         return reshape(x, [1]), []
     moved = moveaxis(x, axes, [*range(x.ndim - len(axes), x.ndim)])
@@ -201,7 +206,7 @@ def histogram(
     density: bool = False,
     name: str | None = None,
 ) -> AnyTensor:
-    """How many elements lie in each of *bins* equal parts from *min* to *max* (of their range if both are 0).
+    """How many elements lie in each of *bins* equal parts from *min* to *max* (of their range if both are equal).
 
     Args:
         weight: what each element counts, a tensor like *input*.
@@ -227,15 +232,15 @@ def histogram_bin_edges(
         raise UsageError(f"{place}: max must be larger than min, but received min={min}, max={max}.")
     if min == max == 0:
         return linspace(*_range(x), bins + 1, "float32")
-    low, high = (min, max) if min != max else (min - 1, max + 1)
+    low, high = (min, max) if min != max else (min - 0.5, max + 0.5)
     return linspace(low, high, bins + 1, "float32")
 
 
 def _range(x: AnyTensor) -> tuple[AnyTensor, AnyTensor]:
-    """The smallest and the largest element, further apart by 1 each where they are equal."""
+    """The smallest and the largest element, further apart by a half each where they are equal."""
     low, high = cast(min(x), "float32"), cast(max(x), "float32")
     same = low == high
-    return where(same, low - 1, low), where(same, high + 1, high)
+    return where(same, low - 0.5, low), where(same, high + 0.5, high)
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0, name: str | None = None) -> AnyTensor:

@@ -67,7 +67,7 @@ def expect_complex_kept(op: OpDef, specs: Sequence[Any], results: Sequence[Any])
     from .opdef import Trait
 
     deciding = each([specs[i] for i in op.takes.places if i < len(specs)]) if op.trait & Trait.MOVES else each(specs)
-    if op.trait & Trait.COMPLEX or not any(s.dtype.is_complex for s in deciding):
+    if op.trait & (Trait.COMPLEX | Trait.LIKE) or not any(s.dtype.is_complex for s in deciding):
         return
     if any(s.dtype.is_floating for s in each(results)):
         operands = ", ".join(str(s) for s in each(specs))

@@ -45,7 +45,12 @@ def vector_norm(
         raise UsageError(f"only valid p type is int or float for vector_norm, found {type(p).__name__}.")
     if axis is None:
         return delivered(norm(x, float(p), None, keepdim, name), out)  # type: ignore[no-any-return]
-    dims = [d % x.ndim for d in integers(axis, "axis", place)]
+    axes = integers(axis, "axis", place)
+    if not {*axes} <= {*range(-x.ndim, x.ndim), *([0, -1] if not x.ndim else [])}:
+        raise UsageError(f"{place}: axis must be within [-{x.ndim}, {x.ndim}), but received {axes}.")
+    if not axes or not x.ndim:  # as None, also for a number
+        return delivered(norm(x, float(p), None, keepdim, name), out)  # type: ignore[no-any-return]
+    dims = [d % x.ndim for d in axes]
     if len(dims) == 1:
         return delivered(norm(x, float(p), dims[0], keepdim, name), out)  # type: ignore[no-any-return]
     return delivered(_over(abs(x), float(p), dims, keepdim), out)  # type: ignore[no-any-return]
@@ -178,6 +183,8 @@ def cov(
     rows = unsqueeze(x, 0) if x.ndim == 1 else x
     rows = matrix_transpose(rows) if x.ndim == 2 and not rowvar else rows
     often = _weights(fweights, rows, "fweights")
+    if often is not None and hasattr(often, "array") and (often.array % 1).any():
+        raise UsageError(f"{place}: Input(fweights) must be integer, but has {often.array[often.array % 1 != 0][0]}.")
     heavy = _weights(aweights, rows, "aweights")
     total, weights = _totals(rows, often, heavy)
     # Numbers of observations less one, as far as they weigh.
@@ -190,7 +197,7 @@ def cov(
     average = mean(rows, 1, True) if weights is None else sum(rows * weights, 1, keepdim=True) / total
     centred = rows - average
     out = matmul(centred if weights is None else centred * weights, centred, transpose_y=True) / divisor
-    return out[0, 0] if x.ndim == 1 else out  # type: ignore[no-any-return]
+    return out[0, 0] if rows.shape[0] == 1 else out  # type: ignore[no-any-return]
 
 
 def _weights(weights: Any, rows: AnyTensor, what: str) -> AnyTensor | None:
@@ -202,6 +209,11 @@ def _weights(weights: Any, rows: AnyTensor, what: str) -> AnyTensor | None:
         raise UsageError(
             f"{place}: {what} must be a vector of {rows.shape[1]} numbers, one for each observation, "
             f"but its shape is {list(weights.shape)}."
+        )
+    if hasattr(weights, "array") and weights.array.size and weights.array.min() < 0:
+        raise UsageError(
+            f"{place}: The value of Input({what}) cannot be negative, but received min of Input({what}) is "
+            f"{weights.array.min()}."
         )
     return cast(weights, rows.dtype)
 

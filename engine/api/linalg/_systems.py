@@ -9,7 +9,7 @@ from gradtool._arguments import integer, tensor, tensors
 from gradtool._creation import assign, eye
 from gradtool._dispatch import apply
 from gradtool._linalg import matmul
-from gradtool._manipulation import expand, reshape, unsqueeze
+from gradtool._manipulation import expand, reshape, squeeze, unsqueeze
 from gradtool._short_names import delivered
 from gradtool._splitting import matrix_transpose
 from gradtool.engine.core.errors import ShapeError, UsageError
@@ -42,13 +42,18 @@ def slogdet(x: Any, name: str | None = None) -> AnyTensor:
 
 
 def solve(x: Any, y: Any, left: bool = True, name: str | None = None, *, out: Any = None) -> AnyTensor:
-    """What *x* times the result must be for *y* to come out; a vector *y* is one column.
+    """What *x* times the result must be for *y* to come out.
+
+    A vector *y* is one column; with one dimension less than *x*, and the sizes of its rows, it is a batch of them.
 
     Args:
         left: *x* stands at the left; else the result times *x* is *y*.
         out: a tensor for the result.
     """
     x, y = tensor(x, "x", "paddle.linalg.solve"), tensor(y, "y", "paddle.linalg.solve")
+    if left and y.ndim > 1 and y.shape == x.shape[:-1]:
+        column = apply("solve", x, unsqueeze(y, -1), name=name)
+        return delivered(squeeze(column, -1), out)  # type: ignore[no-any-return]
     if left:
         return delivered(apply("solve", x, y, name=name), out)  # type: ignore[no-any-return]
     if y.ndim == 1:

@@ -33,8 +33,9 @@ def _(k, condition, x: Like, y: Like, dout):
 
 @op("masked_select", "X Mask -> Y", trait=Trait.MOVES)
 def masked_select(k, x, mask):
-    """The elements of *x* where *mask* holds, as a vector."""
-    return x[k.xp.broadcast_to(mask, x.shape)]
+    """The elements of *x* where *mask* holds, as a vector; the two are broadcast against each other."""
+    shape = broadcast(x.shape, mask.shape, op="masked_select")
+    return k.xp.broadcast_to(x, shape)[k.xp.broadcast_to(mask, shape)]
 
 
 @masked_select.infer
@@ -50,10 +51,13 @@ def _(k, x: Like, mask, dy):
 
 @op("unmask", "X Mask Y -> Out", trait=Trait.INTERNAL | Trait.MOVES)
 def unmask(k, x, mask, like):
-    """Zeros in the shape of *like* with *x* where *mask* holds: the transpose of ``masked_select``."""
-    out = k.xp.zeros(like.shape, x.dtype)
-    out[k.xp.broadcast_to(mask, like.shape)] = x
-    return out
+    """Zeros in the shape of *like*, and *x* added where *mask* holds: the transpose of ``masked_select``."""
+    shape = broadcast(like.shape, mask.shape, op="masked_select")
+    out = k.xp.zeros(shape, x.dtype)
+    out[k.xp.broadcast_to(mask, shape)] = x
+    before = len(shape) - like.ndim
+    spread = [*range(before), *(before + i for i, n in enumerate(like.shape) if shape[before + i] != n)]
+    return out.sum(tuple(spread)).reshape(like.shape) if spread else out
 
 
 @unmask.gradient(wrt="X")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ...core.errors import LabelError, ShapeError, UsageError
 from ...core.spec import UNKNOWN, TensorSpec
 from ...core.spec import dtype as dtype_of
@@ -17,8 +19,10 @@ def searchsorted(k, sequence, values, *, out_int32, right):
     kind, side = "int32" if out_int32 else "int64", "right" if right else "left"
     if sequence.ndim == 1:
         return xp.asarray(xp.searchsorted(sequence, values, side)).astype(kind)
-    rows = sequence.reshape((-1, sequence.shape[-1]))
-    wanted = values.reshape((len(rows), -1)) if values.size else values.reshape((len(rows), 0))
+    if not values.size:
+        return xp.zeros(values.shape, kind)
+    rows = sequence.reshape((math.prod(sequence.shape[:-1]), sequence.shape[-1]))
+    wanted = values.reshape((len(rows), -1))
     places = [xp.searchsorted(row, w, side) for row, w in zip(rows, wanted, strict=True)]
     return xp.asarray(places).reshape(values.shape).astype(kind)
 
@@ -45,19 +49,19 @@ HISTOGRAM = {"bins": 100, "min": 0.0, "max": 0.0, "density": False}
 
 @op("histogram", "X Weight? -> Out", attrs=HISTOGRAM, differentiable=False)
 def histogram(k, x, weight, *, bins, min, max, density):
-    """How many elements lie in each of *bins* equal parts from *min* to *max*, of the whole range if both are 0.
+    """How many elements lie in each of *bins* equal parts from *min* to *max*, of the whole range if both are equal.
 
     The last part has its end. *Weight* says what each element counts; density makes the parts' areas sum to 1.
     """
     xp = k.xp
     values = x.reshape(-1)
     low, high = min, max
-    if low == high == 0 and values.size:
+    if low == high and values.size:
         low, high = values.min(), values.max()
     if not (xp.isfinite(low) and xp.isfinite(high)):
         raise UsageError("histogram: the range of infinite numbers or NaN has no parts", hint="give min and max")
     if low == high:
-        low, high = low - 1, high + 1
+        low, high = low - 0.5, high + 0.5
     inside = (values >= low) & (values <= high)
     wide = values[inside].astype("float64")
     place = xp.minimum(((wide - low) * bins / (high - low)).astype("int64"), bins - 1)

@@ -113,7 +113,7 @@ def _(x, *, dtype):
     return x if dtype == -1 else x.with_dtype(dtype)
 
 
-@op("fill_any", attrs={"value": 0.0}, trait=Trait.UNARY)
+@op("fill_any", attrs={"value": 0.0}, trait=Trait.UNARY | Trait.MOVES)
 def fill_any(k, x, *, value):
     """One value everywhere: what ``fill_`` leaves of a tensor."""
     return k.xp.full(x.shape, value, x.dtype)
@@ -138,7 +138,10 @@ def _(*, shape, dtype):
 @op("range", "Start End Step -> Out", differentiable=False)
 def range_(k, start, end, step):
     """The numbers from *start* up to but without *end*, *step* apart."""
-    return k.xp.arange(start.reshape(()).item(), end.reshape(()).item(), step.reshape(()).item()).astype(start.dtype)
+    first, last, width = (v.reshape(())[()] for v in (start, end, step))
+    # counted in the type itself, as 1.1 - 0.1 is 1 of float32 numbers and more than that of float64 ones made of them
+    count = max(math.ceil((last - first) / width), 0)
+    return (first + k.xp.arange(count) * width).astype(start.dtype)
 
 
 @range_.infer

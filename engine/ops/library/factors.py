@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ...core.errors import ShapeError, UnsupportedError, UsageError
 from ...core.spec import UNKNOWN
 from ..infer import expect_floating
@@ -156,10 +158,12 @@ def lu(k, x, *, pivots):
     batch = x.shape[:-2]
     chosen = xp.zeros((*batch, count), "int32")
     infos = xp.zeros(batch, "int32")
-    flat, places, codes = out.reshape(-1, rows, columns), chosen.reshape(-1, count), infos.reshape(-1)
+    size = math.prod(batch)
+    flat, places, codes = out.reshape(size, rows, columns), chosen.reshape(size, count), infos.reshape(-1)
     every = xp.arange(len(flat))
     for i in range(count):
-        at = i + xp.argmax(abs(flat[:, i:, i]), axis=1)
+        column = flat[:, i:, i]  # LAPACK takes the sum of both parts for the size of a complex number
+        at = i + xp.argmax(abs(column.real) + abs(column.imag) if column.dtype.kind == "c" else abs(column), axis=1)
         places[:, i] = at + 1
         kept = flat[:, i].copy()
         flat[:, i] = flat[every, at]
@@ -224,7 +228,7 @@ def lu_unpack(k, x, pivots, *, unpack_ludata, unpack_pivots):
     xp = k.xp
     *batch, rows, columns = x.shape
     count = min(rows, columns)
-    order = xp.broadcast_to(xp.arange(rows), (*batch, rows)).reshape(-1, rows).copy()
+    order = xp.broadcast_to(xp.arange(rows), (*batch, rows)).reshape(math.prod(batch), rows).copy()
     places = pivots.reshape(len(order), pivots.shape[-1])
     every = xp.arange(len(order))
     for i in range(places.shape[1]):

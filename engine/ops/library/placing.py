@@ -146,6 +146,8 @@ def reduce_as(k, x, target):
     """*x*, summed over the dimensions that *target* would be broadcast over; only the shape of that is read."""
     extra = len(x.shape) - len(target.shape)
     kept = tuple(i + extra for i, n in enumerate(target.shape) if n == 1 != x.shape[i + extra])
+    if x.shape == target.shape:  # nothing is summed
+        return x
     kind = "int64" if x.dtype.name in SUMMED else x.dtype
     return x.sum(axis=(*range(extra), *kept), dtype=kind).reshape(target.shape)
 
@@ -156,7 +158,7 @@ def _(x, target):
     if not _alike(spread, x.shape):
         raise ShapeError(f"reduce_as: target {list(target.shape)} must be what broadcasts to x {list(x.shape)}")
     out = x.with_shape(target.shape)
-    return out.with_dtype("int64") if x.dtype.name in SUMMED else out
+    return out.with_dtype("int64") if x.dtype.name in SUMMED and x.shape != target.shape else out
 
 
 @reduce_as.gradient(wrt="x")

@@ -10,6 +10,7 @@ from gradtool._arguments import tensor
 from gradtool._dispatch import apply
 from gradtool._images import FLOATS
 from gradtool.engine.core.errors import ShapeError
+from gradtool.engine.core.spec import UNKNOWN
 
 from ._activation import softmax
 from ._dropout import dropout
@@ -38,7 +39,7 @@ def scaled_dot_product_attention(
         backend: accepted for compatibility; there is one way to compute it.
 
     Raises:
-        ShapeError: other numbers of dimensions, or causal attention between different lengths (a ValueError).
+        ShapeError: other numbers of dimensions, or causal attention between lengths that are not known (a ValueError).
     """
     where = "scaled_dot_product_attention"
     operands = [tensor(v, n, where, FLOATS) for v, n in ((query, "query"), (key, "key"), (value, "value"))]
@@ -57,7 +58,11 @@ def scaled_dot_product_attention(
     scores = gradtool.matmul(q * q.shape[-1] ** -0.5, k, transpose_y=True)
     if attn_mask is not None:
         scores = scores + attn_mask
-    weights = apply("fused_softmax_mask_upper_triangle", scores) if is_causal else softmax(scores)
+    if is_causal and scores.shape[-2] != scores.shape[-1] and UNKNOWN not in scores.shape[-2:]:
+        seen = gradtool.tril(gradtool.ones(scores.shape[-2:], "bool"))
+        weights = softmax(gradtool.where(seen, scores, gradtool.full([], -math.inf, scores.dtype)))
+    else:
+        weights = apply("fused_softmax_mask_upper_triangle", scores) if is_causal else softmax(scores)
     seen = gradtool.matmul(dropout(weights, dropout_p, training=training), v)
     out = gradtool.transpose(seen, [0, 2, 1, 3])
     return gradtool.squeeze(out, [0]) if ndim == 3 else out

@@ -165,6 +165,9 @@ def feature_alpha_dropout(x: Any, p: float = 0.5, training: bool = True, name: s
     Raises:
         UsageError: *p* outside [0, 1], or *x* without channels (a ValueError).
     """
+    _check(p, "feature_alpha_dropout")
+    if not training:
+        return x
     if x.ndim < 2:
         raise UsageError("Feature alpha dropout needs at least 2D input.")
     return _alpha("feature_alpha_dropout", x, p, training, [*x.shape[:2], *[1] * (x.ndim - 2)], name)

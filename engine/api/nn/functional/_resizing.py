@@ -36,7 +36,7 @@ def one_hot(x: Any, num_classes: Any, name: str | None = None) -> AnyTensor:
     """For each whole number in *x* a vector of *num_classes* zeros with a one at that place.
 
     Args:
-        num_classes: a number, or a variable of one element.
+        num_classes: a number, or a variable of one element; in dynamic mode -1 for one more than the largest of *x*.
     """
     where = "paddle.nn.functional.one_hot"
     x = tensor(x, "x", where, INTEGERS)
@@ -44,6 +44,8 @@ def one_hot(x: Any, num_classes: Any, name: str | None = None) -> AnyTensor:
         out = apply("one_hot_v2", x, tensor(num_classes, "num_classes", where, INTEGERS), name=name)
     else:
         depth = integer(num_classes, "num_classes", where)
+        if depth == -1 and hasattr(x, "array") and x.array.size:
+            depth = int(x.array.max()) + 1
         if depth < 1:
             raise UsageError(f"{where}: num_classes must be positive, but received {depth}.")
         out = apply("one_hot_v2", x, None, attrs={"depth": depth}, name=name)
