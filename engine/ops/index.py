@@ -318,6 +318,7 @@ FILES: Final = {
     "permute": "shape",
     "pick_along": "gather",
     "pick_members": "along",
+    "pinv": "singular",
     "pixel_shuffle": "shuffle",
     "pixel_unshuffle": "shuffle",
     "place": "slicing",

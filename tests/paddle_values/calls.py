@@ -569,6 +569,33 @@ SIGNALS = (
     "spectrum.istft(6, 2)",
 )
 
+CORNERS = (
+    "paddle.linalg.solve(paddle.reshape(b[:, :, :3], [2, 3, 3]), b[:, :, 3])",
+    "paddle.masked_select(row, mask)",
+    "paddle.masked_select(column, mask)",
+    "paddle.masked_scatter(row, mask, b)",
+    "paddle.histogram(row[:, :1], 2)",
+    "paddle.histogram(x, 3, 1, 1)",
+    "paddle.histogram_bin_edges(row[:, :1], 2)",
+    "paddle.logspace(1.7, 2.9, 3, 2.5, 'int64')",
+    "paddle.arange(0.1, 1.1, dtype='float32')",
+    "paddle.cumsum(i.astype('int32'), 0, 'int32')",
+    "paddle.reduce_as(i, j)",
+    "paddle.linalg.cov(row)",
+    "paddle.linalg.corrcoef(row)",
+    "paddle.median(s, 0)",
+    "paddle.median(s, -1, mode='min')",
+    "paddle.nanmedian(s, -1)",
+    "paddle.var(s, 0)",
+    "paddle.unfold(s, 0, 1, 1)",
+    "paddle.tensordot(column, b, [[1], [0]])",
+    "paddle.atleast_2d([s, u])",
+    "paddle.full_like(z, 2.5, 'float64')",
+    "paddle.linalg.vector_norm(x, 2.0, [])",
+    "paddle.nn.functional.feature_alpha_dropout(s, 0.5, training=False)",
+    "paddle.linalg.lu(paddle.matmul(z, z, transpose_y=True))[0]",
+)
+
 CALLS: tuple[str, ...] = (
     *SHORT,
     *ANGLES,
@@ -582,6 +609,7 @@ CALLS: tuple[str, ...] = (
     *MADE,
     *EQUATIONS,
     *FACTORS,
+    *CORNERS,
     *NORMS,
     *TRANSFORMS,
     *SIGNALS,

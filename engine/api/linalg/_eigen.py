@@ -114,7 +114,7 @@ def matrix_rank(
     if tol is not None:
         raise UsageError("Only support to use tol alone or use atol and rtol without tol.")
     values = eigvalsh(x).abs() if hermitian else svdvals(x)
-    largest = max(values, -1)
+    largest = max(values, -1) if values.shape[-1] else zeros(values.shape[:-1], values.dtype)
     bound = _number(0.0 if atol is None else atol, values)
     if rtol is not None:
         bound = maximum(bound, _number(rtol, values) * largest)

@@ -127,6 +127,10 @@ def svdvals(x: Any, name: str | None = None) -> AnyTensor:
     return svd(x, name=name)[1]
 
 
+ROUNDING = 1e-10
+"""The share of the largest singular value that smaller ones are taken for zeros by, also in gradients."""
+
+
 def pinv(x: Any, rcond: Any = 1e-15, hermitian: bool = False, name: str | None = None) -> AnyTensor:
     """The pseudo-inverse of each matrix of a batch, by singular values.
 
@@ -140,7 +144,9 @@ def pinv(x: Any, rcond: Any = 1e-15, hermitian: bool = False, name: str | None =
 
         values, columns = eigh(x)
         return matmul(columns * _inverses(values, values.abs(), rcond, x), _conj(columns), transpose_y=True, name=name)
-    u, s, vh = svd(x)
+    if isinstance(rcond, (int, float)) and rcond <= ROUNDING:
+        return apply("pinv", x, attrs={"rcond": float(rcond)}, name=name)  # type: ignore[no-any-return]
+    u, s, vh = svd(x)  # values that are more than errors of rounding are left out, and their vectors turn the others
     return matmul(matrix_transpose(_conj(vh)) * _inverses(s, s, rcond, x), _conj(u), transpose_y=True, name=name)
 
 

@@ -305,8 +305,9 @@ def p_norm(k, x, *, porder, axis, keepdim, asvector):
     """
     axes = _norm_axes(x, axis, asvector)
     xp, size = k.xp, k.xp.abs(x)
-    if not x.size:  # of no elements, also for orders below 1
-        return xp.sum(size, axis=axes, keepdims=keepdim)
+    if not x.size and math.isinf(porder):  # the largest size of no elements is 0, the least infinite
+        start = xp.asarray(0 if porder > 0 else xp.inf, x.dtype)
+        return xp.sum(size, axis=axes, keepdims=keepdim) + start
     if math.isinf(porder):
         return (xp.max if porder > 0 else xp.min)(size, axis=axes, keepdims=keepdim)
     if porder == 0:

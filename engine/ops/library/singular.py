@@ -154,6 +154,51 @@ def _(k, x, basis, dout):
     return (lambda: k.beyond(dout, basis)), of_basis
 
 
+@op("pinv", "X -> Out", attrs={"rcond": 1e-15}, trait=Trait.COMPLEX)
+def pinv(k, x, *, rcond):
+    """The pseudo-inverse of every matrix of a batch; values below *rcond* of the largest one count as 0.
+
+    The gradient takes them for 0, so the share must be a small one.
+    """
+    xp = k.xp
+    matrices, lost = finite_matrices(k, x)
+    u, s, vh = xp.linalg.svd(matrices, full_matrices=False)
+    counts = s > s.max(-1, keepdims=True, initial=0) * rcond
+    inverses = xp.where(counts, 1 / xp.where(counts, s, xp.ones((), s.dtype)), xp.zeros((), s.dtype))
+    rows = xp.swapaxes(vh.conj(), -1, -2) * inverses[..., None, :].astype(x.dtype)
+    return without(k, (rows @ xp.swapaxes(u.conj(), -1, -2)).astype(x.dtype), lost, 2)
+
+
+@pinv.infer
+def _(x):
+    expect_floating(x, "X", "pinv")
+    if x.ndim < 2:
+        raise ShapeError(f"pinv: X {list(x.shape)} must have at least 2 dimensions")
+    return x.with_shape((*x.shape[:-2], x.shape[-1], x.shape[-2]))
+
+
+@pinv.gradient
+def _(k, x, out, dout):
+    """``dP = -P·dA·P + P·Pᴴ·dAᴴ·(1 - A·P) + (1 - P·A)·dAᴴ·Pᴴ·P``: no values are compared, so none may be equal or 0."""
+    back, turned = k.adjoint(out), k.adjoint(dout)
+    beside = k.matmul(turned, k.matmul(out, back))
+    below = k.matmul(k.matmul(back, out), turned)
+    return (
+        beside
+        - k.matmul(x, k.matmul(out, beside))
+        + below
+        - k.matmul(k.matmul(below, out), x)
+        - k.matmul(k.matmul(back, dout), back)
+    )
+
+
+@pinv.samples
+def _(make):
+    yield make(x=(3, 2))
+    yield make(x=(2, 3, 3))
+    yield make(x=(0, 3))
+
+
 @svd.samples
 def _(make):
     yield make(x=(3, 3))
