@@ -135,6 +135,7 @@ def repository(folder: Path) -> Path:
     git("init", "-q")
     (folder / "src").mkdir()
     (folder / "src" / "rate.py").write_text("factor = 2.0\n", encoding="utf-8")
+    (folder / ".gitignore").write_text("__pycache__/\n", encoding="utf-8")  # what Python leaves of an import
     written("src/train.py", ("import paddle", "import paddle\nimport rate"), ("(net(x)", "(rate.factor * net(x)"))
     git("add", ".")
     git("commit", "-q", "-m", "first")
