@@ -12,6 +12,8 @@ NARROW = "gradtool has no elements of that type"
 INTERNAL = "it is a part of Paddle's own construction"
 OTHERS = "it lets programs of other packages run with Paddle, and gradtool is for those of Paddle"
 SERVERS = "it is about parameter servers"
+EXPORTS = "it writes models for other programs; gradtool graph and gradtool dump write graphs"
+NETWORK = "it takes models from the network, and gradtool downloads nothing"
 SEQUENCES = "it is about sequences in one tensor without padding (LoD), and gradtool's tensors know no sequences"
 
 ABSENT: tuple[tuple[str, str, str], ...] = (
@@ -53,6 +55,19 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
     ("gradtool.linalg", "fp8_fp8_half_gemm_fused", KERNELS),
     ("gradtool.nn.Layer", "xpu", DEVICES),
     ("gradtool.nn.Layer", "full sharded_state_dict", DISTRIBUTED),
+    (
+        "gradtool.device",
+        (
+            "Device Event Stream StreamContext TYPE_CHECKING amp current_device_is_cpu current_stream dev_types device "
+            "empty_cache extract_device_id get_device_capability get_device_module get_device_name "
+            "get_device_properties get_stream_from_external ipc_collect max_memory_allocated max_memory_reserved "
+            "memory_allocated memory_reserved nvtx reset_max_memory_allocated reset_max_memory_reserved "
+            "reset_peak_memory_stats set_stream stream stream_guard synchronize"
+        ),
+        DEVICES,
+    ),
+    ("gradtool.onnx", "export", EXPORTS),
+    ("gradtool.hub", "help list load load_state_dict_from_url", NETWORK),
     ("gradtool.static", "IpuCompiledProgram IpuStrategy ipu_shard_guard set_ipu_shard xpu_places", DEVICES),
     ("gradtool.static", "MetaTensor register_op", INTERNAL),
     ("gradtool.static", "ctr_metric_bundle", SERVERS),

@@ -145,6 +145,49 @@ def device_count() -> int:
     return 0
 
 
+def current_device() -> int:
+    """0, as in Paddle on a CPU."""
+    return 0
+
+
+def is_available() -> bool:
+    """False: there are no devices beside the CPU."""
+    return False
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """True: tensors of bfloat16 can be computed with."""
+    return True
+
+
+def is_current_stream_capturing() -> bool:
+    """False: there are no streams."""
+    return False
+
+
+def device_to_place(device: Any = None) -> CPUPlace:
+    """The place that *device* stands for; errors as for :func:`set_device`."""
+    return set_device(device)
+
+
+def manual_seed(seed: int) -> None:
+    """Start the stream of random numbers anew, as ``paddle.seed`` does."""
+    importlib.import_module("gradtool").seed(seed)
+
+
+manual_seed_all = manual_seed
+
+
+def get_rng_state(device: Any = None) -> Any:
+    """Where the stream of random numbers is."""
+    return importlib.import_module("gradtool").get_rng_state(device)[0]
+
+
+def set_rng_state(new_state: Any, device: Any = None) -> None:
+    """Go on where the stream was when :func:`get_rng_state` gave *new_state*."""
+    importlib.import_module("gradtool").set_rng_state([new_state], device)
+
+
 def get_cudnn_version() -> None:
     """None: there is no such library here."""
 
@@ -173,13 +216,30 @@ class device_guard:
         """Nothing is put back."""
 
 
+TENSORS = (
+    "BFloat16Tensor",
+    "BoolTensor",
+    "ByteTensor",
+    "CharTensor",
+    "DoubleTensor",
+    "FloatTensor",
+    "HalfTensor",
+    "IntTensor",
+    "LongTensor",
+    "ShortTensor",
+)
+"""What is there under this name, too."""
+
+
 def __getattr__(name: str) -> Any:
     if name == "cuda":
         return importlib.import_module("gradtool.device.cuda")
     if name.startswith("__"):
         raise AttributeError(name)
+    if name in TENSORS:
+        return getattr(importlib.import_module("gradtool"), name)
     raise _lazy.missing(__name__, name, [n for n in globals() if not n.startswith("_")])
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "cuda"})
+    return sorted({*globals(), "cuda", *TENSORS})

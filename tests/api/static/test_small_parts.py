@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.core.errors import ArgumentTypeError, LabelError, ModeError, UsageError
+from gradtool.engine.core.errors import ArgumentTypeError, LabelError, ModeError, UnsupportedError, UsageError
 
 static = paddle.static
 
@@ -154,3 +154,47 @@ def test_values_go_to_files_and_come_back(tmp_path: Path) -> None:
     assert isinstance(w, static.Parameter)
     assert isinstance(paddle.tanh(w).op, static.Operator)
     assert not static.is_persistable(paddle.tanh(w))
+
+
+def test_arrays_are_lists_in_dynamic_mode_and_refused_in_programs() -> None:
+    arrays = paddle.tensor
+    with pytest.raises(UnsupportedError, match="no arrays of tensors"):
+        arrays.create_array("float32")
+    paddle.disable_static()
+    x, zero = paddle.ones([2]), paddle.to_tensor([0])
+    x.stop_gradient = False
+    array = arrays.array_write(x * 2, zero)
+    array = arrays.array_write(x * 3, paddle.to_tensor([1]), array=array)
+    array = arrays.array_write(x * 5, zero, array)
+    assert arrays.array_length(array) == 2
+    paddle.sum(arrays.array_read(array, zero)).backward()
+    assert x.grad.tolist() == [5.0, 5.0]
+    assert arrays.create_array("float32", (x,))[0] is x
+    for call, words in (
+        (lambda: arrays.array_write(x, paddle.to_tensor([3]), array), "greater than the length"),
+        (lambda: arrays.array_write(x, 0), "must be Variable"),
+        (lambda: arrays.array_write(x, paddle.to_tensor([0, 1])), r"should be \[1\]"),
+        (lambda: arrays.array_length(x), "must be a list"),
+        (lambda: arrays.array_read(x, zero), "must be list"),
+    ):
+        with pytest.raises(AssertionError, match=words):
+            call()
+    with pytest.raises(IndexError, match="place 5 of an array of 2"):
+        arrays.array_read(array, paddle.to_tensor([5]))
+    with pytest.raises(TypeError, match="list/tuple"):
+        arrays.create_array("float32", 3)
+
+
+def test_devices_answer_as_a_cpu_does() -> None:
+    paddle.disable_static()
+    device = paddle.device
+    assert (device.current_device(), device.is_available(), device.is_bf16_supported()) == (0, False, True)
+    assert device.device_to_place("cpu") == paddle.CPUPlace()
+    device.manual_seed(3)
+    before = device.get_rng_state()
+    drawn = paddle.rand([3]).tolist()
+    device.set_rng_state(before)
+    assert paddle.rand([3]).tolist() == drawn
+    with pytest.raises(AttributeError, match="about devices"):
+        _ = device.synchronize
+    assert device.FloatTensor([1, 2]).dtype is paddle.float32
