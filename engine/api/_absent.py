@@ -58,7 +58,7 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
     (
         "gradtool.device",
         (
-            "Device Event Stream StreamContext TYPE_CHECKING amp current_device_is_cpu current_stream dev_types device "
+            "Device Event Stream StreamContext TYPE_CHECKING amp current_device_is_cpu current_stream dev_types "
             "empty_cache extract_device_id get_device_capability get_device_module get_device_name "
             "get_device_properties get_stream_from_external ipc_collect max_memory_allocated max_memory_reserved "
             "memory_allocated memory_reserved nvtx reset_max_memory_allocated reset_max_memory_reserved "

@@ -216,6 +216,8 @@ class device_guard:
         """Nothing is put back."""
 
 
+device = device_guard
+
 TENSORS = (
     "BFloat16Tensor",
     "BoolTensor",
