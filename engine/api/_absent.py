@@ -52,6 +52,7 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
         ),
         KERNELS,
     ),
+    ("gradtool.vision.ops", "decode_jpeg", "Paddle decodes images on graphics cards, and gradtool computes on the CPU"),
     ("gradtool.linalg", "fp8_fp8_half_gemm_fused", KERNELS),
     ("gradtool.nn.Layer", "xpu", DEVICES),
     ("gradtool.nn.Layer", "full sharded_state_dict", DISTRIBUTED),
@@ -123,10 +124,9 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
 
 
 PARTS: dict[str, tuple[str, str]] = {
-    "paddle.vision": (
-        "images: models, transforms, data sets, operators on boxes",
-        "put the model's class beside your file, write transforms with NumPy, and give images by paddle.io.Dataset",
-    ),
+    "paddle.vision.models": ("models of images", "put the model's class beside your file"),
+    "paddle.vision.transforms": ("changes of images", "write transforms with NumPy"),
+    "paddle.vision.datasets": ("data sets of images", "give images by paddle.io.Dataset"),
     "paddle.sparse": ("sparse tensors", "use dense tensors: gradtool's are dense"),
     "paddle.text": ("data sets of texts", "read the texts yourself and give them by paddle.io.Dataset"),
     "paddle.audio": ("sound: features and data sets", "compute features with NumPy and give them by paddle.io.Dataset"),

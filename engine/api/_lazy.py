@@ -41,6 +41,7 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
         "testing",
         "callbacks",
         "hapi",
+        "vision",
     ),
     "gradtool.hapi": ("callbacks", "dynamic_flops", "model", "model_summary", "progressbar"),
     "gradtool.amp": ("debugging", "grad_scaler"),
@@ -83,6 +84,7 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
     ),
     "gradtool.distributed.fleet": ("meta_parallel", "utils"),
     "gradtool.static": ("amp", "nn"),
+    "gradtool.vision": ("ops",),
     "gradtool.nn": ("functional", "initializer", "layer", "utils"),
     "gradtool.nn.layer": (
         "activation",

@@ -12,7 +12,7 @@ from ..core.spec import TensorSpec
 from ..ops import compat, registry
 from ..ops.opdef import OpDef, Slot
 from . import renew
-from .operator import Operands, Operator, each, mapped
+from .operator import COMMON, Operands, Operator, each, mapped
 from .program import Block
 from .variable import Variable
 
@@ -112,6 +112,7 @@ def checked_op(
     op = registry.by_type(type_)
     ins = _operands(block, op, op.inputs, inputs, "Input")
     outs = _operands(block, op, op.outputs, outputs, "output")
+    _expect_known(op, attrs)
     loc = source.here()
     missing = [n for n in compat.REQUIRED.get(op.type, ()) if attrs.get(n) is None]
     if missing:
@@ -137,6 +138,19 @@ def checked_op(
     return operator
 
 
+def _expect_known(op: OpDef, attrs: Mapping[str, Any]) -> None:
+    """Raise :class:`OperatorError` for an attribute that Paddle's operator of that type has not."""
+    for name in attrs:
+        if name in op.defaults or name in COMMON or name in compat.HINTS:
+            continue
+        there = ", ".join(sorted(op.defaults)) or "none"
+        near = did_you_mean(name, op.defaults)
+        raise OperatorError(
+            f"'{name}' is not an attribute of operator \"{op.type}\".",
+            hint=f"{near} its attributes are: {there}" if near else f"its attributes are: {there}",
+        )
+
+
 def _infer_outputs(op: Operator) -> None:
     """Give what *op* writes the specs that follow from what it reads; nothing flows back from constants."""
     try:
@@ -160,7 +174,11 @@ def _operands(block: Block, op: OpDef, slots: Sequence[Slot], listed: Mapping[st
     slot_names = [s.name for s in slots]
     for name, values in listed.items():
         if name not in slot_names and _as_list(values):
-            hint = did_you_mean(name, slot_names)
+            if name in compat.KEPT.get(op.type, ()):
+                continue
+            near = did_you_mean(name, slot_names)
+            there = f"its slots are: {', '.join(sorted(slot_names)) or 'none'}"
+            hint = f"{near} {there}" if near else there
             raise OperatorError(f'{what} {name} is not a slot of operator "{op.type}".', hint=hint)
     return tuple(_operand(block, op, slots, slot, _as_list(listed.get(slot.name)), what) for slot in slots)
 

@@ -22,6 +22,7 @@ SLOTS: Final[dict[str, dict[str, str]]] = {
 """Gradient operator -> the slot names that its own gradient operator uses, by derived name."""
 
 REQUIRED: Final[dict[str, tuple[str, ...]]] = {
+    "anchor_generator": ("anchor_sizes", "aspect_ratios", "variances"),
     "arg_max": ("axis",),
     "arg_min": ("axis",),
     "assign_value": ("shape", "dtype"),
@@ -32,6 +33,7 @@ REQUIRED: Final[dict[str, tuple[str, ...]]] = {
     "clip_by_norm": ("max_norm",),
     "conditional_block": ("sub_block",),
     "cumprod": ("dim",),
+    "distribute_fpn_proposals": ("min_level", "max_level", "refer_level", "refer_scale"),
     "einsum": ("equation",),
     "eye": ("num_rows",),
     "fft_c2c": ("axes", "normalization", "forward"),
@@ -44,26 +46,36 @@ REQUIRED: Final[dict[str, tuple[str, ...]]] = {
     "fractional_max_pool2d": ("output_size",),
     "fractional_max_pool3d": ("output_size",),
     "frame": ("frame_length", "hop_length"),
+    "generate_proposals_v2": ("pre_nms_topN", "post_nms_topN", "nms_thresh", "min_size", "eta"),
     "huber_loss": ("delta",),
     "lamb": ("weight_decay",),
     "linspace": ("dtype",),
     "log_loss": ("epsilon",),
     "lp_pool2d": ("kernel_size",),
+    "lu_solve": ("trans",),
+    "matrix_nms": ("score_threshold", "nms_top_k", "keep_top_k"),
+    "matrix_power": ("n",),
     "max_pool2d_with_index": ("ksize",),
     "max_pool3d_with_index": ("ksize",),
+    "maxout": ("groups",),
     "momentum": ("mu",),
     "overlap_add": ("hop_length",),
     "nce": ("num_total_classes",),
+    "multiclass_nms3": ("score_threshold", "nms_top_k", "keep_top_k"),
+    "norm": ("axis",),
     "pad": ("paddings",),
     "pad3d": ("paddings",),
     "polygamma": ("n",),
     "pool2d": ("ksize",),
     "pool3d": ("ksize",),
     "print": ("first_n", "message", "summarize"),
+    "prior_box": ("min_sizes",),
     "put_along_axis": ("Axis",),
     "pylayer": ("blocks",),
     "randint": ("low", "high"),
     "randperm": ("n",),
+    "renorm": ("p", "axis", "max_norm"),
+    "reverse": ("axis",),
     "sequence_mask": ("out_dtype",),
     "set_value": ("axes",),
     "shard_index": ("index_num", "nshards", "shard_id"),
@@ -71,6 +83,7 @@ REQUIRED: Final[dict[str, tuple[str, ...]]] = {
     "strided_slice": ("axes",),
     "take_along_axis": ("Axis",),
     "temporal_shift": ("seg_num",),
+    "transpose": ("axis",),
     "transpose2": ("axis",),
     "truncated_gaussian_random": ("shape",),
     "unfold": ("kernel_sizes", "strides", "paddings", "dilations"),
@@ -83,6 +96,23 @@ REQUIRED: Final[dict[str, tuple[str, ...]]] = {
 
 The defaults that their definitions have are for rules.
 """
+
+KEPT: Final[dict[str, tuple[str, ...]]] = {
+    "einsum": ("InnerCache", "XShape"),
+    "warpctc": ("WarpCTCGrad",),
+    "warprnnt": ("warprnntgrad",),
+}
+"""Operator type -> slots of outputs that Paddle's kernels fill for their gradient operators, and ours leave empty."""
+
+_HINTS = (
+    "ALL_KERNELS_MUST_COMPUTE_RUNTIME_SHAPE Scale_in Scale_in_eltwise Scale_out Scale_weights Scale_x "
+    "Scale_y entry entry_config epmap exhaustive_search force_fp32_output fuse_activation fuse_alpha "
+    "fuse_beta fuse_relu fuse_relu_before_depthwise_conv fuse_residual_connection fuse_with_relu "
+    "grad_inplace height_sections is_test mkldnn_data_type name padding_weights slot table_class "
+    "table_names trainer_id use_addto use_cudnn use_mkldnn use_quantizer workspace_size_MB "
+)
+HINTS: Final = frozenset(_HINTS.split())
+"""Attributes of Paddle's operators that only say how it computes, wherever they are stated."""
 
 
 def grad_type(op_type: str) -> str:

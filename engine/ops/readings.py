@@ -265,7 +265,7 @@ class TapeOps(Ops):
         if len(operands) < len(op.inputs):
             operands += (None,) * (len(op.inputs) - len(operands))
         if tape is None:
-            return op.run(self._backend, operands, attrs)
+            return self._computed(op, operands, attrs)
         inner = [_stripped(v, tape) for v in operands]
         result = self.call(op, *inner, **attrs)
         if op.rule is None:
@@ -279,6 +279,10 @@ class TapeOps(Ops):
         node.args = (*args, inner, results)
         tape.nodes.append(node)
         return tuple(outs) if isinstance(result, tuple) else outs[0]
+
+    def _computed(self, op: OpDef, operands: Sequence[Operand], attrs: dict[str, Any]) -> Any:
+        """What *op* gives for values that are on no tape."""
+        return op.run(self._backend, operands, attrs)
 
     def _traced(self, result: Any, tape: Tape) -> Any:
         """A result of an operator, traced on *tape*, in the same nesting."""
@@ -338,3 +342,14 @@ class TapeOps(Ops):
         for extra in terms[1:]:
             total = total + extra
         return total
+
+
+class TapeOver(TapeOps):
+    """Every operator over traced values that hold what another namespace computes with, such as tensors."""
+
+    def __init__(self, k: Any) -> None:
+        super().__init__(None)
+        self._k = k
+
+    def _computed(self, op: OpDef, operands: Sequence[Operand], attrs: dict[str, Any]) -> Any:
+        return getattr(self._k, op.name)(*operands, **attrs)

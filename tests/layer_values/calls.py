@@ -200,7 +200,31 @@ ATTENTION = (
     "F.flash_attn_qkvpacked(vol.transpose([0, 2, 3, 1, 4]), return_softmax=True)",
 )
 
-CALLS = (*CONVOLUTIONS, *POOLS, *LAYERS, *ACTIVATIONS, *LOSSES, *RESIZED, *ATTENTION)
+V = "paddle.vision.ops"
+VISION = (
+    f"{V}.roi_align(image, regions, per_image, 3)",
+    f"{V}.roi_align(image, regions, per_image, [2, 3], 0.5, sampling_ratio=2, aligned=False)",
+    f"{V}.roi_pool(image, regions, per_image, [3, 2])",
+    f"{V}.psroi_pool(image, regions, per_image, [1, 2], 0.7)",
+    f"{V}.deform_conv2d(image, moves, f4, bias)",
+    f"{V}.deform_conv2d(image, moves, f4, stride=1, mask=shares)",
+    f"{V}.deform_conv2d(image, moves2, f4, padding=[1, 0], stride=[2, 1], mask=shares2)",
+    f"{V}.prior_box(image, photo, [4.0, 6.0], [7.0, 9.0], [2.0], flip=True, clip=True)",
+    f"{V}.prior_box(image, photo, 4.0, steps=[3.0, 2.0], min_max_aspect_ratios_order=True)",
+    f"{V}.box_coder(regions, [0.1, 0.1, 0.2, 0.2], regions2)",
+    f"{V}.box_coder(regions, regions2, coded, 'decode_center_size', False)",
+    f"{V}.yolo_box(cells, photo_sizes, [10, 13, 16, 30], 2, 0.3, 32)",
+    f"{V}.yolo_loss(cells, true_boxes, classes, [10, 13, 16, 30, 33, 23], [0, 2], 2, 0.5, 32)",
+    f"{V}.yolo_loss(cells, true_boxes, classes, [10, 13, 16, 30], [0, 1], 2, 0.4, 32, gt_score=sure, scale_x_y=1.1)",
+    f"{V}.nms(regions, 0.3)",
+    f"{V}.nms(regions, 0.3, marks)",
+    f"{V}.nms(regions, 0.1, marks, kinds, [0, 1], 2)",
+    f"{V}.matrix_nms(batched, graded, 0.1, 0.05, 10, 5, return_index=True)",
+    f"{V}.distribute_fpn_proposals(regions, 2, 4, 3, 5, rois_num=per_image)[1:]",
+    f"{V}.generate_proposals(likely, moves3, photo_sizes2, starts, spreads, 20, 5, return_rois_num=True)",
+)
+
+CALLS = (*VISION, *CONVOLUTIONS, *POOLS, *LAYERS, *ACTIVATIONS, *LOSSES, *RESIZED, *ATTENTION)
 
 FALSE = "Paddle's gradient without a weight is not that of its result, as differences show"
 WITHOUT = {

@@ -17,6 +17,33 @@ def distinct(*shape: int) -> Draw:
 
 
 OPERANDS: dict[str, Draw] = {
+    "image": distinct(2, 4, 6, 7),
+    "photo": normal(2, 3, 24, 28),
+    "regions": exactly([[1.0, 0.5, 6.2, 4.9], [0.0, 2.0, 3.4, 5.8], [1.5, 1.0, 6.0, 4.3]]),
+    "regions2": exactly([[0.5, 0.6, 2.2, 3.9], [1.0, 0.5, 2.4, 2.8], [0.3, 0.7, 3.0, 4.3]]),
+    "per_image": exactly([2, 1], "int32"),
+    "moves": between(-0.9, 0.9, 2, 8, 5, 6),
+    "moves2": between(-0.9, 0.9, 2, 8, 4, 6),
+    "shares": between(0.1, 0.9, 2, 4, 5, 6),
+    "shares2": between(0.1, 0.9, 2, 4, 4, 6),
+    "f4": normal(3, 4, 2, 2),
+    "coded": normal(2, 3, 4),
+    "cells": normal(2, 14, 3, 3),
+    "photo_sizes": exactly([[64, 96], [50, 80]], "int32"),
+    "photo_sizes2": exactly([[20.0, 24.0], [18.0, 20.0]]),
+    "true_boxes": exactly([[[0.3, 0.4, 0.3, 0.5], [0.7, 0.2, 0.6, 0.2]], [[0.6, 0.8, 0.4, 0.4], [0.0, 0, 0, 0]]]),
+    "classes": exactly([[1, 0], [0, 0]], "int32"),
+    "sure": exactly([[0.9, 0.6], [0.8, 1.0]]),
+    "marks": exactly([0.3, 0.9, 0.5]),
+    "kinds": exactly([0, 1, 0], "int64"),
+    "batched": exactly([[[0.0, 0, 4, 4], [0.5, 0.5, 4.5, 4], [3, 3, 8, 9], [0, 5, 3, 9]]]),
+    "graded": exactly([[[0.1, 0.2, 0.15, 0.3], [0.9, 0.85, 0.3, 0.4], [0.2, 0.7, 0.6, 0.55]]]),
+    "likely": distinct(2, 2, 2, 3),
+    "moves3": between(-0.5, 0.5, 2, 8, 2, 3),
+    "starts": exactly(
+        [[[[i, j, i + 6 + j, j + 7 + i], [j, i, j + 9, i + 5]] for j in (0, 4, 8)] for i in (1, 5)], "float64"
+    ),
+    "spreads": between(0.5, 1.0, 2, 3, 2, 4),
     "im": normal(2, 4, 5, 6),
     "vol": normal(2, 2, 4, 3, 5),
     "seq": normal(2, 4, 7),

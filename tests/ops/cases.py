@@ -131,14 +131,19 @@ SHAPED_BY_VALUES = {
     "bincount",
     "class_center_sample",
     "concat",
+    "distribute_fpn_proposals",
     "empty",
     "expand_v2",
     "fill_constant",
     "gather",
     "gaussian_random",
+    "generate_proposals_v2",
     "linspace",
     "masked_select",
+    "matrix_nms",
+    "multiclass_nms3",
     "nearest_interp_v2",
+    "nms",
     "one_hot_v2",
     "pad3d",
     "randint",
@@ -159,7 +164,18 @@ SHAPED_BY_VALUES = {
 }
 """Operators some of whose samples give dimensions as tensors: what comes out is known only when they run."""
 
-COUNTED = {"class_center_sample", "range", "unique", "unique_consecutive", "where_index"}
+COUNTED = {
+    "class_center_sample",
+    "distribute_fpn_proposals",
+    "generate_proposals_v2",
+    "matrix_nms",
+    "multiclass_nms3",
+    "nms",
+    "range",
+    "unique",
+    "unique_consecutive",
+    "where_index",
+}
 """Those of them of which an operand that is no list of sizes says how many elements come out."""
 
 BY_HAND = {

@@ -96,6 +96,7 @@ ALLOWED: dict[str, tuple[tuple[str, Sequence[Finding]], ...]] = {
     "rnn": ((SLOPE, _each("Input PreState WeightList", "Input@GRAD PreState@GRAD WeightList@GRAD", FAR)),),
     "rprop": ((SLOPE, _each("prev", "prev_out", FAR)),),
     "thresholded_relu": ((SLOPE, _each("X", "X@GRAD", FAR)),),
+    "top_k": ((ORDER, _each("X", "Out X@GRAD", FAR)),),
     "top_k_v2": ((ORDER, [*_each("X", "Out", NEAR), *_each("X", "Out X@GRAD", FAR)]),),
 }
 """By operator: what stays finite all the same, and why."""
@@ -109,13 +110,27 @@ DEFINITE = ("cholesky",)
 MEASURES = ("auc", "binomial", "histogram", "matrix_rank", "multinomial", "poisson", "standard_gamma")
 """Operators that count, divide a range or draw from distributions: NaN and infinity are errors there too."""
 
+CHOOSES = (
+    "distribute_fpn_proposals",
+    "generate_proposals_v2",
+    "matrix_nms",
+    "multiclass_nms3",
+    "nms",
+    "psroi_pool",
+    "roi_align",
+    "roi_pool",
+    "yolo_box",
+    "yolov3_loss",
+)
+"""Operators of boxes: which pixels or boxes they read follows from whole parts of numbers, and from comparisons."""
+
 
 def each_op_of_real_numbers() -> pytest.MarkDecorator:
     """Parametrise by every operator of real numbers, but for those whose shapes follow from their values."""
     parameters = [
         pytest.param(op, id=op.type)
         for op in registry.all_ops()
-        if op.infers and op.type not in {*BY_HAND, *COUNTED, *REFUSES, *DEFINITE, *MEASURES}
+        if op.infers and op.type not in {*BY_HAND, *COUNTED, *REFUSES, *DEFINITE, *MEASURES, *CHOOSES}
         if any(True for case in cases_of(op, "float64") for _ in floats_of(case.operands))
     ]
     return pytest.mark.parametrize("op", parameters)
