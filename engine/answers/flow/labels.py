@@ -82,7 +82,7 @@ def _reaching(run: Timeline, compared: Compared, unchecked: list[str]) -> Fact |
     if root is None or not np.asarray(root).size:
         unchecked.append(f"whether the label of {compared.entry.type} reaches the prediction: nobody holds it any more")
         return None
-    if not _others(run, compared):
+    if not _others(run, compared) and not _is_shifted(run, compared):
         return None  # what is read is what is predicted, as of an autoencoder
     array = np.asarray(root)
     rng = np.random.default_rng(0)
@@ -110,6 +110,17 @@ def _others(run: Timeline, compared: Compared) -> bool:
     drawn = np.asarray(run.store.get(compared.root)).dtype.kind != "f"
     data = (n for n in upstream(run, (compared.prediction,)) if n != compared.root and _is_data(run, n, drawn))
     return any(np.asarray(run.store.get(n)).size > 1 for n in data if n in run.store)
+
+
+def _is_shifted(run: Timeline, compared: Compared) -> bool:
+    """Whether data is read in several slices and no other way, one of which the label is: the steps and those after."""
+    readers = [e for e in run.entries if not e.backward and compared.root in e.inputs]
+    label = upstream(run, (compared.label,))
+    own = [e for e in readers if not label.isdisjoint(e.made)]
+    return len(readers) > len(own) > 0 and all(e.type in _SLICING for e in readers)
+
+
+_SLICING = frozenset({"slice", "strided_slice"})
 
 
 def _is_data(run: Timeline, number: int, drawn: bool = True) -> bool:

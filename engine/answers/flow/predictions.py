@@ -193,11 +193,39 @@ def _inputs(run: Timeline, outputs: Iterable[int], moving: set[int], data: set[i
     """The data that operators read beside what depends on parameters, on the way to *outputs*."""
     wanted = set(outputs)
     found: dict[int, None] = {}
+    rows = {shape[0] for n in outputs if (shape := _shape(run, n))}
     for entry in reversed(run.entries):
         if entry.backward or wanted.isdisjoint(entry.made):
             continue
         wanted.update(entry.inputs)
         if moving.isdisjoint(entry.inputs):
             continue
-        found.update((n, None) for n in entry.inputs if n in data and n not in moving and _size(run, n) > 1)
+        given = [n for n in entry.inputs if n in data and n not in moving and _size(run, n) > 1]
+        found.update((_laid_out(run, n, rows), None) for n in given)
     return sorted(found)
+
+
+def _laid_out(run: Timeline, number: int, rows: set[int]) -> int:
+    """What data was before its elements were laid out for the model: how that is done is part of it.
+
+    So it is as long as what was there before has as many rows, too; a slice counts where it takes the steps one by one.
+    """
+    while (maker := run.values[number].maker) != NOBODY:
+        entry = run.entries[maker]
+        before = entry.inputs[0] if entry.inputs else NOBODY
+        if before == NOBODY or not _lays_out(run, entry, before, number):
+            break
+        if rows.isdisjoint(_shape(run, before)[:2]) or before not in run.store:
+            break
+        number = before
+    return number
+
+
+def _lays_out(run: Timeline, entry: Entry, before: int, after: int) -> bool:
+    if entry.type in _LAYING_OUT:
+        return _size(run, before) == _size(run, after)
+    one, two = _shape(run, before), _shape(run, after)
+    return entry.type == "slice" and len(one) == len(two) + 1 and one[1:] == two
+
+
+_LAYING_OUT = frozenset(("reshape2", "transpose2", "squeeze2", "unsqueeze2", "flatten_contiguous_range"))

@@ -167,3 +167,48 @@ def test_what_intent_decides_is_a_note(case: str, tmp_path: Path) -> None:
     text, words = DOUBTFUL[case]
     (note,) = found(tmp_path, text)
     assert (note.code, words in note.message) == ("GT901", True), note.message
+
+
+VIEW = """\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(3)
+first, second, last = (paddle.create_parameter(s, "float32") for s in ([4, 8], [8, 8], [8, 3]))
+
+
+def forward(x):
+    x = LAID_OUT  # here
+    h = paddle.zeros([x.shape[1], 8])
+    for step in x:
+        h = paddle.tanh(step @ first + h @ second)
+    return h @ last
+
+
+loss = F.cross_entropy(forward(paddle.rand([6, 5, 4])), paddle.randint(0, 3, [6]))
+loss.backward()
+"""
+
+
+def test_how_data_is_laid_out_is_part_of_the_function(tmp_path: Path) -> None:
+    (mixed,) = found(tmp_path, VIEW.replace("LAID_OUT", "x.reshape([5, 6, 4])"))
+    assert (mixed.code, "reshape" in mixed.message) == ("GT601", True)
+    assert found(tmp_path, VIEW.replace("LAID_OUT", "x.transpose([1, 0, 2])")) == []
+
+
+def test_a_next_step_that_a_window_shows_reaches_the_prediction(tmp_path: Path) -> None:
+    text = """\
+import paddle
+import paddle.nn as nn
+import paddle.nn.functional as F
+
+paddle.seed(3)
+embed, window, head = nn.Embedding(9, 8), nn.Conv1D(8, 8, 3, padding=PADDING), nn.Linear(8, 9)
+text = paddle.randint(0, 9, [4, 8])
+h = window(embed(text[:, :-1]).transpose([0, 2, 1]))[:, :, :7].transpose([0, 2, 1])
+loss = F.cross_entropy(head(h), text[:, 1:])
+loss.backward()
+"""
+    (leak,) = found(tmp_path, text.replace("PADDING", "1"))
+    assert leak.code == "GT605"
+    assert found(tmp_path, text.replace("PADDING", "2")) == []
