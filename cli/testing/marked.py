@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -98,8 +98,18 @@ def _report(holder: held.Held, words: dict[str, Any]) -> Report:
         )
     _, loss, names = passes[-1]
     with holder.about(loss, names) as request:
-        results = checking.applied(HeldEvidence(request, holder, selection.select), selection)
+        evidence = HeldEvidence(request, holder, selection.select)
+        others = dict.fromkeys(_name(other, known) for _, other, known in passes[:-1] if other is not loss)
+        others.pop(_name(loss, names), None)  # an earlier step of the same loop
+        if others:
+            evidence.stopped(f"the gradients of {', '.join(others)}: looked at is the last backward pass of a test")
+        results = checking.applied(evidence, selection)
     return Report(results, [holder.name], selection.rules(), os.getcwd(), Severity(fail_on))
+
+
+def _name(loss: Any, names: Mapping[str, Any]) -> str:
+    """What the test calls a loss."""
+    return next((name for name, value in names.items() if value is loss), "a loss without a name")
 
 
 def _codes(texts: str | Sequence[str]) -> tuple[str, ...]:

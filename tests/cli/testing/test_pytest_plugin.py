@@ -264,6 +264,15 @@ def test_warning(net):
     net(x).mean().backward()
 
 
+@pytest.mark.gradtool(select="GT9", fail_on="note")
+def test_two_losses(net):
+    for step in range(2):
+        first = net(x).sum()
+        first.backward()
+        last = net(x).mean()
+        last.backward()
+
+
 @pytest.mark.gradtool
 def test_nothing(net):
     net(x)
@@ -285,7 +294,7 @@ def test_raises(net):
 """
     )
     result = run(inner, "--strict-markers")
-    result.assert_outcomes(failed=6, passed=1)
+    result.assert_outcomes(failed=7, passed=1)
     said = sections(result)
     pytest.LineMatcher(said["test_detached"]).fnmatch_lines(
         [
@@ -297,6 +306,9 @@ def test_raises(net):
         ]
     )
     pytest.LineMatcher(said["test_warning"]).fnmatch_lines(["Found 1 warning in 1 model."])
+    pytest.LineMatcher(said["test_two_losses"]).fnmatch_lines(
+        ["GT901 not-checked · note: the gradients of first: looked at is the last backward pass of a test"]
+    )
     pytest.LineMatcher(said["test_nothing"]).fnmatch_lines(["gradtool: the test ran no backward pass*"])
     pytest.LineMatcher(said["test_misspelt"]).fnmatch_lines(["gradtool: the marker gradtool does not take selct"])
     pytest.LineMatcher(said["test_asks_for_a_run"]).fnmatch_lines(["gradtool: GT501 cannot be applied to a test*"])
