@@ -261,7 +261,7 @@ def accepted(report: Report, before: Baseline) -> tuple[Baseline, Report]:
     from gradtool.models.gate import baseline as baselines
     from gradtool.models.gate.finding import EXTERNAL
 
-    renewed = before.renewed(report.all, {*report.models}, report.root)
+    renewed = before.renewed(report.all, {*report.models}, os.path.dirname(os.path.abspath(before.file)))
     left = [f for f in report.all if not baselines.accepts(f)]
     known = [renewed.known(f) for f in report.all if baselines.accepts(f)]
     waived = [s for s in report.suppressed if s.kind != EXTERNAL]

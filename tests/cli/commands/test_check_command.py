@@ -257,6 +257,16 @@ def test_a_package_is_run_as_a_module(gradtool: Run, folder: Path) -> None:
         assert done.out.startswith("package/train.py:8:1: GT103")
 
 
+def test_a_baseline_is_the_same_from_every_folder(gradtool: Run, models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert gradtool("check", "src/bad.py", "--write-baseline", "--baseline", "known.json").code == 0
+    text = Path("known.json").read_text(encoding="utf-8")
+    monkeypatch.chdir("src")
+    done = gradtool("check", "bad.py", "--baseline", "../known.json")
+    assert (done.code, done.out.endswith("(1 in the baseline).\n")) == (0, True)
+    assert gradtool("check", "bad.py", "--write-baseline", "--baseline", "../known.json").code == 0
+    assert Path("../known.json").read_text(encoding="utf-8") == text
+
+
 TRAINING = """\
 import paddle
 

@@ -49,13 +49,15 @@ class Baseline:
         """
         left = Counter(entry["fingerprint"] for entry in self.entries)
         new, known = [], []
+        here = {self._name(model) for model in models}
         for finding in found:
-            if finding.code not in _NOT_ACCEPTED and left[finding.fingerprint] > 0:
-                left[finding.fingerprint] -= 1
+            fingerprint = self._placed(finding).fingerprint
+            if finding.code not in _NOT_ACCEPTED and left[fingerprint] > 0:
+                left[fingerprint] -= 1
                 known.append(self.known(finding))
             else:
                 new.append(finding)
-        ours = Counter(entry["fingerprint"] for entry in self.entries if entry["model"] in models)
+        ours = Counter(entry["fingerprint"] for entry in self.entries if entry["model"] in here)
         gone = sum(min(count, ours[fingerprint]) for fingerprint, count in left.items())
         return new, known, gone
 
@@ -65,9 +67,22 @@ class Baseline:
 
     def renewed(self, found: Sequence[Finding], models: Collection[str], root: str) -> Baseline:
         """The baseline with what is found in *models*; what it says of other models stays."""
-        others = [entry for entry in self.entries if entry["model"] not in models]
-        entries = [*others, *(_entry(f, root) for f in found if f.code not in _NOT_ACCEPTED)]
+        here = {self._name(model) for model in models}
+        others = [entry for entry in self.entries if entry["model"] not in here]
+        entries = [*others, *(_entry(self._placed(f), root) for f in found if f.code not in _NOT_ACCEPTED)]
         return replace(self, entries=sorted(entries, key=_order))
+
+    def _placed(self, finding: Finding) -> Finding:
+        """A finding with its model's name as it is seen from the folder of this file, wherever somebody checks from."""
+        return replace(finding, model=self._name(finding.model))
+
+    def _name(self, model: str) -> str:
+        path = model if os.path.exists(model) else model.rpartition(":")[0]
+        folder = os.path.dirname(os.path.abspath(self.file))
+        if not os.path.exists(path) or folder == os.getcwd():
+            return model
+        relative = os.path.relpath(model, folder)
+        return model if relative.startswith(os.pardir) else relative.replace(os.sep, "/")
 
     def text(self) -> str:
         """The file."""
