@@ -73,6 +73,7 @@ CHOOSING = "softmax log_softmax softmax_with_cross_entropy logsumexp"
 _POWER = "at 0 the slope of a power below 1 is infinite: keep the base away from 0 (x + eps, or clip)"
 _EPS = "keep it away from 0: add an epsilon, or clip it"
 _BRANCH = "choose a safe argument before the operator, as in where(x > 0, x, 1), and mask the result after it"
+_VECTORS = "vectors turn without bounds there: use the values alone, or a matrix whose values differ and are not 0"
 _STABLE = "use the form that subtracts the largest first: log_softmax, logsumexp, cross_entropy on logits, sigmoid"
 
 _LOGS = "log log2 log10 log1p log_softmax logsigmoid logsumexp"
@@ -95,6 +96,18 @@ _ARGUMENT: tuple[tuple[Condition, str], ...] = (
     (made_by("softmax sigmoid", "X"), _OF_LOGITS),
     (made_by("relu relu6", "X"), "relu gives exact zeros: add an epsilon to it, or use softplus"),
 )
+
+
+def _repeated(values: np.ndarray) -> np.ndarray:
+    """For each matrix of a batch: whether two neighbours among its ordered values are equal."""
+    ordered = np.asarray(values)
+    return np.asarray((ordered[..., 1:] == ordered[..., :-1]).any(-1))
+
+
+def _matrices(found: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """What holds of each matrix, for all of its elements."""
+    return np.broadcast_to(found[..., None, None], shape)
+
 
 CAUSES: tuple[Cause, ...] = (
     # Values.
@@ -284,6 +297,24 @@ CAUSES: tuple[Cause, ...] = (
         lambda s: np.isinf(s.x) | np.isinf(s.y),
         "dout·y with an infinite operand in {count}",
         "use where instead of multiplying by a mask",
+    ),
+    cause(
+        "eigh_grad eigvalsh_grad",
+        lambda s: _matrices(_repeated(s["Eigenvalues"]), (*s["Eigenvalues"].shape, s["Eigenvalues"].shape[-1])),
+        "1/(λⱼ - λᵢ) with two equal eigenvalues in {count}",
+        _VECTORS,
+    ),
+    cause(
+        "svd_grad",
+        lambda s: _matrices(_repeated(s["S"]), (*s["U"].shape[:-1], s["VH"].shape[-1])),
+        "1/(sⱼ² - sᵢ²) with two equal singular values in {count}",
+        _VECTORS,
+    ),
+    cause(
+        "svd_grad",
+        lambda s: _matrices((s["S"] == 0).any(-1), (*s["U"].shape[:-1], s["VH"].shape[-1])),
+        "1/s with a singular value of 0 in {count}",
+        _VECTORS,
     ),
     cause("bce_loss_grad", lambda s: (s.x == 0) | (s.x == 1), "a probability of exactly 0 or 1 in {count}", _STABLE),
     cause(
