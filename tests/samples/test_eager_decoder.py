@@ -83,7 +83,7 @@ def test_two_runs_write_the_same_bytes(tmp_path: Path) -> None:
         subprocess.run([sys.executable, str(SAMPLE), str(folder)], check=True, env=environment)
         trios.append(trio(folder))
     assert trios[0] == trios[1]
-    assert len(trios[0]) == 4
+    assert len(trios[0]) == 5
 
 
 def cli(*arguments: str) -> Any:
