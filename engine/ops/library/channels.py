@@ -8,7 +8,7 @@ from ...core.errors import ShapeError
 from ...core.spec import UNKNOWN
 from ..composed import composed
 from ..infer import axis_in
-from ..opdef import Trait, op
+from ..opdef import op
 from ..samples import distinct
 
 
@@ -44,7 +44,7 @@ def _(k, x, scale, bias, dout, *, data_layout):
 
 
 @composed()
-@op("shuffle_channel", "X -> Out", attrs={"group": 1}, trait=Trait.MOVES)
+@op("shuffle_channel", "X -> Out", attrs={"group": 1})
 def shuffle_channel(k, x, *, group):
     """The channels of the groups in turn."""
     return k.ops.channel_shuffle(x, groups=group)
@@ -143,7 +143,7 @@ def renorm(k, x, *, p, axis, max_norm):
     powers = ops.reduce_sum(ops.power(ops.abs(x), factor=p), dim=others, keep_dim=True)
     length = ops.power(powers, factor=1.0 / p)
     factor = ops.reciprocal(length + 1e-7) * max_norm
-    return x * ops.select(length > max_norm, factor, ops.ones_like(factor))
+    return x * ops.select(length <= max_norm, ops.ones_like(factor), factor)
 
 
 @renorm.infer
