@@ -131,7 +131,6 @@ PARTS: dict[str, tuple[str, str]] = {
     "paddle.text": ("data sets of texts", "read the texts yourself and give them by paddle.io.Dataset"),
     "paddle.audio": ("sound: features and data sets", "compute features with NumPy and give them by paddle.io.Dataset"),
     "paddle.dataset": ("data sets of the old kind", "read the data yourself and give them by paddle.io.Dataset"),
-    "paddle.reader": ("readers of the old kind", "use paddle.io.Dataset and paddle.io.DataLoader"),
     "paddle.quantization": ("quantised models", "ask about the model before it is quantised"),
     "paddle.nn.quant": ("quantised models", "ask about the model before it is quantised"),
     "paddle.geometric": ("graphs as data", "use paddle.gather, paddle.scatter and paddle.index_add"),

@@ -42,6 +42,7 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
         "callbacks",
         "hapi",
         "vision",
+        "reader",
     ),
     "gradtool.hapi": ("callbacks", "dynamic_flops", "model", "model_summary", "progressbar"),
     "gradtool.amp": ("debugging", "grad_scaler"),
@@ -171,6 +172,7 @@ SOURCES: dict[str, dict[str, str]] = {}
 """Package -> public name -> the module that defines it; filled by :func:`provide`, asked by :func:`sources`."""
 
 LATE: dict[str, str] = {
+    "gradtool.reader": "toolkit",
     "gradtool.amp": "toolkit",
     "gradtool.base": "legacy",
     "gradtool.callbacks": "toolkit",

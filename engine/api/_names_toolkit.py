@@ -38,3 +38,8 @@ provide(
     "collect_operator_stats disable_operator_stats_collection enable_operator_stats_collection",
 )
 provide("gradtool.amp.debugging", "gradtool.amp._comparing", "compare_accuracy")
+provide(
+    "gradtool.reader",
+    "gradtool.reader._decorators",
+    "buffered cache chain compose firstn map_readers multiprocess_reader shuffle xmap_readers",
+)

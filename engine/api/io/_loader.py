@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -13,7 +14,8 @@ from ._batches import BatchSampler, cut
 from ._collate import default_collate_fn, default_convert_fn, delivered
 from ._datasets import IterableDataset
 from ._errors import DataError
-from ._workers import Worker, workers
+from ._processes import END, Crew, in_processes
+from ._workers import Worker, WorkerInfo, infos, workers
 
 
 class DataLoader:
@@ -27,11 +29,14 @@ class DataLoader:
         batch_sampler: which samples make up each batch; then the three arguments that follow keep their defaults.
         batch_size: how many samples make up a batch; None to hand out single samples.
         collate_fn: from a list of samples to a batch; stacks them field by field when None.
-        num_workers: how many readers take turns, each with a copy of the data set and random numbers of its own.
-        use_buffer_reader, reader_buffer_size, prefetch_factor, use_shared_memory, timeout: accepted for compatibility:
-            a batch is read when it is asked for.
+        num_workers: how many processes read, each with a copy of the data set and random numbers of its own. Where
+            gradtool runs the script, and where processes cannot be forked, they take turns in this one: the same
+            batches come, and an error comes as it is.
+        prefetch_factor: how many batches a worker reads ahead.
+        timeout: how many seconds a process may take for a batch; 0: as long as it takes.
+        use_buffer_reader, reader_buffer_size, use_shared_memory: accepted for compatibility.
         worker_init_fn: called with the number of each worker before it reads.
-        persistent_workers: the same workers in every epoch.
+        persistent_workers: the same workers in every epoch; :meth:`close` ends them.
 
     Raises:
         DataError: arguments that do not fit (an AssertionError).
@@ -81,6 +86,10 @@ class DataLoader:
         self.collate_fn = collate_fn or (default_collate_fn if self.auto_collate_batch else default_convert_fn)
         self._persistent = persistent_workers
         self._workers: list[Worker] = []
+        self._timeout = timeout
+        self._ahead = prefetch_factor
+        self._crew_of_processes: Crew | None = None
+        self._epochs = 0
 
     def __len__(self) -> int:
         """How many batches there are.
@@ -94,7 +103,9 @@ class DataLoader:
 
     def __iter__(self) -> Iterator[Any]:
         stream = isinstance(self.dataset, IterableDataset)
-        if self.num_workers:
+        if self.num_workers and in_processes():
+            batches = self._from_processes(stream)
+        elif self.num_workers:
             batches = self._streams_in_turn() if stream else self._read_in_turn()
         else:
             batches = self._stream(self.dataset) if stream else map(self._read, self._chosen())
@@ -117,6 +128,47 @@ class DataLoader:
         if self.batch_size is None:
             return map(self.collate_fn, dataset)
         return map(self.collate_fn, cut(dataset, self.batch_size, self.drop_last))
+
+    def close(self) -> None:
+        """End the processes that persist between epochs."""
+        crew, self._crew_of_processes = self._crew_of_processes, None
+        if crew is not None:
+            crew.close()
+
+    def _from_processes(self, stream: bool) -> Iterator[Any]:
+        """What processes read; they end with the epoch, unless they persist and it came to its end."""
+        if self._crew_of_processes is None:
+            read = self._next_of_stream if stream else self._batch_of
+            self._crew_of_processes = Crew(infos(self.dataset, self.num_workers), read, self._timeout)
+        self._epochs += 1
+        requests = itertools.repeat(self._epochs) if stream else self._chosen()
+        lasting = False
+        try:
+            yield from self._crew_of_processes.in_turn(requests, self._ahead)
+            lasting = self._persistent
+        finally:
+            if not lasting:
+                self.close()
+
+    def _batch_of(self, info: WorkerInfo) -> Callable[[Any], Any]:
+        """In a worker: what reads a batch."""
+        if self.worker_init_fn is not None:
+            self.worker_init_fn(info.id)
+        return lambda chosen: self._read(chosen, info.dataset)
+
+    def _next_of_stream(self, info: WorkerInfo) -> Callable[[Any], Any]:
+        """In a worker: what reads the next batch of its stream in an epoch."""
+        if self.worker_init_fn is not None:
+            self.worker_init_fn(info.id)
+        streams: dict[Any, Iterator[Any]] = {}
+
+        def following(epoch: int) -> Any:
+            if epoch not in streams:
+                streams.clear()
+                streams[epoch] = iter(self._stream(info.dataset))
+            return next(streams[epoch], END)
+
+        return following
 
     def _crew(self) -> list[Worker]:
         """The workers of this epoch."""
@@ -142,8 +194,8 @@ class DataLoader:
         while queue:
             worker, stream = queue.popleft()
             with worker.turn():
-                batch = next(stream, _END)
-            if batch is not _END:
+                batch = next(stream, _OVER)
+            if batch is not _OVER:
                 queue.append((worker, stream))
                 yield batch
 
@@ -160,7 +212,7 @@ class DataLoader:
         return [dict(zip(names, fields, strict=True))]
 
 
-_END = object()
+_OVER = object()
 
 
 def _batches(dataset: Any, batch_sampler: Any, batch_size: Any, shuffle: bool, drop_last: bool) -> Any:

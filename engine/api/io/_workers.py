@@ -1,7 +1,8 @@
 """Workers of a loader: readers with a data set and random numbers of their own, which take turns in this process.
 
-Paddle's are processes. What they read, and in which order it comes, is the same; but an error is raised where it
-happened, nothing is sent between processes, and the same draws come in each run.
+So it is where gradtool runs the script. Elsewhere they are processes (``_processes.py``), as Paddle's are. What they
+read, the numbers that they draw, and in which order it comes, is the same; but here an error is raised where it
+happened, the debugger sees what a data set computes, and nothing is run twice.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ class WorkerInfo:
         self.seed = seed
 
 
-_current: ContextVar[WorkerInfo | None] = ContextVar("gradtool_worker", default=None)
+current: ContextVar[WorkerInfo | None] = ContextVar("gradtool_worker", default=None)
 
 
 def get_worker_info() -> WorkerInfo | None:
     """The worker that is reading, or None outside of workers."""
-    return _current.get()
+    return current.get()
 
 
 class Worker:
@@ -62,22 +63,27 @@ class Worker:
         outside, python_outside = np.random.get_state(), random.getstate()
         np.random.set_state(self._draws)
         random.setstate(self._python_draws)
-        before = _current.get()
-        _current.set(self.info)
+        before = current.get()
+        current.set(self.info)
         try:
             yield self.info.dataset
         finally:
-            _current.set(before)
+            current.set(before)
             self._draws, self._python_draws = np.random.get_state(), random.getstate()
             np.random.set_state(outside)
             random.setstate(python_outside)
 
 
+def infos(dataset: Any, count: int) -> list[WorkerInfo]:
+    """What *count* workers are told; their random numbers follow from those of this process."""
+    seed = int(np.random.randint(0, np.iinfo(np.int64).max))
+    return [WorkerInfo(i, count, copy.copy(dataset), seed + i) for i in range(count)]
+
+
 def workers(dataset: Any, count: int, start: Callable[[int], Any] | None) -> list[Worker]:
-    """*count* workers; their random numbers follow from those of this process.
+    """*count* workers.
 
     Args:
         start: called with the number of each in its first turn.
     """
-    seed = int(np.random.randint(0, np.iinfo(np.int64).max))
-    return [Worker(WorkerInfo(i, count, copy.copy(dataset), seed + i), start) for i in range(count)]
+    return [Worker(info, start) for info in infos(dataset, count)]

@@ -10,9 +10,15 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.io import BatchSampler, DataLoader, Dataset, IterableDataset, get_worker_info
+from gradtool.io import BatchSampler, DataLoader, Dataset, IterableDataset, _loader, get_worker_info
 
 Pair = namedtuple("Pair", "a b")
+
+
+@pytest.fixture(autouse=True)
+def turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers take turns in this process; those that are processes have a file of their own."""
+    monkeypatch.setattr(_loader, "in_processes", lambda: False)
 
 
 class Samples(Dataset):
