@@ -48,6 +48,7 @@ ABSENT = {
     "the same under another name": "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveMaxPool1d AdaptiveMaxPool2d "
     "Conv1d Conv2d HuberLoss Module ModuleDict ModuleList SiLU UpsamplingBilinear2d UpsamplingNearest2d "
     "ZeroPad1d ZeroPad2d ZeroPad3d flash_attention grad logsigmoid no_grad",
+    "trains, counts or saves a model (tests/api/hapi)": "LazyGuard Model async_save clear_async_save_task_queue flops",
     "mixed precision and processes": "DataParallel autocast get_autocast_cpu_dtype get_autocast_dtype "
     "get_autocast_gpu_dtype is_autocast_enabled",
     "search and decoding: tests/api/nn/test_decoding.py": "BeamSearchDecoder dynamic_decode",
