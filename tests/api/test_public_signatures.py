@@ -73,7 +73,6 @@ DIFFERENCES = {
     "nn.functional.dropout": BOTH_ORDERS,
     "nn.MultiHeadAttention.gen_cache": "the class is gradtool's",
     "nn.Parameter": "names what **kwargs may hold",
-    "nn.Transformer.generate_square_subsequent_mask": "a static method, called alike",
     "no_grad": "says what is wrong with @no_grad without parentheses",
     "randint": "the default shape is a tuple, which nobody can change",
     "sigmoid": "3.1.1 did not have it; out is not taken",

@@ -40,6 +40,9 @@ ABSENT = {
     "what the driver itself is made of": "Tensor data Executor Program Scope Variable append_backward "
     "gradients default_main_program default_startup_program global_scope program_guard scope_guard name_scope "
     "ParamAttr backward",
+    "training as a whole: tests/api/hapi": "LazyGuard Model async_save clear_async_save_task_queue flops",
+    "what programs are run and kept by: tests/api/static": "BuildStrategy CompiledProgram ExecutionStrategy "
+    "ExponentialMovingAverage Operator WeightNormParamAttr amp auc is_persistable load_vars save_vars",
     "packages, whose functions have rows": "initializer lr nn regularizer utils",
     "base classes and containers of them": "Function Layer Optimizer Parameter ParameterDict ParameterList PyLayer "
     "PyLayerContext RNNCellBase saved_tensors_hooks",

@@ -299,7 +299,6 @@ class Transformer(Layer):
         own_mask = additive_mask(tgt_mask, tgt)
         return self.decoder(tgt, memory, tgt_mask=own_mask, memory_mask=additive_mask(memory_mask, memory))
 
-    @staticmethod
-    def generate_square_subsequent_mask(length: int) -> Any:
+    def generate_square_subsequent_mask(self, length: int) -> Any:
         """A mask that lets every step see itself and those before it: ``-inf`` above the diagonal."""
         return gradtool.triu(gradtool.full([length, length], float("-inf")), 1)

@@ -100,7 +100,7 @@ class TestAttention:
     def test_a_cache_grows_step_by_step(self) -> None:
         layer = nn.MultiHeadAttention(4, 2)
         q = fed("q", Q)
-        mask = nn.Transformer.generate_square_subsequent_mask(3)
+        mask = nn.Transformer.generate_square_subsequent_mask(layer, 3)
         whole = layer(q, attn_mask=mask)
         cache, steps = layer.gen_cache(q), []
         for i in range(3):
@@ -186,7 +186,7 @@ class TestEncoder:
     def test_steps_with_a_cache_equal_the_whole_with_a_mask(self) -> None:
         model = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0), 2)
         x = fed("x", Q)
-        whole = model(x, nn.Transformer.generate_square_subsequent_mask(3))
+        whole = model(x, nn.Transformer.generate_square_subsequent_mask(model, 3))
         caches, steps = model.gen_cache(x), []
         for i in range(3):
             y, caches = model(x[:, i : i + 1], None, caches)
@@ -214,7 +214,7 @@ class TestDecoder:
             nn.TransformerDecoderLayer(4, 2, 8, dropout=0.0, normalize_before=before), 2, nn.LayerNorm(4)
         )
         x, memory = fed("x", Q), fed("m", self.MEMORY)
-        whole = model(x, memory, nn.Transformer.generate_square_subsequent_mask(3))
+        whole = model(x, memory, nn.Transformer.generate_square_subsequent_mask(model, 3))
         caches, steps = model.gen_cache(memory), []
         for i in range(3):
             y, caches = model(x[:, i : i + 1], memory, cache=caches)
