@@ -43,6 +43,13 @@ def test_a_change_behind_another_loss_is_told_with_that_loss(tmp_path: Path) -> 
     assert answer.findings
 
 
+def test_a_loss_that_one_side_alone_backpropagates_is_a_change(tmp_path: Path) -> None:
+    answer = compared(tmp_path, "soft_actor_critic.py", ("critic_loss.backward()", "pass"))
+    changes = {(o.loss, c.text) for o in answer.others for c in o.changes}
+    assert ("critic_loss", "backward pass of critic_loss removed") in changes
+    assert answer.findings
+
+
 @pytest.mark.parametrize(
     "script", ["gan_of_two_optimizers.py", "static_gradient_penalty.py", "loop_that_keeps_its_size.py"]
 )

@@ -177,10 +177,15 @@ class Diff(Cuts):
         """The other losses that both files backpropagate, each loaded for itself; and what was not compared."""
         if request.backward is not None:
             return [], []
-        pairs, alone = _same_losses(sides, seen)
+        pairs, single = _same_losses(seen)
+        alone, compared = [], []
+        for number, other in single:
+            if any(side.lacks for side in sides):
+                alone.append(f"{sides[number].title} alone has a backward pass of {other.loss}, which was not compared")
+            else:
+                compared.append(OtherLoss(other.loss, [_only_there(number, other)], []))
         told = {_identity(c) for c in (*first.changes, *first.effects)}
         asked = Wanted(Backward(params=self.params, no_grad=self.no_grad, checkpoints=self.checkpoints))
-        compared = []
         for loss, numbers in pairs:
             try:
                 outlines = [
@@ -256,23 +261,30 @@ class Diff(Cuts):
         return divergence(*runs)
 
 
-def _same_losses(sides: tuple[Side, Side], seen: Sequence[Seen]) -> tuple[list[tuple[str, tuple[int, int]]], list[str]]:
+def _same_losses(seen: Sequence[Seen]) -> tuple[list[tuple[str, tuple[int, int]]], list[tuple[int, Other]]]:
     """The losses that both sides backpropagate beside the first ones, with the numbers of their passes; and the others.
 
-    What has no name is called by its line, which may have moved: these belong together in their order.
+    What has no name is called by its line, which may have moved: these belong together in their order. Those of one
+    side alone come with 0 or 1 for the side.
     """
     waiting: dict[str, deque[Other]] = {}
     for other in seen[1].others:
         waiting.setdefault(_name(other), deque()).append(other)
-    pairs, left = [], []
+    pairs, single = [], []
     for other in seen[0].others:
         same = waiting.get(_name(other))
         if same:
             pairs.append((other.loss, (other.number, same.popleft().number)))
         else:
-            left.append((sides[0], other))
-    left += [(sides[1], other) for others in waiting.values() for other in others]
-    return pairs, [f"{s.title} alone has a backward pass of {o.loss}, which was not compared" for s, o in left]
+            single.append((0, other))
+    return pairs, single + [(1, other) for others in waiting.values() for other in others]
+
+
+def _only_there(side: int, other: Other) -> Change:
+    """The change that a loss is backpropagated on one side alone."""
+    kind = ("removed", "added")[side]
+    names = [other.loss]
+    return Change(kind, f"backward pass of {other.loss} {kind}", [] if side else names, names if side else [])
 
 
 def _name(other: Other) -> str:
