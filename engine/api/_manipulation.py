@@ -7,6 +7,7 @@ from typing import Any
 from gradtool.engine.core.errors import DtypeError, ShapeError, UsageError, expect_type
 from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager import mode
+from gradtool.engine.ops.infer import axis_in
 
 from ._arguments import INTEGERS, Dims, dims, integer, integers, tensor, tensors
 from ._dispatch import apply
@@ -345,8 +346,7 @@ def flip(x: Any, axis: Any, name: str | None = None) -> AnyTensor:
     where = "paddle.flip"
     x, axes = tensor(x, "x", where), integers(axis, "axis", where)
     for at in axes:
-        if not -x.ndim <= at < x.ndim:
-            raise UsageError(f"{where}: axis must be within [-{x.ndim}, {x.ndim}), but received {at}.")
+        axis_in(at, x.ndim, where)
     return apply("flip", x, attrs={"axis": axes}, name=name)  # type: ignore[no-any-return]
 
 
@@ -369,6 +369,5 @@ def roll(x: Any, shifts: Any, axis: Any = None, name: str | None = None) -> AnyT
     if len(moves) != (len(axes) or 1):
         raise UsageError(f"{where}: {len(moves)} shifts for {len(axes) or 1} axes.")
     for at in axes:
-        if not -x.ndim <= at < x.ndim:
-            raise UsageError(f"{where}: axis must be within [-{x.ndim}, {x.ndim}), but received {at}.")
+        axis_in(at, x.ndim, where)
     return apply("roll", x, None, attrs={"axis": axes, "shifts": moves}, name=name)  # type: ignore[no-any-return]

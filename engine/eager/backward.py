@@ -338,7 +338,7 @@ class Pass:
             args = [recorded(a) for a in args]
         mask = [p is not None for p in wrt]
         wanted = [[w] for w in mask] if node.wrt_sizes is None else _cut(mask, node.wrt_sizes, always=True)
-        if in_use and isinstance(rule, WrittenRule):
+        if in_use and _is_of_a_definition(rule):
             grads = self._with_care(node, args, wanted)
         else:
             grads = list(chain.from_iterable(rule(self._ops(node), args, wanted, node.attrs)))
@@ -583,3 +583,10 @@ def _leading_to(wanted: dict[Place, None], roots: Sequence[Tensor], constants: f
         if any(p in wanted or (not isinstance(p, Leaf) and p[0] in leading) for p in ways):
             leading.add(node)
     return leading
+
+
+def _is_of_a_definition(rule: Any) -> bool:
+    """Whether it is the rule of an operator, not derived from another or a user's own; asked for rare types only."""
+    from ..ops.composed import ComposedRule
+
+    return isinstance(rule, WrittenRule | ComposedRule)

@@ -23,6 +23,13 @@ ELSEWHERE = {
     "old functions": "fill_constant_batch_size_like mul",
     "no operator of programs": "median",
     "no public function": "fused_softmax_mask_upper_triangle",
+    "appended by type; compared in tests/appended": "add_position_encoding affine_channel anchor_generator "
+    "auc baddbmm bilinear_tensor_product box_coder "
+    "check_finite_and_unscale cholesky_solve crop crop_tensor cross_entropy deformable_conv "
+    "deformable_conv_v1 dist distribute_fpn_proposals expand fc flatten2 generate_proposals_v2 grad_add kron "
+    "lookup_table lrn lu_solve matmul matrix_nms matrix_power maxout multi_dot multiclass_nms3 nce nms norm "
+    "prior_box psroi_pool renorm reshape reverse rint roi_align roi_pool row_conv shuffle_channel "
+    "spectral_norm svdvals swiglu top_k transpose update_loss_scaling yolo_box yolov3_loss",
     "selected rows": "get_tensor_from_selected_rows merge_selected_rows",
 }
 """Operators in no call, as their types are not the user's to mix."""

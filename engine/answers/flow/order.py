@@ -135,7 +135,7 @@ def _masks(probe: Probe, steps: int) -> Iterator[tuple[str, Location]]:
 
 def triangle(array: Array) -> str | None:
     """What a triangular mask is called; None for what is none."""
-    if array.ndim < 2 or array.shape[-1] != array.shape[-2] or array.shape[-1] < 2 or array.dtype.kind not in "bfiu":
+    if array.ndim < 2 or array.shape[-1] != array.shape[-2] or array.size < 4 or array.dtype.kind not in "bfiu":
         return None
     square = array.reshape(-1, *array.shape[-2:])[0]
     values = np.unique(square)

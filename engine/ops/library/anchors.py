@@ -147,6 +147,8 @@ def box_coder(k, prior, spread, target, *, code_type, box_normalized, axis, vari
 def _(prior, spread, target, *, code_type, axis, variance):
     if code_type not in ("encode_center_size", "decode_center_size"):
         raise OperatorError(f"box_coder: code_type must be encode_center_size or decode_center_size, not {code_type!r}")
+    if not _alike((*prior.shape[-1:], *target.shape[-1:]), (4, 4)):
+        raise ShapeError(f"box_coder: PriorBox {list(prior.shape)} and TargetBox {list(target.shape)} must end with 4")
     if variance and len(variance) != 4:
         raise OperatorError(f"box_coder: variance must be 4 numbers, not {list(variance)}")
     if spread is not None and not _alike(spread.shape, prior.shape):

@@ -154,7 +154,7 @@ def crop_tensor(k, x, *, offsets, shape):
 def _picked(k, x, label, ignore_index):
     """Minus the logarithm of the probability of each label, 0 where it is *ignore_index*; the last dimension is 1."""
     rows = k.ops.one_hot_like(label, x, axis=-1, ignore_index=ignore_index)
-    probable = k.ops.reduce_sum(rows * x, dim=(-1,), keep_dim=True)
+    probable = k.ops.reduce_sum(x * rows, dim=(-1,), keep_dim=True)
     ignored = k.ops.scale(k.ops.reduce_sum(rows, dim=(-1,), keep_dim=True), scale=-1, bias=1)
     return -k.ops.log(probable + ignored)
 
@@ -164,7 +164,7 @@ def _picked(k, x, label, ignore_index):
 def cross_entropy(k, x, label, *, soft_label, ignore_index):
     """Minus the logarithm of the probability that *X* gives to each label, or to the labels' distribution."""
     if soft_label:
-        return -k.ops.reduce_sum(label * k.ops.log(x), dim=(-1,), keep_dim=True)
+        return -k.ops.reduce_sum(k.ops.log(x) * label, dim=(-1,), keep_dim=True)
     return _picked(k, x, label, ignore_index)
 
 

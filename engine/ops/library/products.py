@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN
 from ..composed import composed
+from ..infer import broadcast
 from ..opdef import op
 from ..samples import exactly
 from .placing import _alike
@@ -53,7 +54,10 @@ def _(added, x, y):
     fits = x.ndim == y.ndim == 3 and _alike((x.shape[0], x.shape[2]), y.shape[:2])
     if not fits:
         raise ShapeError(f"baddbmm: X {list(x.shape)} and Y {list(y.shape)} must be batches of matrices that fit")
-    return x.with_shape((*x.shape[:2], y.shape[2]))
+    shape = (*x.shape[:2], y.shape[2])
+    if added.ndim > 3 or broadcast(added.shape, shape) != shape:
+        raise ShapeError(f"baddbmm: Input {list(added.shape)} must broadcast to the products, {list(shape)}")
+    return x.with_shape(shape)
 
 
 @composed("X Out@GRAD")

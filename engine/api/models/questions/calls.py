@@ -38,6 +38,7 @@ class LineOfCalls:
         values: of the first and of the last loss, where they are known.
         runs: of a program, how often it ran with what the last call appended; None in dynamic mode.
         selectable: whether ``--backward`` takes it.
+        variable: of a program, the loss of the last call.
     """
 
     kind: str
@@ -47,6 +48,7 @@ class LineOfCalls:
     values: list[float] = field(default_factory=list)
     runs: int | None = None
     selectable: bool = True
+    variable: Any = None
 
     @property
     def last(self) -> int:
@@ -77,10 +79,11 @@ class CallList(Answered):
         return [line for line in selectable if line.kind != GRAD] or selectable
 
     def others(self) -> list[Other]:
-        """What ``--backward each`` asks about beside the call that is asked about."""
+        """What ``--backward each`` asks about beside the call that is asked about, of other losses than that one's."""
         from ..others import Other
 
-        lines = (line for line in self.distinct() if self.asked not in line.numbers)
+        same = {id(line.variable) for line in self.lines if self.asked in line.numbers and line.variable is not None}
+        lines = (line for line in self.distinct() if self.asked not in line.numbers and id(line.variable) not in same)
         return [Other(line.loss or source.short(line.location), line.last) for line in lines]
 
 
@@ -132,6 +135,7 @@ def _lines(left: Loaded) -> list[LineOfCalls]:
             line.values = [*line.values[:1], call.value]
         if call.block is not None:
             line.runs = _runs(left, call)
+            line.variable = call.loss
     return list(lines.values())
 
 
