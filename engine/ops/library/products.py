@@ -5,7 +5,6 @@ from __future__ import annotations
 from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN
 from ..composed import composed
-from ..infer import broadcast
 from ..opdef import op
 from ..samples import exactly
 from .placing import _alike
@@ -55,7 +54,8 @@ def _(added, x, y):
     if not fits:
         raise ShapeError(f"baddbmm: X {list(x.shape)} and Y {list(y.shape)} must be batches of matrices that fit")
     shape = (*x.shape[:2], y.shape[2])
-    if added.ndim > 3 or broadcast(added.shape, shape) != shape:
+    ends = zip(added.shape[::-1], shape[::-1], strict=False)
+    if added.ndim > 3 or not all(n in (1, m) or UNKNOWN in (n, m) for n, m in ends):
         raise ShapeError(f"baddbmm: Input {list(added.shape)} must broadcast to the products, {list(shape)}")
     return x.with_shape(shape)
 
