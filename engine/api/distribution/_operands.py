@@ -55,6 +55,11 @@ def asked(value: Any, parameter: Any) -> Any:
     return value if value.dtype == parameter.dtype else gradtool.cast(value, parameter.dtype)
 
 
+def distance(value: Any, loc: Any, scale: Any) -> Any:
+    """How far what a distribution is asked about is from *loc*, in units of *scale*."""
+    return (asked(value, loc) - loc) / scale
+
+
 def stopped(value: Any) -> Any:
     """*value*, through which no gradient goes."""
     out = value.detach()

@@ -8,7 +8,7 @@ from typing import Any
 
 import gradtool
 
-from ._operands import asked, parameters, stopped
+from ._operands import distance, parameters, stopped
 from .distribution import Distribution
 
 
@@ -72,12 +72,12 @@ class Cauchy(Distribution):
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density at *value*."""
-        distance = (asked(value, self.loc) - self.loc) / self.scale
-        return -math.log(math.pi) - gradtool.log(self.scale) - gradtool.log1p(gradtool.square(distance))
+        away = distance(value, self.loc, self.scale)
+        return -math.log(math.pi) - gradtool.log(self.scale) - gradtool.log1p(gradtool.square(away))
 
     def cdf(self, value: Any) -> Any:
         """The probability of less than *value*."""
-        return gradtool.atan((asked(value, self.loc) - self.loc) / self.scale) / math.pi + 0.5
+        return gradtool.atan(distance(value, self.loc, self.scale)) / math.pi + 0.5
 
 
 def cauchy_divergence(p: Cauchy, q: Cauchy) -> Any:

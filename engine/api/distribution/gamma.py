@@ -7,7 +7,7 @@ from typing import Any
 
 import gradtool
 
-from ._operands import asked, parameters, repeated, stopped
+from ._operands import asked, parameters, repeated
 from .exponential_family import ExponentialFamily
 
 
@@ -38,11 +38,6 @@ class Gamma(ExponentialFamily):
     def variance(self) -> Any:
         """``concentration / rate²``."""
         return self.concentration / gradtool.square(self.rate)
-
-    def sample(self, shape: Sequence[int] = ()) -> Any:
-        """Draws without a gradient, of ``shape + batch_shape``."""
-        with gradtool.no_grad():
-            return stopped(self.rsample(shape))
 
     def rsample(self, shape: Sequence[int] = ()) -> Any:
         """Draws as functions of *rate* alone, as in Paddle: to *concentration* no gradient goes."""

@@ -10,7 +10,7 @@ import numpy as np
 
 import gradtool
 
-from ._operands import asked, between, parameters
+from ._operands import between, distance, parameters
 from .distribution import Distribution
 
 
@@ -56,12 +56,9 @@ class Gumbel(Distribution):
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density at *value*."""
-        distance = self._distance(value)
-        return -distance - gradtool.exp(-distance) - gradtool.log(self.scale)
+        away = distance(value, self.loc, self.scale)
+        return -away - gradtool.exp(-away) - gradtool.log(self.scale)
 
     def cdf(self, value: Any) -> Any:
         """The probability of less than *value*."""
-        return gradtool.exp(-gradtool.exp(-self._distance(value)))
-
-    def _distance(self, value: Any) -> Any:
-        return (asked(value, self.loc) - self.loc) / self.scale
+        return gradtool.exp(-gradtool.exp(-distance(value, self.loc, self.scale)))

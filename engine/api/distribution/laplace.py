@@ -8,7 +8,7 @@ from typing import Any
 
 import gradtool
 
-from ._operands import asked, between, parameters
+from ._operands import asked, between, distance, parameters
 from .distribution import Distribution
 
 
@@ -54,24 +54,21 @@ class Laplace(Distribution):
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density at *value*."""
-        return -gradtool.abs(self._distance(value)) - gradtool.log(2 * self.scale)
+        return -gradtool.abs(distance(value, self.loc, self.scale)) - gradtool.log(2 * self.scale)
 
     def cdf(self, value: Any) -> Any:
         """The probability of less than *value*."""
-        distance = self._distance(value)
-        return 0.5 - 0.5 * gradtool.sign(distance) * gradtool.expm1(-gradtool.abs(distance))
+        away = distance(value, self.loc, self.scale)
+        return 0.5 - 0.5 * gradtool.sign(away) * gradtool.expm1(-gradtool.abs(away))
 
     def icdf(self, value: Any) -> Any:
         """The number with that probability of less."""
         away = asked(value, self.loc) - 0.5
         return self.loc - self.scale * gradtool.sign(away) * gradtool.log1p(-2 * gradtool.abs(away))
 
-    def _distance(self, value: Any) -> Any:
-        return (asked(value, self.loc) - self.loc) / self.scale
-
 
 def laplace_divergence(p: Laplace, q: Laplace) -> Any:
     """``r exp(-d) + d s'⁻¹ - 1 - ln r`` with the ratio of the scales and the distance of the means in *p*'s scales."""
     ratio = p.scale / q.scale
-    distance = gradtool.abs(p.loc - q.loc)
-    return ratio * gradtool.exp(-distance / p.scale) + distance / q.scale - 1 - gradtool.log(ratio)
+    apart = gradtool.abs(p.loc - q.loc)
+    return ratio * gradtool.exp(-apart / p.scale) + apart / q.scale - 1 - gradtool.log(ratio)

@@ -10,7 +10,7 @@ import gradtool
 from gradtool import _random
 from gradtool.engine.core.errors import ArgumentTypeError
 
-from ._operands import asked, parameters
+from ._operands import distance, parameters
 from .distribution import Distribution
 
 HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
@@ -73,12 +73,12 @@ class Normal(Distribution):
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density at *value*."""
-        distance = (asked(value, self.loc) - self.loc) / self.scale
-        return -0.5 * gradtool.square(distance) - gradtool.log(self.scale) - HALF_LOG_TAU
+        away = distance(value, self.loc, self.scale)
+        return -0.5 * gradtool.square(away) - gradtool.log(self.scale) - HALF_LOG_TAU
 
 
 def normal_divergence(p: Normal, q: Normal) -> Any:
     """``½ (r² + d² - 1) - ln r`` with the ratio of the deviations and the distance of the means in *q*'s deviations."""
     ratio = p.scale / q.scale
-    distance = (p.loc - q.loc) / q.scale
-    return 0.5 * (gradtool.square(ratio) + gradtool.square(distance) - 1) - gradtool.log(ratio)
+    apart = (p.loc - q.loc) / q.scale
+    return 0.5 * (gradtool.square(ratio) + gradtool.square(apart) - 1) - gradtool.log(ratio)

@@ -8,7 +8,7 @@ from typing import Any
 
 import gradtool
 
-from ._operands import asked, parameters
+from ._operands import distance, parameters
 from .distribution import Distribution
 from .gamma import Gamma
 
@@ -60,8 +60,8 @@ class StudentT(Distribution):
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density at *value*."""
-        distance = (asked(value, self.loc) - self.loc) / self.scale
-        shape = 0.5 * (self.df + 1) * gradtool.log1p(gradtool.square(distance) / self.df)
+        away = distance(value, self.loc, self.scale)
+        shape = 0.5 * (self.df + 1) * gradtool.log1p(gradtool.square(away) / self.df)
         return -shape - gradtool.log(self.scale) - 0.5 * gradtool.log(self.df) - self._log_beta()
 
     def _log_beta(self) -> Any:
