@@ -9,9 +9,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from gradtool.engine.core import state
-from gradtool.engine.executor.scope import Scope, scope_guard
-from gradtool.engine.ir import default
 from gradtool.utils import unique_name
+from tests.isolation import clean
 
 # No test fails because a machine is busy.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -29,8 +28,7 @@ def isolated() -> Iterator[None]:
     """Keep what a test does to the process's mode, default programs, scope and seed away from the other tests."""
     static, dtype = state.in_static_mode(), state.default_dtype()
     state.enable_static()
-    state.random.reset(0)
-    with default.fresh_programs(), scope_guard(Scope()):
+    with clean():
         yield
     state.set_default_dtype(dtype)
     if not static:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef, Operand, Trait
+from tests.isolation import clean
 
 DTYPES = ("float32", "float64")
 
@@ -100,8 +102,11 @@ def _has_gradient(case: Case) -> bool:
 
 def each_case(
     *dtypes: str, gradient: bool = False, smooth: bool = False, where: Callable[[OpDef], bool] = lambda op: True
-) -> pytest.MarkDecorator:
-    """Parametrise a test by ``case``.
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Parametrise a test of ``case`` by operator; it is called with each case of the operator, from a clean state.
+
+    One test an operator, not one a case: what runs a test costs more than most cases do. All cases are tried; those
+    that fail are told together, each with its name.
 
     Args:
         dtypes: the floating-point types; both when none is named. With a complex one, the real numbers of samples
@@ -110,15 +115,44 @@ def each_case(
         smooth: only samples around which the operator is differentiable.
         where: a condition on the operator.
     """
-    parameters = [
-        pytest.param(case, id=label)
+
+    def chosen(op: OpDef) -> Iterator[tuple[str, Case]]:
+        for label, case in _cases(op, dtypes or DTYPES):
+            if (case.smooth or not smooth) and (not gradient or _has_gradient(case)):
+                yield label, case
+
+    ops = [
+        pytest.param(op, id=op.type)
         for op in registry.all_ops()
         if op.infers and op.type not in BY_HAND
         if (op.rule is not None or not gradient) and where(op)
-        for label, case in _cases(op, dtypes or DTYPES)
-        if (case.smooth or not smooth) and (not gradient or _has_gradient(case))
+        if any(True for _ in chosen(op))
     ]
-    return pytest.mark.parametrize("case", parameters)
+
+    def decorated(test: Callable[..., None]) -> Callable[..., None]:
+        @wraps(test)
+        def of_operator(op: OpDef, **others: Any) -> None:
+            failures = [f for label, case in chosen(op) if (f := _failure(label, test, case, others))]
+            if failures:
+                raise ExceptionGroup(f"{op.type}: {len(failures)} cases", failures)
+
+        signature = inspect.signature(test)
+        takes = [p.replace(name="op") if p.name == "case" else p for p in signature.parameters.values()]
+        of_operator.__signature__ = signature.replace(parameters=takes)  # type: ignore[attr-defined]
+        return pytest.mark.parametrize("op", ops)(of_operator)
+
+    return decorated
+
+
+def _failure(label: str, test: Callable[..., None], case: Case, others: dict[str, Any]) -> Exception | None:
+    """How *test* fails with *case*, or None."""
+    try:
+        with clean():
+            test(case=case, **others)
+    except Exception as failure:
+        failure.add_note(f"case: {label}")
+        return failure
+    return None
 
 
 def each_op() -> pytest.MarkDecorator:
