@@ -183,14 +183,14 @@ class BatchNorm(Layer):
         if bias_attr is False:
             raise SwitchedOff("bias_attr should not be False in batch_norm.")
         ones, zeros = initializer.Constant(1.0), initializer.Constant(0.0)
-        self.weight: Any = self.create_parameter([num_channels], param_attr, default_initializer=ones)
-        self.bias: Any = self.create_parameter([num_channels], bias_attr, is_bias=True)
+        self.weight: Any = self.create_parameter([num_channels], param_attr, dtype, default_initializer=ones)
+        self.bias: Any = self.create_parameter([num_channels], bias_attr, dtype, is_bias=True)
         for attribute, name, start in (
             ("_mean", moving_mean_name, zeros),
             ("_variance", moving_variance_name, ones),
         ):
             attr = gradtool.ParamAttr(name, start, trainable=False, do_model_average=do_model_average_for_mean_and_var)
-            setattr(self, attribute, self.create_parameter([num_channels], attr))
+            setattr(self, attribute, self.create_parameter([num_channels], attr, dtype))
         self._act, self._is_test, self._momentum, self._epsilon = act, is_test, momentum, epsilon
         self._data_layout, self._use_global_stats = data_layout, use_global_stats
         self._trainable_statistics = trainable_statistics

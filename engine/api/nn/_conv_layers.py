@@ -119,9 +119,10 @@ class _Forward(_ConvNd):
         self.weight = self.create_parameter(
             [out_channels, in_channels // groups, *self._kernel_size],
             weight_attr,
+            self._dtype,
             default_initializer=initializer.Normal(0.0, math.sqrt(2.0 / fan_in)) if fan_in else None,
         )
-        self.bias = self.create_parameter([out_channels], self._bias_attr, is_bias=True)
+        self.bias = self.create_parameter([out_channels], self._bias_attr, self._dtype, is_bias=True)
 
     def _set_border(self, padding: Any) -> None:
         """The border that ``functional.pad`` makes, which begins with the last dimension; nothing is left to pad."""

@@ -49,7 +49,7 @@ class SpectralNorm(Layer):
             raise NoMatrix(f"The input `dim` should be less than the length of `weight_shape`, but received dim={dim}")
         rows = self._weight_shape[dim]
         for name, size in (("weight_u", rows), ("weight_v", math.prod(self._weight_shape) // rows)):
-            vector: Any = self.create_parameter([size], default_initializer=initializer.Normal(0.0, 1.0))
+            vector: Any = self.create_parameter([size], dtype=dtype, default_initializer=initializer.Normal(0.0, 1.0))
             vector.stop_gradient = True
             setattr(self, name, vector)
 

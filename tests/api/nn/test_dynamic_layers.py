@@ -37,6 +37,13 @@ class Net(nn.Layer):
 # -- parameters -------------------------------------------------------------------------------------------------------
 
 
+def test_a_parameter_of_a_layer_has_the_default_dtype_and_not_the_layers() -> None:
+    assert nn.Layer(dtype="float64").create_parameter([2]).dtype is paddle.float32
+    paddle.set_default_dtype("float64")
+    assert nn.Layer().create_parameter([2]).dtype is paddle.float64
+    assert nn.Layer().create_parameter([2], dtype="float32").dtype is paddle.float32
+
+
 def test_a_parameter_is_a_leaf_that_needs_gradients() -> None:
     p = paddle.create_parameter([2, 2], "float32", default_initializer=nn.initializer.Constant(0.5))
     assert (p.stop_gradient, p.trainable, p.persistable, p.is_leaf, p.name) == (

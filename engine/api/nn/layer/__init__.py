@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 from gradtool import _lazy, _parameters
-from gradtool.engine.core import watch
+from gradtool.engine.core import state, watch
 from gradtool.engine.core.errors import ArgumentTypeError, UsageError, did_you_mean
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.core.value import AnyTensor
@@ -248,12 +248,12 @@ class Layer(Hooked, Stateful, Convertible, Reachable, Constructing):
 
         Args:
             attr: a ParamAttr, a name, an initializer, None, or False.
-            dtype: the layer's own when None.
+            dtype: the default dtype when None, whatever the layer's own is, as in Paddle.
             is_bias: name it ``.b_0`` and start it with zeros.
             default_initializer: how it starts when *attr* does not say.
         """
         settings = None if isinstance(attr, str) and not attr else attr
-        kind = dtype if dtype is not None else self.__dict__["_dtype"]
+        kind = dtype if dtype is not None else state.default_dtype()
         return _parameters.make(
             self.full_name(), settings, shape, kind, is_bias=is_bias, default_init=default_initializer
         )

@@ -1,0 +1,66 @@
+"""Models in the styles of public ones: Paddle's losses and gradients, and commands that find nothing wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradtool
+from gradtool import _alias
+from tests.cli.conftest import Run
+from tests.zoo.measured import NAMES, RECORDED, file_of, measured
+
+PRECISION = {"float64": 1e-7, "float32": 1e-4}
+FINDINGS = re.compile(r"[1-9][0-9]* findings?\b")
+
+
+@pytest.mark.usefixtures("dynamic")
+@pytest.mark.parametrize("name", NAMES)
+def test_the_loss_and_every_gradient_are_paddles(name: str) -> None:
+    expected = json.loads((RECORDED / f"{name}.json").read_text(encoding="utf-8"))
+    with _alias.active():
+        computed = measured(name, gradtool)
+    precision = PRECISION[expected["dtype"]]
+    assert computed["losses"] == pytest.approx(expected["losses"], rel=precision)
+    assert computed["gradients"].keys() == expected["gradients"].keys()
+    for label, gradients in expected["gradients"].items():
+        assert _differing(computed["gradients"][label], gradients, precision) == {}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_commands_answer_and_find_nothing_wrong(gradtool: Run, name: str) -> None:
+    file = str(file_of(name))
+    why = gradtool("why", file, "-q", "--format", "json")
+    assert why.code == 0, why.err
+    assert [a for a in why.data["answers"] if a["finding"]] == []
+    for words in (["backward"], ["nan"], ["saved"], ["graph", "-o", "graph.svg"]):
+        done = gradtool(words[0], file, "-q", *words[1:])
+        assert done.code == 0, done.out + done.err
+        assert not FINDINGS.search(done.out), done.out
+    assert Path("graph.svg").read_text(encoding="utf-8").rstrip().endswith("</svg>")
+
+
+def test_each_model_has_a_record_and_each_record_a_model() -> None:
+    assert sorted(p.stem for p in RECORDED.glob("*.json")) == NAMES
+
+
+def _differing(computed: dict[str, Any], expected: dict[str, Any], precision: float) -> dict[str, Any]:
+    """The gradients that differ, computed and expected; sizes below the precision of the largest are noise."""
+    assert computed.keys() == expected.keys()
+    largest = max((abs(x) for row in expected.values() if row is not None for x in row), default=0)
+    return {
+        name: (computed[name], row)
+        for name, row in expected.items()
+        if not _agree(computed[name], row, precision, largest)
+    }
+
+
+def _agree(computed: list[float] | None, expected: list[float] | None, precision: float, largest: float) -> bool:
+    if computed is None or expected is None:
+        return computed is expected
+    return np.allclose(computed, expected, rtol=precision, atol=precision * max(largest, 1e-6))
