@@ -45,6 +45,7 @@ TAKES: tuple[tuple[str, str, str], ...] = (
     ("bitwise_left_shift bitwise_right_shift", WHOLE, ""),
     ("copysign fill_diagonal reduce_as", f"bool {WHOLE}", ""),
     ("scatter_nd_add", f"uint8 {WIDE}", ""),
+    ("graph_send_recv graph_send_ue_recv graph_send_uv segment_pool", WIDE, ""),
     ("isclose bernoulli nextafter", "", ""),
     ("elementwise_div", "bool", WHOLE),
     ("acos acosh asin asinh atan atanh cos cosh sin sinh tan tanh", "", WHOLE),

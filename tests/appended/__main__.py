@@ -3,8 +3,9 @@
 ::
 
     python -m tests.appended [--list]            counts by reason; with --list, the types
-    python -m tests.appended --record PYTHON     records the registry and all calls anew, with an interpreter that has
-                                                 Paddle 3.1.1
+    python -m tests.appended --record PYTHON [TYPE ...]
+                                                 records the registry and all calls anew, or the calls of these types,
+                                                 with an interpreter that has Paddle 3.1.1
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="tests.appended", description="Which types of Paddle's operators are here.")
     parser.add_argument("--list", action="store_true", help="the types themselves")
     parser.add_argument("--record", metavar="PYTHON", help="record Paddle's registry and calls with this interpreter")
+    parser.add_argument("types", nargs="*", metavar="TYPE", help="record the calls of these types only")
     options = parser.parse_args()
     if options.record:
-        recording.renew(options.record)
+        recording.renew(options.record, options.types)
     groups: dict[str, list[str]] = defaultdict(list)
     groups["have"] = listed.have()
     groups["to come"] = listed.lack()

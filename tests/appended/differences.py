@@ -54,6 +54,7 @@ GRADIENTS: dict[str, str] = {
     "dropout": DRAWN,
     "eig/1": FACTOR,
     **dict.fromkeys(["gammaincc/1", "take_along_axis/1"], ROWS),
+    "graph_send_uv/1": WRONG,
     "group_norm/1": WITHOUT,
     **dict.fromkeys(["index_put/1", "put_along_axis", "scatter/1"], TWICE),
     "lu_solve/1": WRONG,
@@ -85,7 +86,7 @@ SPECS: dict[str, str] = {
         ),
         LEFT,
     ),
-    **dict.fromkeys(["distribute_fpn_proposals", "multiclass_nms3"], KNOWN),
+    **dict.fromkeys(["distribute_fpn_proposals", "graph_send_recv", "graph_send_ue_recv", "multiclass_nms3"], KNOWN),
     "trilinear_interp_v2/0": LAYOUT,
 }
 TABLES = (OUTPUTS, GRADIENTS, OPERATORS, SPECS)
@@ -99,10 +100,10 @@ SLOTS: dict[str, str] = {
 
 TO_COME = """
 average_accumulates bilinear_interp bipartite_match check_finite_and_unscale cross_entropy2 ctc_align
-decayed_adagrad dirichlet edit_distance fill ftrl gaussian_inplace graph_send_recv graph_send_ue_recv graph_send_uv
+decayed_adagrad dirichlet edit_distance fill ftrl gaussian_inplace
 gru_unit gumbel_softmax hierarchical_sigmoid hinge_loss identity_loss l1_norm lars_momentum lod_array_length logspace
 margin_cross_entropy matrix_rank_atol_rtol merged_adam merged_momentum nearest_interp partial_concat partial_sum
-read_file read_from_array rms_norm rrelu segment_pool shape64 stft uniform_random_batch_size_like
+read_file read_from_array rms_norm rrelu shape64 stft uniform_random_batch_size_like
 uniform_random_inplace update_loss_scaling variance viterbi_decode write_to_array
 """
 """The types that are not here yet, in the order of their names."""

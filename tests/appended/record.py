@@ -60,9 +60,9 @@ def appended(paddle: Any, call: Any) -> dict[str, Any]:
         block = main.global_block()
         feed: dict[str, Any] = {}
 
-        def fed(name: str, array: Any, stop: bool) -> Any:
+        def fed(name: str, array: Any, stop: bool, shape: Any = None) -> Any:
             feed[name] = array
-            v = paddle.static.data(name, list(array.shape), str(array.dtype))
+            v = paddle.static.data(name, list(array.shape if shape is None else shape), str(array.dtype))
             v.stop_gradient = stop
             return v
 
@@ -85,7 +85,7 @@ def appended(paddle: Any, call: Any) -> dict[str, Any]:
         targets = [v for slot in differentiated for v in outs[slot]]
         by_name = dict(zip([v.name for v in listed], values, strict=True))
         seeds = [
-            fed(f"seed_{v.name}", weights(np.shape(by_name[v.name])).astype(by_name[v.name].dtype), True)
+            fed(f"seed_{v.name}", weights(np.shape(by_name[v.name])).astype(by_name[v.name].dtype), True, v.shape)
             for v in targets
         ]
         asked = [v for slot in sorted(ins) if slot in wrt for v in ins[slot]]

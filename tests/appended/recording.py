@@ -13,6 +13,7 @@ import pickle
 import subprocess
 import tempfile
 import zlib
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -31,18 +32,22 @@ def read() -> dict[str, dict[str, Any]]:
     return dict(map(json.loads, lines))
 
 
-def renew(python: str) -> None:
-    """Record the registry and every call with that interpreter."""
+def renew(python: str, types: Collection[str] = ()) -> None:
+    """Record the registry and every call with that interpreter, or only the calls of some types."""
     peer = {**os.environ, "FLAGS_enable_pir_api": "0"}
-    subprocess.run([python, record.__file__], check=True, env=peer, stderr=subprocess.DEVNULL)
-    every = calls.calls()
+    if not types:
+        subprocess.run([python, record.__file__], check=True, env=peer, stderr=subprocess.DEVNULL)
+    known = calls.calls()
+    every = {label: call for label, call in known.items() if not types or label.partition("/")[0] in types}
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "calls"), Path(folder, "told")
         source.write_bytes(pickle.dumps(every))
         command = [python, record.__file__, str(source), str(target)]
         subprocess.run(command, check=True, env=peer, stderr=subprocess.DEVNULL)
         told = pickle.loads(target.read_bytes())
-    lines = [json.dumps([label, summary(call, told[label])], separators=(",", ":")) for label, call in every.items()]
+    kept = {label: line for label, line in read().items() if types and label in known and label not in every}
+    kept |= {label: summary(call, told[label]) for label, call in every.items()}
+    lines = [json.dumps([label, kept[label]], separators=(",", ":")) for label in known if label in kept]
     FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

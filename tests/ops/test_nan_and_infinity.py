@@ -73,6 +73,8 @@ ALLOWED: dict[str, tuple[tuple[str, Sequence[Finding]], ...]] = {
     "elementwise_min": ((CHOICE, _each("X Y", "X@GRAD Y@GRAD", FAR)),),
     "elementwise_pow": ((POWER, _each("X", "Out X@GRAD", MINUS)),),
     **dict.fromkeys(("fractional_max_pool2d", "fractional_max_pool3d"), ((CHOICE, _each("x", "x@GRAD", FAR)),)),
+    "graph_send_recv": ((CHOICE, _each("X", "X@GRAD", FAR)),),
+    "graph_send_ue_recv": ((CHOICE, _each("X Y", "X@GRAD Y@GRAD", FAR)),),
     "grid_sampler": (
         (
             PLACED,
@@ -95,6 +97,7 @@ ALLOWED: dict[str, tuple[tuple[str, Sequence[Finding]], ...]] = {
     "pow": ((POWER, _each("X", "Out X@GRAD", MINUS)),),
     "rnn": ((SLOPE, _each("Input PreState WeightList", "Input@GRAD PreState@GRAD WeightList@GRAD", FAR)),),
     "rprop": ((SLOPE, _each("prev", "prev_out", FAR)),),
+    "segment_pool": ((CHOICE, _each("X", "X@GRAD", FAR)),),
     "thresholded_relu": ((SLOPE, _each("X", "X@GRAD", FAR)),),
     "top_k": ((ORDER, _each("X", "Out X@GRAD", FAR)),),
     "top_k_v2": ((ORDER, [*_each("X", "Out", NEAR), *_each("X", "Out X@GRAD", FAR)]),),
