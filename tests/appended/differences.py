@@ -81,8 +81,8 @@ OPERATORS: dict[str, str] = {
 SPECS: dict[str, str] = {
     **dict.fromkeys(
         _each(
-            "accuracy auc equal_all generate_proposals_v2 lamb/1 linspace/0 lstsq/1 matrix_rank mean/1 randint/1 "
-            "reduce_amax/0 reduce_amin/0 seed unique yolov3_loss "
+            "accuracy auc ctc_align edit_distance equal_all generate_proposals_v2 lamb/1 linspace/0 lstsq/1 "
+            "matrix_rank mean/1 randint/1 reduce_amax/0 reduce_amin/0 seed unique viterbi_decode yolov3_loss"
         ),
         LEFT,
     ),
@@ -99,12 +99,11 @@ SLOTS: dict[str, str] = {
 """Types some of whose slots we have not, or have beside Paddle's -> why."""
 
 TO_COME = """
-average_accumulates bilinear_interp bipartite_match check_finite_and_unscale cross_entropy2 ctc_align
-decayed_adagrad dirichlet edit_distance fill ftrl gaussian_inplace
-gru_unit gumbel_softmax hierarchical_sigmoid hinge_loss identity_loss l1_norm lars_momentum lod_array_length logspace
-margin_cross_entropy matrix_rank_atol_rtol merged_adam merged_momentum nearest_interp partial_concat partial_sum
-read_file read_from_array rms_norm rrelu shape64 stft uniform_random_batch_size_like
-uniform_random_inplace update_loss_scaling variance viterbi_decode write_to_array
+average_accumulates bilinear_interp bipartite_match cross_entropy2 decayed_adagrad dirichlet fill ftrl
+gaussian_inplace gru_unit gumbel_softmax hierarchical_sigmoid hinge_loss identity_loss l1_norm lars_momentum
+lod_array_length logspace margin_cross_entropy matrix_rank_atol_rtol merged_adam merged_momentum
+nearest_interp partial_concat partial_sum read_file read_from_array rms_norm rrelu shape64 stft
+uniform_random_batch_size_like uniform_random_inplace variance write_to_array
 """
 """The types that are not here yet, in the order of their names."""
 

@@ -197,6 +197,7 @@ SHAPED_BY_VALUES = {
     "unique",
     "unique_consecutive",
     "unsqueeze2",
+    "viterbi_decode",
     "where_index",
 }
 """Operators some of whose samples give dimensions as tensors: what comes out is known only when they run."""
@@ -212,6 +213,7 @@ COUNTED = {
     "segment_pool",
     "unique",
     "unique_consecutive",
+    "viterbi_decode",
     "where_index",
 }
 """Those of them of which an operand that is no list of sizes says how many elements come out."""
