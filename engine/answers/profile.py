@@ -23,6 +23,7 @@ from ..ir.operator import Operator, each
 from ..ir.variable import Variable
 from ..ops import rare
 from ..view.graph import BACKWARD, FORWARD
+from ..view.scopes import filled
 from .events import Adapter, Begin, End, Inside, OpEvent
 from .under_watch import through_program, through_tape
 
@@ -92,7 +93,7 @@ def _run(c: Cost) -> str:
 KEYS: dict[str, Callable[[Cost], str]] = {
     "op": lambda c: c.name,
     "type": lambda c: c.type,
-    "layer": lambda c: c.layer or "(no parameter)",
+    "layer": lambda c: c.layer or "(no layer)",
     "line": lambda c: c.line or _UNKNOWN,
     "part": lambda c: c.part,
     "iteration": lambda c: f"{c.part} {c.run or _run(c)}" if c.inside else f"{c.part} (outside)",
@@ -296,19 +297,25 @@ def _kernel(call: watch.Computed) -> Callable[..., Any]:
 
 
 def add_layers(costs: Sequence[Cost], nodes: Sequence[GradNode], names: Mapping[Leaf, str] | None = None) -> None:
-    """Fill in the layer of every operator that reads a parameter.
+    """Fill in the layer of every operator: the one whose parameter it reads, or the one that it stands in.
 
     Args:
-        nodes: the recorded calls of dynamic mode.
+        nodes: the recorded calls of dynamic mode, oldest first.
         names: what leaves are called; by default the paths of parameters in their models.
     """
     leaves = {p for n in nodes for p in n.wrt if isinstance(p, Leaf)}
     paths = {leaf: p.layer_path or leaf.name for leaf, p in parameters_at(leaves).items()}
     paths.update(names or {})
     by_key = {n.key: n for n in nodes}
+    calls: dict[Any, None] = dict.fromkeys(nodes)
+    calls.update(dict.fromkeys(c.origin for c in costs if isinstance(c.origin, Operator) and c.part == FORWARD))
+    read = {o: next(_parameters(o, paths), "").rpartition(".")[0] for o in calls}
+    layers = dict(zip(calls, filled([(read[o], o.loc) for o in calls]), strict=True))
     for c in costs:
         origin = by_key.get(c.origin) if isinstance(c.origin, int) else c.origin
-        c.layer = next(_parameters(origin, paths), "").rpartition(".")[0]
+        if isinstance(origin, Operator) and origin.origin is not None:
+            origin = origin.origin
+        c.layer = layers.get(origin) or next(_parameters(origin, paths), "").rpartition(".")[0]
 
 
 def _parameters(origin: Any, paths: Mapping[Leaf, str]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 import numpy as np
@@ -70,7 +70,7 @@ class _ProgramBuilder:
         # An optimizer writes parameters, which the forward part read before.
         self.backward -= written
         self.backward -= {v for v in read if v.persistable}
-        self.layers = dict(zip(forward, filled([(layer_of(op), op.loc) for op in forward]), strict=True))
+        self.layers = layers_of(forward)
 
     def build(self, title: str) -> GraphView:
         op_name = op_names(self.ops)
@@ -215,6 +215,11 @@ def layer_of(op: Operator) -> str:
         if path and "." in path:
             return str(path).rpartition(".")[0]
     return ""
+
+
+def layers_of(forward: Sequence[Operator]) -> dict[Operator, str]:
+    """The layer that each operator of a forward part belongs to; empty where it is not known."""
+    return dict(zip(forward, filled([(layer_of(op), op.loc) for op in forward]), strict=True))
 
 
 def _role(role: int) -> str:

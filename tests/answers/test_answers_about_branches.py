@@ -58,7 +58,7 @@ def test_what_stands_in_a_branch_is_measured(loss: Any) -> None:
     [(owner, number)] = costs["sqrt"].inside
     assert (owner.type, number) == ("conditional_block", 0)
     line = f"{Path(__file__).name}:23"
-    assert f"forward;(no parameter);{line};conditional_block;{line};sqrt " in story.flame()
+    assert f"forward;(no layer);{line};conditional_block;{line};sqrt " in story.flame()
 
 
 @pytest.fixture

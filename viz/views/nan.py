@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from gradtool.engine.answers.events import UPDATE
 from gradtool.engine.answers.nan import DATA, Birth, NanStory
+from gradtool.engine.answers.why.folding import WHOLE, folded
 from gradtool.engine.core import source
 from gradtool.engine.view.graph import BACKWARD, FORWARD
 from gradtool.models.names import Names, place, runs_data
@@ -72,7 +74,7 @@ def _lines(story: NanStory, names: Names, number: int | None) -> list[str]:
         lines = [f"CLEAN  no finding · {seen}"]
     else:
         lines = [*birth_lines(story, names)]
-        lines += [f"   also born  {one_line(b, names)}" for b in story.births[1:]]
+        lines += [f"   also born  {text}" for text in _alike(story.births[1:], names)]
         if number is not None:
             more = "; what was there before was born earlier" if story.births[0].part == DATA else ""
             lines.append(f"   searched   backward pass {number} and what it is computed from{more}")
@@ -93,6 +95,9 @@ def birth_lines(story: NanStory, names: Names) -> Iterator[str]:
     part = "came in" if first.part == DATA else first.part
     bad = f"{first.kind} {first.count}/{first.total}"
     yield f"BIRTH  {part}  {names.operator(first)}   {names.tensor(first)}  {bad}   {_place(first.loc)}".rstrip()
+    layer = names.layer(first.origin, first.type)
+    if layer:
+        yield f"   layer      {layer}"
     if first.inside:
         yield f"   inside     {names.within(first.inside)}"
     elif first.nth > 1:
@@ -117,10 +122,24 @@ def _forward_note(birth: Birth, story: NanStory) -> str:
     return "" if forward else " (the forward value is finite)"
 
 
-def one_line(birth: Birth, names: Names) -> str:
-    """A birth in a few words."""
+def _alike(births: Sequence[Birth], names: Names) -> Iterator[str]:
+    """Births in a few words; those of one line and kind together, with the layers that they are in."""
+    kinds: dict[Any, list[Birth]] = {}
+    for b in births:
+        alone = b.inside or not b.loc
+        kinds.setdefault(id(b) if alone else (b.kind, b.part, b.type, b.slot, b.loc[0], b.shape), []).append(b)
+    for alike in kinds.values():
+        first, several = alike[0], len(alike) > 1
+        layers = [*dict.fromkeys(filter(None, (names.layer(b.origin, b.type) for b in alike)))]
+        text = one_line(replace(first, nth=1, count=max(b.count for b in alike)) if several else first, names, several)
+        text += f", {len(alike)} times" if several else ""
+        yield text + (f", in {folded(layers)}" if layers else "")
+
+
+def one_line(birth: Birth, names: Names, several: bool = False) -> str:
+    """A birth in a few words; of *several* that are alike without a name that only one of them has."""
     where = source.short(birth.loc)
-    tensor, operator = names.tensor(birth), names.operator(birth)
+    tensor, operator = (birth.slot, birth.type) if several else (names.tensor(birth), names.operator(birth))
     of = operator if tensor == operator else f"{tensor} of {operator}"
     text = f"{birth.kind} {birth.count}/{birth.total} in {of}"
     text += f", {names.within(birth.inside)}" if birth.inside else ""
@@ -130,7 +149,9 @@ def one_line(birth: Birth, names: Names) -> str:
 def _carriers(story: NanStory, names: Names) -> str:
     text = count(story.carriers, "later op")
     if story.victims:
-        text += f"; no finite gradient: {', '.join(names.shown(v).removesuffix('@GRAD') for v in story.victims)}"
+        victims = [names.shown(v).removesuffix("@GRAD") for v in story.victims]
+        number = f" for {len(victims)} tensors" if len(victims) > WHOLE else ""
+        text += f"; no finite gradient{number}: {folded(victims)}"
     return text
 
 
@@ -142,11 +163,32 @@ def _part(story: NanStory, part: str) -> str:
 
 
 def _table(story: NanStory, names: Names) -> Table:
-    table = Table(["verdict", "part", "op", "tensor", "kind", "bad", "shape", "inside", "source", "cause", "advice"])
+    headings = [
+        "verdict",
+        "part",
+        "op",
+        "layer",
+        "tensor",
+        "kind",
+        "bad",
+        "shape",
+        "inside",
+        "source",
+        "cause",
+        "advice",
+    ]
+    table = Table(headings)
     for verdict, births in (("birth", story.births), ("absorbed", story.absorbed), ("intended", story.intended)):
         for b in births:
-            row = [verdict, b.part, names.operator(b), names.tensor(b), b.kind, f"{b.count}/{b.total}", shape(b.shape)]
-            row.append(names.within(b.inside) or NOTHING)
+            row = [
+                verdict,
+                b.part,
+                names.operator(b),
+                names.layer(b.origin, b.type) or NOTHING,
+                names.tensor(b),
+                b.kind,
+            ]
+            row += [f"{b.count}/{b.total}", shape(b.shape), names.within(b.inside) or NOTHING]
             table.rows.append([*row, source.short(b.loc) or NOTHING, b.cause, b.advice or NOTHING])
     return table
 
@@ -156,6 +198,7 @@ def _data(birth: Birth, names: Names) -> dict[str, Any]:
         "kind": birth.kind,
         "part": birth.part,
         "operator": names.operator(birth),
+        "layer": names.layer(birth.origin, birth.type) or None,
         "type": birth.type,
         "slot": birth.slot,
         "tensor": names.tensor(birth),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
 
+from gradtool.engine.answers.why.folding import folded
 from gradtool.engine.core import source
 from gradtool.models.names import line_of, runs_data
 from gradtool.models.questions.saved import Kept
@@ -12,6 +15,14 @@ from gradtool.models.wording import NOTHING, command_line, count, shape, size
 
 from ..bars import spark
 from .view import Table, View
+
+LONG = 40
+"""Rows from which on a list is folded: totals of layers first, then what is alike but for numbers together."""
+
+_MOST_LAYERS = 24
+"""Rows of totals; where a model has more layers, those that hold them are told."""
+
+_NUMBER = re.compile(r"\d+")
 
 _ORDER = (
     "dtype",
@@ -21,9 +32,11 @@ _ORDER = (
     "made by",
     "source…",
     "tensor…",
+    "layer…",
     "read by",
     "notes",
     "shape",
+    "layer",
     "source",
 )
 
@@ -42,13 +55,24 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
         fits = name is not None and name.rpartition(".")[0] == operation.type
         return str(name if fits else operation.type)
 
+    def layer(b: Any) -> str:
+        return "" if b.producer is None else str(names.layer(b.producer.origin, b.producer.type))
+
     chosen = [b for b in story.buffers if held or not b.held]
-    kinds = _largest(_folded(chosen), top)
+    kinds = _largest(_runs_together(chosen), top)
     shown = [*chain.from_iterable(kinds)]
     by_number = {b.number: b for b in story.buffers}
-    table = Table(["tensor", "bytes", "shape", "dtype", "made by", "read by", "alive", "notes", "source"])
-    table.order = _ORDER
-    table.rows = [_cells(kind, by_number, names, named) for kind in kinds]
+
+    def rows(kinds: list[list[Any]]) -> Table:
+        table = Table(["tensor", "bytes", "shape", "dtype", "made by", "read by", "alive", "notes", "layer", "source"])
+        table.order = _ORDER
+        table.rows = [_cells(kind, by_number, names, named, layer) for kind in kinds]
+        if not any(map(layer, shown)):
+            table = _without(table, "layer")
+        return table
+
+    table = rows(kinds)
+    alike = _alike(kinds, layer) if len(kinds) > LONG and not top else kinds
     freed, operators, share = story.recomputable
     peak = named(story.at_peak) if story.at_peak is not None else None
     total = "" if answer.number is None else f"backward pass {answer.number} · "
@@ -67,7 +91,7 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
         "model": about.file,
         "mode": about.mode,
         "pass": answer.number,
-        "buffers": [_data(b, names, named) for b in shown],
+        "buffers": [{**_data(b, names, named), "layer": layer(b) or None} for b in shown],
         "total": story.total,
         "held": story.held,
         "duplicated": story.duplicated,
@@ -82,10 +106,53 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
         command_line("gradtool", "program", *about.words, "--pairs"),
         command_line("gradtool", "profile", *about.words),
     ]
-    return View("saved", data, [table, "\n".join(lines)], next_, records="buffers")
+    if len(alike) == len(kinds):
+        return View("saved", data, [table, "\n".join(lines)], next_, records="buffers")
+    lines.append(f"folded: {len(alike)} rows for {count(len(kinds), 'buffer')}; --top {len(kinds)} lists each of them")
+    parts: list[str | Table] = [_totals(kinds, layer), "", rows(_largest(alike, len(alike))), "\n".join(lines)]
+    return View("saved", data, parts, next_, table, records="buffers", in_blocks=True)
 
 
-def _folded(buffers: list[Any]) -> list[list[Any]]:
+def _without(table: Table, heading: str) -> Table:
+    at = table.headings.index(heading)
+    table.headings = [h for h in table.headings if h != heading]
+    table.rows = [[*row[:at], *row[at + 1 :]] for row in table.rows]
+    return table
+
+
+def _alike(kinds: list[list[Any]], layer: Callable[[Any], str]) -> list[list[Any]]:
+    """Rows together that one line makes in layers that differ in numbers only."""
+    together: dict[Any, list[Any]] = {}
+    for kind in kinds:
+        b = kind[0]
+        key: Any = b.number
+        if b.producer is not None and b.producer.loc and not b.producer.inside:
+            line = b.producer.loc[0]
+            key = (b.producer.type, b.slot, b.shape, b.dtype, b.held, line, _NUMBER.sub("*", layer(b)))
+        together.setdefault(key, []).extend(kind)
+    return [*together.values()]
+
+
+def _totals(kinds: list[list[Any]], layer: Callable[[Any], str]) -> Table:
+    """What each layer keeps, in the order of the run; of many layers those that hold them."""
+    buffers = [*chain.from_iterable(kinds)]
+    layers = [layer(b) for b in buffers]
+    while len(set(layers)) > _MOST_LAYERS and any("." in name for name in layers):
+        deepest = max(name.count(".") for name in layers)
+        layers = [name.rpartition(".")[0] if name.count(".") == deepest else name for name in layers]
+    kept: dict[str, list[Any]] = {}
+    for name, b in zip(layers, buffers, strict=True):
+        kept.setdefault(name, []).append(b)
+    whole = sum(b.nbytes for b in buffers)
+    table = Table(["layer", "buffers", "bytes", "share"])
+    for name, held in kept.items():
+        total = sum(b.nbytes for b in held)
+        share = f"{100 * total / whole:.0f} %" if whole else NOTHING
+        table.rows.append([name or NOTHING, str(len(held)), str(total), share])
+    return table
+
+
+def _runs_together(buffers: list[Any]) -> list[list[Any]]:
     """What the iterations of a loop make at one place together; every other buffer by itself."""
     kinds: dict[Any, list[Any]] = {}
     for b in buffers:
@@ -101,22 +168,27 @@ def _largest(kinds: list[list[Any]], top: int | None) -> list[list[Any]]:
     return sorted(kinds, key=lambda kind: (-sum(b.nbytes for b in kind), kind[0].number))[:top]
 
 
-def _cells(runs: list[Any], by_number: dict[int, Any], names: Any, named: Any) -> list[str]:
-    """The row of one buffer, or of those that one operator makes in several runs."""
+def _cells(runs: list[Any], by_number: dict[int, Any], names: Any, named: Any, layer: Any) -> list[str]:
+    """The row of one buffer, or of those that one operator makes in several runs, or one line in several layers."""
     b = runs[0]
     producer = b.producer
     several = len(runs) > 1
+
+    def each(values: Iterable[str]) -> str:
+        return folded([*dict.fromkeys(filter(None, values))]) or NOTHING
+
     notes = _several_notes(runs) if several else _notes(b, by_number, names, named)
     notes += ["held anyway"] if b.held else []
     return [
-        _tensor(b, names, named),
+        each(_tensor(x, names, named) for x in runs),
         str(sum(x.nbytes for x in runs)),
         (f"{len(runs)} of " if several else "") + shape(b.shape),
         b.dtype,
-        NOTHING if producer is None else named(producer),
-        ", ".join(dict.fromkeys(map(named, chain.from_iterable(x.readers for x in runs)))),
+        each(named(x.producer) for x in runs if x.producer is not None),
+        each(map(named, chain.from_iterable(x.readers for x in runs))),
         NOTHING if b.held else f"{min(x.made for x in runs)}…{max(x.last for x in runs)}",
         ", ".join(notes) or NOTHING,
+        each(map(layer, runs)),
         _place(producer),
     ]
 
@@ -134,10 +206,10 @@ def _notes(b: Any, by_number: dict[int, Any], names: Any, named: Any) -> list[st
 
 
 def _several_notes(runs: list[Any]) -> list[str]:
-    """Of the buffers of several runs: how many there are, are copies and can be computed again."""
+    """Of the buffers of several runs or layers: how many there are, are copies and can be computed again."""
     copies = sum(b.duplicate_of is not None for b in runs)
     again = sum(bool(b.recompute) for b in runs)
-    notes = [f"{len(runs)} runs"]
+    notes = [f"{len(runs)} runs"] if runs[0].producer is not None and runs[0].producer.inside else []
     if copies:
         notes.append(f"{copies} twice")
     if again:

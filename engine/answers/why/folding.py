@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 WHOLE = 8
 """Names, or groups of them, that are all shown."""
@@ -12,15 +13,35 @@ WHOLE = 8
 def folded(names: Sequence[str], whole: int = WHOLE) -> str:
     """*names* with commas between them; of a long list those that differ in one number as ``net.layers.3…1999.bias``.
 
+    Where that is still long, names with the same numbers stand together, too: ``net.layers.0…11.* (144)``.
+
     >>> folded([f"net.{i}.bias" for i in range(12)])
     'net.0…11.bias'
     """
     if len(names) <= whole:
         return ", ".join(names)
     groups = _groups(names)
-    texts = [_text(pattern, numbers) for pattern, numbers in groups[:whole]]
-    rest = sum(len(numbers) for _, numbers in groups[whole:])
-    return ", ".join([*texts, *([f"and {rest:,} more"] if rest else [])])
+    texts = [(_text(pattern, numbers), len(numbers)) for pattern, numbers in groups]
+    if len(groups) > whole:
+        texts = _together(groups)
+    rest = sum(count for _, count in texts[whole:])
+    return ", ".join([*(text for text, _ in texts[:whole]), *([f"and {rest:,} more"] if rest else [])])
+
+
+def _together(groups: Sequence[tuple[Pattern, list[str]]]) -> list[tuple[str, int]]:
+    """The groups as text, each with its number of names; those with the same numbers in the same place as one."""
+    alike: dict[Any, list[Pattern]] = {}
+    for pattern, numbers in groups:
+        key = (pattern[0], *sorted(numbers)) if len(pattern) > 1 and len(numbers) > 1 else (pattern,)
+        alike.setdefault(key, []).append(pattern)
+    numbers_of = dict(groups)
+    texts = []
+    for patterns in alike.values():
+        first, *others = patterns
+        numbers, count = numbers_of[first], sum(len(numbers_of[p]) for p in patterns)
+        told = f"{_text((first[0], '.*'), numbers)} ({count:,})" if others else _text(first, numbers)
+        texts.append((told, count))
+    return texts
 
 
 Pattern = tuple[str, ...]

@@ -24,17 +24,33 @@ class Names:
         written: by the same: slot -> the name of what is written there.
         tensors: names for people, by the names that a run knows.
         arrays: the arrays of tensors that have a name.
+        layers: by the keys of *operators*, the layer that an operator belongs to, as the model names it.
     """
 
     operators: dict[Any, str] = field(default_factory=dict)
     written: dict[Any, dict[str, str]] = field(default_factory=dict)
     tensors: dict[str, str] = field(default_factory=dict)
     arrays: list[tuple[Any, str]] = field(default_factory=list)
+    layers: dict[Any, str] = field(default_factory=dict)
 
     def operator(self, birth: Birth) -> str:
         """``sqrt_grad.0``, or the type where the operator is in no graph that is left."""
         name = None if isinstance(birth.origin, np.ndarray) else self.operators.get(birth.origin)
         return name if name is not None and self._is(birth, name) else birth.type
+
+    def layer(self, origin: Any, type: str) -> str:
+        """The layer of an operator, ``model.layers.3.attn``; empty where none is known.
+
+        Args:
+            origin: its key.
+            type: what it is: a call that was not recorded may have the key of another one.
+        """
+        if isinstance(origin, np.ndarray) or (isinstance(origin, int) and not self._of(origin, type)):
+            return ""
+        return self.layers.get(origin, "")
+
+    def _of(self, origin: Any, type: str) -> bool:
+        return self.operators.get(origin, "").rpartition(".")[0] == type
 
     def _is(self, birth: Birth, name: str) -> bool:
         """Whether a call that was not recorded does not merely have the key of another one."""

@@ -116,12 +116,17 @@ class ProgramModel(Model):
 
     def names(self) -> Names:
         """As in the base."""
+        from gradtool.engine.ir import roles
+        from gradtool.engine.view.from_program import layers_of
         from gradtool.engine.view.graph import op_names
 
         from ..names import Names
 
         paths = {p.name: getattr(p, "layer_path", None) or p.name for p in self.program.all_parameters()}
-        return Names(dict(op_names(op for b in self.program.blocks for op in b.ops)), tensors=paths)
+        ops = [op for b in self.program.blocks for op in b.ops]
+        of_forward = layers_of([op for op in ops if roles.is_forward(op.role) or op.saves])
+        layers = {op: op.scope.strip("/") or of_forward.get(op.origin or op, "") for op in ops}
+        return Names(dict(op_names(ops)), tensors=paths, layers={op: layer for op, layer in layers.items() if layer})
 
     def differentiate(self, asked: Backward, notes: Notes = SILENT) -> GradientTable:
         """As in the base; the backward part stays in the program."""

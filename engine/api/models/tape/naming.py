@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from gradtool.engine.eager.tape import GradNode
+from gradtool.engine.eager.tensor import Leaf
 from gradtool.engine.view.graph import BACKWARD, OP
+from gradtool.engine.view.scopes import filled
 
 from ..names import Names
 from .model import TapeModel
@@ -22,4 +25,18 @@ def names(model: TapeModel) -> Names:
             key = node if n.part == BACKWARD else node.key
             named.operators[key] = n.name
             named.written[key] = {slot: by_id[tensor].name for slot, tensor in graph.writes[n.id]}
+    for node, layer in zip(model.nodes, _layers(model), strict=True):
+        if layer:
+            named.layers[node] = named.layers[node.key] = layer
     return named
+
+
+def _layers(model: TapeModel) -> list[str]:
+    """The layer of every recorded call, under the name by which people reach it: ``model.layers.3.attn``."""
+    paths = {e.tensor.leaf: e.shown for e in model.entries if e.is_parameter}
+
+    def layer(node: GradNode) -> str:
+        named = (paths.get(place, "") for place in node.wrt if isinstance(place, Leaf))
+        return next((path.rpartition(".")[0] for path in named if "." in path), "")
+
+    return filled([(layer(node), node.loc) for node in model.nodes])
