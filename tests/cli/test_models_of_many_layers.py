@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from tests.cli.conftest import Run, Write
 
 BLOCKS = 12
@@ -71,3 +73,11 @@ def test_layers_of_a_profile_take_what_they_compute_without_parameters(gradtool:
     calls = {row[0]: int(row[heading.index("calls")]) for row in rows}
     # Its gelu and its tanh, forward and backward.
     assert calls["model.3.part"] == 4
+
+
+def test_the_debugger_says_in_which_layer_an_operator_stands(gradtool: Run, model: Write, folder: Path) -> None:
+    (folder / "asked.gdt").write_text("where tanh.3\npath model.3.norm.weight\nsaved\n", encoding="utf-8")
+    done = gradtool("debug", model(WELL), "-q", "--batch", "-x", "asked.gdt")
+    assert "tanh.3   in 3.part\n" in done.out
+    assert " 3.norm " in next(line for line in done.out.splitlines() if "model.3.norm.weight@GRAD 4" in line)
+    assert " 0.part" in next(line for line in done.out.splitlines() if "tanh.0 " in line and "←" in line)

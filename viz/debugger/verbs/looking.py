@@ -89,7 +89,8 @@ def stack(book: Notebook, rest: str) -> Reply:
         for (file, line, function), (code, _) in zip(source.frames(entry.loc), entry.loc, strict=True)
     ]
     width = max(len(place) for place, _ in rows)
-    return Reply("\n".join([entry.name, *(f"  {place:<{width}}   {text}".rstrip() for place, text in reversed(rows))]))
+    head = f"{entry.name}   in {entry.layer}" if entry.layer else entry.name
+    return Reply("\n".join([head, *(f"  {place:<{width}}   {text}".rstrip() for place, text in reversed(rows))]))
 
 
 @verb(

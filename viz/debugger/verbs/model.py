@@ -115,18 +115,19 @@ _ENDS = 20
 
 
 def _way(session: Session, way: Sequence[Entry], start: str, end: str, head: str = "") -> str:
-    rows = [(f"%{e.index + 1}", e.name, source.short(e.loc), _outputs(session, e)) for e in way]
+    rows = [(f"%{e.index + 1}", e.name, source.short(e.loc), e.layer, _outputs(session, e)) for e in way]
     lines = [f"{head or f'from {start} to {end}'} · {len(way)} operator{'s' * (len(way) != 1)}"]
-    widths = [max((cells(row[i]) for row in rows), default=0) for i in range(3)]
+    columns = [0, 1, 2, *([3] if any(e.layer for e in way) else [])]
+    widths = {i: max((cells(row[i]) for row in rows), default=0) for i in columns}
     middle = range(_ENDS, len(rows) - _ENDS) if len(rows) > 2 * _ENDS + 1 else range(0)
     for at, row in enumerate(rows):
         if at in middle:
             if at == middle.start:
                 lines.append(f"  … {len(middle)} more operators")
             continue
-        padded = (text + " " * (w - cells(text)) for text, w in zip(row[:3], widths, strict=True))
+        padded = (row[i] + " " * (w - cells(row[i])) for i, w in widths.items())
         mark = "▶" if session.current is not None and row[1] == session.current.name else " "
-        lines.append(f"{mark} {'  '.join(padded)}  {row[3]}".rstrip())
+        lines.append(f"{mark} {'  '.join(padded)}  {row[4]}".rstrip())
     return "\n".join(lines)
 
 

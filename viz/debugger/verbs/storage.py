@@ -27,6 +27,7 @@ def saved(book: Notebook, rest: str) -> Reply:
     session = book.session
     story = _story(session)
     by_origin = {id(e): e.name for e in session.timeline.entries}
+    layers = {id(e): e.layer for e in session.timeline.entries}
     rows = []
     for b in sorted(story.buffers, key=lambda b: (b.held, -b.nbytes, b.number)):
         maker = by_origin[id(b.producer.origin)] if b.producer is not None else ""
@@ -41,6 +42,7 @@ def saved(book: Notebook, rest: str) -> Reply:
         ]
         readers = ", ".join(by_origin[id(r.origin)] for r in b.readers)
         where = source.short(b.producer.loc) if b.producer is not None else ""
+        where += f"  {layers[id(b.producer.origin)]}".rstrip() if b.producer is not None else ""
         rows.append((f"{b.nbytes} B", b.tensor or b.slot, maker, f"← {readers}", where, ", ".join(notes)))
     freed, operators, share = story.recomputable
     lines = _laid(rows[:_SHOWN])
