@@ -86,7 +86,7 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
     "gradtool.distributed.fleet": ("meta_parallel", "utils"),
     "gradtool.static": ("amp", "nn"),
     "gradtool.vision": ("ops",),
-    "gradtool.nn": ("functional", "initializer", "layer", "utils"),
+    "gradtool.nn": ("clip", "decode", "functional", "initializer", "layer", "utils"),
     "gradtool.nn.layer": (
         "activation",
         "common",

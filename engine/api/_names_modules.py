@@ -51,6 +51,8 @@ for _module, _names in LAYERS.items():
     provide("gradtool.nn.layer", "gradtool.nn", _names)
 
 provide("gradtool.nn.layer.rnn", "gradtool.nn._recurrent_networks", "RNNBase")
+provide("gradtool.nn.decode", "gradtool.nn", "BeamSearchDecoder dynamic_decode")
+provide("gradtool.nn", "gradtool.nn.layer", "loss")  # a module, which is reached by this way, too
 
 FUNCTIONS: dict[str, str] = {
     "activation": (

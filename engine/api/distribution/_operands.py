@@ -30,6 +30,18 @@ def parameters(where: str, **values: Any) -> list[Any]:
     return alike([_one(value, name, where, dtype) for name, value in values.items()])
 
 
+def located(where: str, **values: Any) -> list[Any]:
+    """As :func:`parameters`, but without tensors the type is float64 if the first is an array of that, and float32 if not.
+
+    So it is in Paddle, for ``Normal``, ``LogNormal`` and ``Uniform`` only: the default type does not count.
+    """
+    if any(isinstance(value, AnyTensor) for value in values.values()):
+        return parameters(where, **values)
+    first = next(iter(values.values()))
+    dtype = "float64" if isinstance(first, np.ndarray) and first.dtype == np.float64 else "float32"
+    return alike([_one(value, name, where, dtype) for name, value in values.items()])
+
+
 def _one(value: Any, name: str, where: str, dtype: Any) -> Any:
     if isinstance(value, AnyTensor):
         return value

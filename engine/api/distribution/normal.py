@@ -10,7 +10,7 @@ import gradtool
 from gradtool import _random
 from gradtool.engine.core.errors import ArgumentTypeError
 
-from ._operands import distance, parameters
+from ._operands import distance, located
 from .distribution import Distribution
 
 HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
@@ -30,7 +30,7 @@ class Normal(Distribution):
     """
 
     def __init__(self, loc: Any, scale: Any, name: str | None = None) -> None:
-        self.loc, self.scale = parameters(f"paddle.distribution.{type(self).__name__}", loc=loc, scale=scale)
+        self.loc, self.scale = located(f"paddle.distribution.{type(self).__name__}", loc=loc, scale=scale)
         self.name = name or type(self).__name__
         super().__init__(self.loc.shape)
 

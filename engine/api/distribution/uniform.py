@@ -7,7 +7,7 @@ from typing import Any
 
 import gradtool
 
-from ._operands import asked, parameters
+from ._operands import asked, located
 from .distribution import Distribution
 
 
@@ -25,7 +25,7 @@ class Uniform(Distribution):
     """
 
     def __init__(self, low: Any, high: Any, name: str | None = None) -> None:
-        self.low, self.high = parameters("paddle.distribution.Uniform", low=low, high=high)
+        self.low, self.high = located("paddle.distribution.Uniform", low=low, high=high)
         self.name = name or "Uniform"
         super().__init__(self.low.shape)
 

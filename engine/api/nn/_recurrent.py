@@ -65,7 +65,7 @@ class RNNCellBase(Layer):
         Args:
             batch_ref: a variable whose dimension *batch_dim_idx* is the batch.
             shape: of the state without the batch, in the form of :attr:`state_shape`, which it is by default.
-            dtype: of the state; by default what the cell has as ``state_dtype``, or else that of the weights.
+            dtype: of the state; by default what the cell has as ``state_dtype``, or else the default type.
         """
         batch_ref = tensor(batch_ref, "batch_ref", f"{type(self).__name__}.get_initial_states")
         shapes = self.state_shape if shape is None else shape
@@ -74,7 +74,7 @@ class RNNCellBase(Layer):
         batches = [
             dim if dim != -1 else gradtool.shape(batch_ref)[batch_dim_idx] for _ in (shapes if several else [shapes])
         ]
-        kinds = getattr(self, "state_dtype", self._dtype) if dtype is None else dtype
+        kinds = getattr(self, "state_dtype", state.default_dtype()) if dtype is None else dtype
         if not isinstance(kinds, (list, tuple)):
             kinds = [kinds] * len(batches)
         states = [
