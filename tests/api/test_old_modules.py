@@ -59,6 +59,12 @@ def test_decorators_keep_names() -> None:
         assert value == 3
 
 
+def test_modules_of_layers_that_are_reached_from_nn() -> None:
+    assert paddle.nn.loss.MSELoss is nn.MSELoss
+    assert paddle.nn.decode.dynamic_decode is nn.dynamic_decode
+    assert paddle.nn.clip.ClipGradByNorm is nn.ClipGradByNorm
+
+
 def test_everything_can_be_imported_with_a_star() -> None:
     space: dict[str, Any] = {}
     exec("from gradtool.nn.layer.norm import *\nfrom gradtool.io import *", space)

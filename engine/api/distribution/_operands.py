@@ -31,7 +31,7 @@ def parameters(where: str, **values: Any) -> list[Any]:
 
 
 def located(where: str, **values: Any) -> list[Any]:
-    """As :func:`parameters`, but without tensors the type is float64 if the first is an array of that, and float32 if not.
+    """As :func:`parameters`, but of what is no tensor the type is float64 if the first is such an array, else float32.
 
     So it is in Paddle, for ``Normal``, ``LogNormal`` and ``Uniform`` only: the default type does not count.
     """

@@ -6,12 +6,13 @@ import numpy
 
 from ..backend import Backend
 from ..memory import keep_freed_memory
-from . import gradients, reductions, rows, shapes, ufuncs
+from . import gradients, products, reductions, rows, shapes, ufuncs
 
 
 def make() -> Backend:
     """The backend, with its overrides registered."""
     keep_freed_memory()
+    products.register()
     ufuncs.register()
     gradients.register()
     reductions.register()

@@ -18,6 +18,7 @@ from ...ops.registry import by_type
 from ..backend import Kernel, override
 from ..choice import backend
 from .general import rule_of
+from .products import product
 
 FLOATING = tuple(np.dtype(name) for name in ("float32", "float64"))
 
@@ -108,7 +109,7 @@ def _matmul(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
     def left(x: Any, y: Any, dout: Any) -> Any:
         if trans_x:
             return np.matmul(y.mT if trans_y else y, dout.mT)
-        return np.matmul(dout, y if trans_y else y.mT)
+        return product(dout, y if trans_y else y.mT)
 
     def right(x: Any, y: Any, dout: Any) -> Any:
         if trans_y:

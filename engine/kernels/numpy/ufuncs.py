@@ -28,7 +28,6 @@ def register() -> None:
         override(name, "numpy")(_always(getattr(np, name)))
     for name, ufunc in BINARY.items():
         override(name, "numpy")(_where_trailing(name, ufunc))
-    override("matmul_v2", "numpy")(lambda attrs, specs: None if attrs["trans_x"] or attrs["trans_y"] else np.matmul)
 
 
 def _always(ufunc: Kernel) -> Any:

@@ -140,3 +140,15 @@ def test_programs_compute_densities() -> None:
 def test_what_was_drawn_is_asked_about_as_it_is() -> None:
     drawn = paddle.to_tensor([1, 0])
     assert D.Categorical([1.0, 3.0]).probs(drawn).tolist() == D.Categorical([1.0, 3.0]).probs([1, 0]).tolist()
+
+
+@pytest.mark.usefixtures("dynamic")
+@pytest.mark.parametrize("make", [D.Normal, D.LogNormal, D.Uniform])
+def test_the_type_of_what_is_no_tensor_does_not_follow_the_default(make: Any) -> None:
+    def kind(low: Any, high: Any) -> str:
+        return make(low, high).sample([2]).dtype.name
+
+    assert kind(np.zeros(2), np.ones(2)) == "float64"
+    paddle.set_default_dtype("float64")
+    assert [kind(0.0, 1.0), kind([0.0], [1.0]), kind(np.zeros(2, "float32"), 1.0)] == ["float32"] * 3
+    assert kind(paddle.zeros([2]), paddle.ones([2])) == "float64"

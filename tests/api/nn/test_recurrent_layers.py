@@ -138,6 +138,12 @@ def test_initial_states() -> None:
     assert [a.tolist() for a in run([h, c], {"x": X})] == [np.full((2, 3), 0.5).tolist()] * 2
 
 
+def test_initial_states_have_the_default_type_and_not_the_cells() -> None:
+    cell = paddle.nn.GRUCell(4, 3)
+    paddle.set_default_dtype("float64")
+    assert cell.get_initial_states(fed("x", X)).dtype.name == "float64"
+
+
 def test_steps_of_a_sequence_have_the_gradient_of_differences() -> None:
     xs = RNG.normal(size=(2, 3, 4))
     cell = paddle.nn.LSTMCell(4, 3)
