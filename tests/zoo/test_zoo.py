@@ -15,8 +15,11 @@ from gradtool import _alias
 from tests.cli.conftest import Run
 from tests.zoo.measured import NAMES, RECORDED, file_of, measured
 
-PRECISION = {"float64": 1e-7, "float32": 1e-4}
-FINDINGS = re.compile(r"[1-9][0-9]* findings?\b")
+PRECISION = {"float64": 1e-6, "float32": 1e-4}
+"""How far apart numbers may be, as a part of them: attributes of Paddle's operators, such as slopes, have 32 bits."""
+TRUE = {"cvt": ["cvt.stage1.blocks.1.attn.conv_proj_q.conv.weight"]}
+"""What is found in architectures as published: of the last block the class token alone goes on."""
+FINDINGS = re.compile(r"([0-9]+) findings?\b")
 
 
 @pytest.mark.usefixtures("dynamic")
@@ -37,11 +40,11 @@ def test_commands_answer_and_find_nothing_wrong(gradtool: Run, name: str) -> Non
     file = str(file_of(name))
     why = gradtool("why", file, "-q", "--format", "json")
     assert why.code == 0, why.err
-    assert [a for a in why.data["answers"] if a["finding"]] == []
+    assert [a["name"] for a in why.data["answers"] if a["finding"]] == TRUE.get(name, [])
     for words in (["backward"], ["nan"], ["saved"], ["graph", "-o", "graph.svg"]):
         done = gradtool(words[0], file, "-q", *words[1:])
         assert done.code == 0, done.out + done.err
-        assert not FINDINGS.search(done.out), done.out
+        assert all(int(n) <= len(TRUE.get(name, [])) for n in FINDINGS.findall(done.out)), done.out
     assert Path("graph.svg").read_text(encoding="utf-8").rstrip().endswith("</svg>")
 
 
