@@ -12,16 +12,18 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from tests.zoo.measured import NAMES, RECORDED, file_of
 
 ROOT = Path(__file__).resolve().parents[2]
 GRADTOOL = str(Path(sys.executable).with_name("gradtool"))
+FOUND = 1
+"""The exit code of a command that found something."""
 COMMANDS = ("backward", "why", "nan", "saved", "graph")
 
 
@@ -49,12 +51,15 @@ def _command(command: str, name: str) -> list[str]:
 
 
 def _seconds(words: list[str]) -> float:
-    """The shorter of two runs, so that a cold disk does not count."""
+    """Seconds of the processor, the fewer of two runs: neither other work of the machine nor a cold disk counts."""
     runs = []
     for _ in range(2):
-        start = time.perf_counter()
-        subprocess.run(words, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        runs.append(time.perf_counter() - start)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run(words, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if done.returncode not in (0, FOUND):
+            sys.exit(f"{' '.join(words)} ended with {done.returncode}:\n{done.stderr}")
+        runs.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     return min(runs)
 
 
