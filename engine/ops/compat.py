@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 GRAD_TYPES: Final = {
+    "cross_entropy2": "cross_entropy_grad2",
     "elementwise_mod": "remainder_grad",
     "elementwise_mul_grad_grad": "elementwise_mul_triple_grad",
     "tanh_grad_grad": "tanh_triple_grad",
@@ -49,8 +50,10 @@ REQUIRED: Final[dict[str, tuple[str, ...]]] = {
     "generate_proposals_v2": ("pre_nms_topN", "post_nms_topN", "nms_thresh", "min_size", "eta"),
     "huber_loss": ("delta",),
     "lamb": ("weight_decay",),
+    "lars_momentum": ("mu",),
     "linspace": ("dtype",),
     "log_loss": ("epsilon",),
+    "logspace": ("dtype",),
     "lp_pool2d": ("kernel_size",),
     "lu_solve": ("trans",),
     "matrix_nms": ("score_threshold", "nms_top_k", "keep_top_k"),
@@ -58,11 +61,12 @@ REQUIRED: Final[dict[str, tuple[str, ...]]] = {
     "max_pool2d_with_index": ("ksize",),
     "max_pool3d_with_index": ("ksize",),
     "maxout": ("groups",),
+    "merged_momentum": ("mu",),
     "momentum": ("mu",),
-    "overlap_add": ("hop_length",),
-    "nce": ("num_total_classes",),
     "multiclass_nms3": ("score_threshold", "nms_top_k", "keep_top_k"),
+    "nce": ("num_total_classes",),
     "norm": ("axis",),
+    "overlap_add": ("hop_length",),
     "pad": ("paddings",),
     "pad3d": ("paddings",),
     "polygamma": ("n",),
@@ -76,10 +80,12 @@ REQUIRED: Final[dict[str, tuple[str, ...]]] = {
     "randperm": ("n",),
     "renorm": ("p", "axis", "max_norm"),
     "reverse": ("axis",),
+    "rms_norm": ("epsilon", "begin_norm_axis", "quant_scale", "quant_round_type", "quant_max_bound", "quant_min_bound"),
     "sequence_mask": ("out_dtype",),
     "set_value": ("axes",),
     "shard_index": ("index_num", "nshards", "shard_id"),
     "slice": ("axes",),
+    "stft": ("n_fft", "hop_length", "normalized", "onesided"),
     "strided_slice": ("axes",),
     "take_along_axis": ("Axis",),
     "temporal_shift": ("seg_num",),
@@ -87,6 +93,7 @@ REQUIRED: Final[dict[str, tuple[str, ...]]] = {
     "transpose2": ("axis",),
     "truncated_gaussian_random": ("shape",),
     "unfold": ("kernel_sizes", "strides", "paddings", "dilations"),
+    "uniform_random_batch_size_like": ("shape",),
     "unpool": ("ksize", "unpooling_type"),
     "unpool3d": ("ksize",),
     "update_loss_scaling": ("incr_every_n_steps", "decr_every_n_nan_or_inf", "incr_ratio", "decr_ratio"),
@@ -99,6 +106,7 @@ The defaults that their definitions have are for rules.
 
 KEPT: Final[dict[str, tuple[str, ...]]] = {
     "einsum": ("InnerCache", "XShape"),
+    "hierarchical_sigmoid": ("W_Out",),
     "warpctc": ("WarpCTCGrad",),
     "warprnnt": ("warprnntgrad",),
 }

@@ -33,7 +33,7 @@ TAKES: tuple[tuple[str, str, str], ...] = (
     ("elementwise_floordiv sign floor ceil cumsum median", WHOLE, ""),
     ("unpool unpool3d", "int64", ""),
     ("argsort arg_max arg_min put_along_axis", f"uint8 int16 {WIDE}", ""),
-    ("nearest_interp_v2", f"uint8 {WIDE}", ""),
+    ("nearest_interp nearest_interp_v2", f"uint8 {WIDE}", ""),
     ("elementwise_sub", f"int16 {WIDE}", ""),
     ("elementwise_mul reduce_mean mean", f"bool {WIDE}", ""),
     ("abs clip conj increment pow round square", WIDE, ""),

@@ -43,7 +43,7 @@ def _call(op: OpDef, sample: Sample) -> Any:
     outputs = {
         slot.name: len(value) if slot.many else 1
         for slot, value in zip(op.outputs, results, strict=True)
-        if value is not None
+        if value is not None and not (slot.optional and slot.many and not value)
     }
     outputs.update(dict.fromkeys(compat.KEPT.get(op.type, ()), 1))
     attrs = {n: list(v) if isinstance(v, tuple) else v for n, v in sample.attrs.items() if v is not None}

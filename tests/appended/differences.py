@@ -34,8 +34,9 @@ def _each(types: str) -> list[str]:
 OUTPUTS: dict[str, str] = {
     **dict.fromkeys(
         _each(
-            "bernoulli class_center_sample/1 dropout/0 dropout/1 exponential gaussian_random multinomial poisson "
-            "randint randperm seed standard_gamma truncated_gaussian_random uniform_random "
+            "bernoulli class_center_sample/1 dirichlet dropout/0 dropout/1 exponential gaussian_inplace "
+            "gaussian_random gumbel_softmax multinomial poisson randint randperm seed standard_gamma "
+            "truncated_gaussian_random uniform_random uniform_random_batch_size_like uniform_random_inplace"
         ),
         DRAWN,
     ),
@@ -53,6 +54,7 @@ GRADIENTS: dict[str, str] = {
     "deformable_conv_v1": EMPTY,
     "dropout": DRAWN,
     "eig/1": FACTOR,
+    "gumbel_softmax/0": DRAWN,
     **dict.fromkeys(["gammaincc/1", "take_along_axis/1"], ROWS),
     "graph_send_uv/1": WRONG,
     "group_norm/1": WITHOUT,
@@ -81,8 +83,9 @@ OPERATORS: dict[str, str] = {
 SPECS: dict[str, str] = {
     **dict.fromkeys(
         _each(
-            "accuracy auc ctc_align edit_distance equal_all generate_proposals_v2 lamb/1 linspace/0 lstsq/1 "
-            "matrix_rank mean/1 randint/1 reduce_amax/0 reduce_amin/0 seed unique viterbi_decode yolov3_loss"
+            "accuracy auc bipartite_match ctc_align edit_distance equal_all generate_proposals_v2 "
+            "hierarchical_sigmoid lamb/1 linspace/0 lstsq/1 matrix_rank matrix_rank_atol_rtol mean/1 randint/1 "
+            "reduce_amax/0 reduce_amin/0 seed unique viterbi_decode yolov3_loss"
         ),
         LEFT,
     ),
@@ -99,11 +102,7 @@ SLOTS: dict[str, str] = {
 """Types some of whose slots we have not, or have beside Paddle's -> why."""
 
 TO_COME = """
-average_accumulates bilinear_interp bipartite_match cross_entropy2 decayed_adagrad dirichlet fill ftrl
-gaussian_inplace gru_unit gumbel_softmax hierarchical_sigmoid hinge_loss identity_loss l1_norm lars_momentum
-lod_array_length logspace margin_cross_entropy matrix_rank_atol_rtol merged_adam merged_momentum
-nearest_interp partial_concat partial_sum read_file read_from_array rms_norm rrelu shape64 stft
-uniform_random_batch_size_like uniform_random_inplace variance write_to_array
+lod_array_length read_from_array write_to_array
 """
 """The types that are not here yet, in the order of their names."""
 

@@ -18,8 +18,12 @@ from typing import Any
 
 import numpy as np
 
-EMPTY = ("InnerCache", "XShape", "WarpCTCGrad", "warprnntgrad")
+EMPTY = ("InnerCache", "W_Out", "XShape", "WarpCTCGrad", "warprnntgrad")
 """What Paddle keeps for its gradient operators, or leaves empty."""
+IN_PLACE = ("average_accumulates", "merged_adam", "merged_momentum")
+"""What writes its outputs to the variables of its inputs, and to no others."""
+FORWARD_ONLY = ("rms_norm", "variance")
+"""What Paddle's programs cannot differentiate on the CPU."""
 REGISTRY = Path(__file__).with_name("registry.txt")
 
 
@@ -74,13 +78,19 @@ def appended(paddle: Any, call: Any) -> dict[str, Any]:
             slot: [block.create_var(name=f"out_{slot}_{i}", dtype="float32") for i in range(count)]
             for slot, count in outputs.items()
         }
+        if type_ in IN_PLACE:
+            for slot, targets in outs.items():
+                source = slot.replace("out_", "in_").removesuffix("Out")
+                for fed_one, target in zip(ins[source], targets, strict=True):
+                    block.append_op(type="assign", inputs={"X": [fed_one]}, outputs={"Out": [target]})
+                ins[source] = targets
         block.append_op(type=type_, inputs=ins, outputs=outs, attrs=attrs)
         listed = [v for slot in sorted(outs) if slot not in EMPTY for v in outs[slot]]
         exe = paddle.static.Executor(paddle.CPUPlace())
         values = _ran(exe, main, feed, listed)
         told: dict[str, Any] = {"out": dict(zip([v.name for v in listed], values, strict=True))}
         told["shapes"] = {v.name: [list(v.shape), str(v.dtype).rpartition(".")[2]] for v in listed}
-        if not differentiated or not wrt:
+        if not differentiated or not wrt or type_ in FORWARD_ONLY:
             return told
         targets = [v for slot in differentiated for v in outs[slot]]
         by_name = dict(zip([v.name for v in listed], values, strict=True))

@@ -39,6 +39,8 @@ ZERO = "what is divided by -inf is -0, which has a root; what is divided by a la
 COUNTS = "NaN counts for nothing: what this is for (as in Paddle)"
 SIGN = "NaN has a sign as numbers have"
 PLACED = "which elements are read follows from the integer part of a place, which NaN has not (as in Paddle)"
+STAYS = "a comparison decides what stays 0, and NaN fails it; the accumulators are NaN (as in Paddle)"
+LENGTH = "a comparison decides the length of the step, and NaN fails it; its own element is NaN (as in Paddle)"
 NEXT = "from infinity on the next number is the largest finite one, or itself"
 
 
@@ -73,6 +75,15 @@ ALLOWED: dict[str, tuple[tuple[str, Sequence[Finding]], ...]] = {
     "elementwise_min": ((CHOICE, _each("X Y", "X@GRAD Y@GRAD", FAR)),),
     "elementwise_pow": ((POWER, _each("X", "Out X@GRAD", MINUS)),),
     **dict.fromkeys(("fractional_max_pool2d", "fractional_max_pool3d"), ((CHOICE, _each("x", "x@GRAD", FAR)),)),
+    "ftrl": (
+        (
+            STAYS,
+            [
+                *_each("Grad LearningRate LinearAccumulator Param SquaredAccumulator", "ParamOut", NEAR),
+                *_each("Grad LinearAccumulator Param", "ParamOut", FAR),
+            ],
+        ),
+    ),
     "graph_send_recv": ((CHOICE, _each("X", "X@GRAD", FAR)),),
     "graph_send_ue_recv": ((CHOICE, _each("X Y", "X@GRAD Y@GRAD", FAR)),),
     "grid_sampler": (
@@ -81,9 +92,13 @@ ALLOWED: dict[str, tuple[tuple[str, Sequence[Finding]], ...]] = {
             [*_each("Grid", "X@GRAD X@GRAD@GRAD", NEAR), *_each("Grid", "Grid@GRAD Output X@GRAD", FAR)],
         ),
     ),
+    "gumbel_softmax": ((CHOICE, _each("X", "Out", FAR)),),
+    "hinge_loss": ((SLOPE, _each("Logits", "Logits@GRAD", FAR)),),
     "kldiv_loss": (("a target that is not positive counts for nothing (as in Paddle)", _each("X", "Loss", FAR)),),
     **dict.fromkeys(("kthvalue", "mode"), ((ORDER, [*_each("X", "Out", NEAR), *_each("X", "Out X@GRAD", FAR)]),)),
     "lamb": ((ZERO, _each("Beta2Pow", "MasterParamOut ParamOut", PLUS)),),
+    "lars_momentum": ((LENGTH, _each("Grad Param", "ParamOut VelocityOut", NEAR)),),
+    "logspace": (("the power of whatever it is to 0 is 1", [("Base", "Out", NEAR)]),),
     "lp_pool2d": ((CHOICE, _each("x", "x@GRAD", FAR)), (POWER, _each("x", "x@GRAD", MINUS))),
     "max_pool2d_with_index": ((CHOICE, _each("X Out@GRAD", "X@GRAD", FAR)),),
     "max_pool3d_with_index": ((CHOICE, _each("X Out@GRAD", "X@GRAD", FAR)),),
@@ -97,6 +112,7 @@ ALLOWED: dict[str, tuple[tuple[str, Sequence[Finding]], ...]] = {
     "pow": ((POWER, _each("X", "Out X@GRAD", MINUS)),),
     "rnn": ((SLOPE, _each("Input PreState WeightList", "Input@GRAD PreState@GRAD WeightList@GRAD", FAR)),),
     "rprop": ((SLOPE, _each("prev", "prev_out", FAR)),),
+    "rrelu": ((SLOPE, _each("X", "Noise X@GRAD", FAR)),),
     "segment_pool": ((CHOICE, _each("X", "X@GRAD", FAR)),),
     "thresholded_relu": ((SLOPE, _each("X", "X@GRAD", FAR)),),
     "top_k": ((ORDER, _each("X", "Out X@GRAD", FAR)),),
@@ -110,10 +126,21 @@ REFUSES = ("bernoulli",)
 DEFINITE = ("cholesky",)
 """Operators of positive definite matrices, which a large step leaves: an error."""
 
-MEASURES = ("auc", "binomial", "histogram", "matrix_rank", "multinomial", "poisson", "standard_gamma")
+MEASURES = (
+    "auc",
+    "binomial",
+    "dirichlet",
+    "histogram",
+    "matrix_rank",
+    "matrix_rank_atol_rtol",
+    "multinomial",
+    "poisson",
+    "standard_gamma",
+)
 """Operators that count, divide a range or draw from distributions: NaN and infinity are errors there too."""
 
 CHOOSES = (
+    "bipartite_match",
     "distribute_fpn_proposals",
     "generate_proposals_v2",
     "matrix_nms",

@@ -161,6 +161,18 @@ def _(start, stop, num, *, dtype):
     return TensorSpec((UNKNOWN,), dtype)
 
 
+@op("logspace", "Start Stop Num Base -> Out", attrs={"dtype": 5}, differentiable=False)
+def logspace(k, start, stop, num, base, *, dtype):
+    """Powers of *base*, their exponents evenly spaced from *start* to *stop*, both included."""
+    exponents = k.xp.linspace(start.reshape(()).item(), stop.reshape(()).item(), int(num.reshape(())))
+    return k.xp.power(float(base.reshape(())), exponents).astype(dtype_of(dtype).numpy)
+
+
+@logspace.infer
+def _(start, stop, num, base, *, dtype):
+    return TensorSpec((UNKNOWN,), dtype)
+
+
 @op("eye", "-> Out", attrs={"num_rows": 0, "num_columns": -1, "dtype": 5}, differentiable=False)
 def eye(k, *, num_rows, num_columns, dtype):
     """Ones on the diagonal, zeros elsewhere; as many columns as rows when -1."""
@@ -181,6 +193,17 @@ def shape(k, x):
 @shape.infer
 def _(x):
     return TensorSpec((x.ndim,), "int32")
+
+
+@op("shape64", "input -> out", differentiable=False, trait=Trait.MOVES | Trait.LIKE)
+def shape64(k, x):
+    """The dimensions of *x*, as an int64 vector."""
+    return k.xp.array(x.shape, "int64")
+
+
+@shape64.infer
+def _(x):
+    return TensorSpec((x.ndim,), "int64")
 
 
 @op("size", "Input -> Out", differentiable=False, trait=Trait.MOVES | Trait.LIKE)
@@ -326,6 +349,12 @@ def _(make):
     yield make(start=exactly([2.0]), stop=exactly([1.0]), num=exactly([1], "int32"))
 
 
+@logspace.samples
+def _(make):
+    yield make(start=exactly([0.0]), stop=exactly([3.0]), num=exactly([5], "int32"), base=exactly([2.0]))
+    yield make(start=exactly([1.0]), stop=exactly([3.0]), num=exactly([1], "int32"), base=exactly([2.5]), dtype=6)
+
+
 @eye.samples
 def _(make):
     yield make(num_rows=3)
@@ -333,7 +362,7 @@ def _(make):
     yield make(num_rows=0, num_columns=2)
 
 
-for _op in (shape, size):
+for _op in (shape, shape64, size):
 
     @_op.samples
     def _(make):

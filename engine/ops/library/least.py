@@ -8,7 +8,7 @@ from ...core.errors import ShapeError
 from ...core.spec import UNKNOWN, TensorSpec
 from ..infer import broadcast, expect_floating, real_part
 from ..opdef import Late, Trait, op
-from ..samples import exactly
+from ..samples import between, exactly
 from .systems import finite_matrices, square, without
 
 
@@ -119,6 +119,13 @@ def _(k, x, y, solution, dsolution, dresiduals, dsingularvalues: Late, *, rcond)
     return of_x, of_y
 
 
+def _sizes(xp, x, hermitian):
+    """The singular values of matrices, or the sizes of their eigenvalues."""
+    if not xp.isfinite(x).all():
+        raise ValueError("there is no rank of a matrix that holds NaN or infinity")
+    return abs(xp.linalg.eigvalsh(x)) if hermitian else xp.linalg.svd(x, compute_uv=False)
+
+
 @op(
     "matrix_rank",
     "X TolTensor? -> Out",
@@ -135,9 +142,7 @@ def matrix_rank(k, x, tol_tensor, *, tol, use_default_tol, hermitian):
         hermitian: the sizes of eigenvalues, read from the lower triangle, in place of singular values.
     """
     xp = k.xp
-    if not xp.isfinite(x).all():
-        raise ValueError("there is no rank of a matrix that holds NaN or infinity")
-    s = abs(xp.linalg.eigvalsh(x)) if hermitian else xp.linalg.svd(x, compute_uv=False)
+    s = _sizes(xp, x, hermitian)
     if tol_tensor is not None:
         bound = tol_tensor
     elif use_default_tol:
@@ -156,6 +161,40 @@ def _(x, tol_tensor, *, hermitian):
         square("matrix_rank", x)
     bound = () if tol_tensor is None else tol_tensor.shape
     return TensorSpec(broadcast(x.shape[:-2], bound, op="matrix_rank"), "int64")
+
+
+@op(
+    "matrix_rank_atol_rtol",
+    "x atol rtol? -> out",
+    attrs={"hermitian": False},
+    trait=Trait.COMPLEX,
+    differentiable=False,
+)
+def matrix_rank_atol_rtol(k, x, atol, rtol, *, hermitian):
+    """How many singular values of each matrix are greater than *atol*, and than *rtol* times the largest one."""
+    s = _sizes(k.xp, x, hermitian)
+    bound = atol
+    if rtol is not None:
+        bound = k.xp.maximum(atol, rtol * s.max(-1, initial=0))
+    return (s > bound[..., None]).sum(-1).astype("int64")
+
+
+@matrix_rank_atol_rtol.infer
+def _(x, atol, rtol, *, hermitian):
+    expect_floating(x, "x", "matrix_rank_atol_rtol")
+    if x.ndim < 2:
+        raise ShapeError(f"matrix_rank_atol_rtol: x {list(x.shape)} must have at least 2 dimensions")
+    if hermitian:
+        square("matrix_rank_atol_rtol", x)
+    shape = broadcast(x.shape[:-2], atol.shape, op="matrix_rank_atol_rtol")
+    return TensorSpec(shape if rtol is None else broadcast(shape, rtol.shape, op="matrix_rank_atol_rtol"), "int64")
+
+
+@matrix_rank_atol_rtol.samples
+def _(make):
+    yield make(x=(2, 4, 4), atol=between(0.2, 0.3, (1,)))
+    yield make(x=(4, 4), atol=between(0.2, 0.3, ()), rtol=between(0.4, 0.5, ()), hermitian=True)
+    yield make(x=(2, 4, 3), atol=between(0.0, 0.1, ()), rtol=between(0.1, 0.9, (2,)))
 
 
 @op("matrix_exp", "X -> Out", trait=Trait.HOLOMORPHIC)

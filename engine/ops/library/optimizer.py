@@ -39,9 +39,12 @@ def updates(name, signature, attrs, numbers=None):
     return define
 
 
+IRREGULAR = {"SquaredAccumOut": "SquaredAccumulator", "LinearAccumOut": "LinearAccumulator"}
+
+
 def source_of(output):
     """The input whose new value an output is; newer operators of Paddle have small letters."""
-    return output.removesuffix("_out").removesuffix("Out")
+    return IRREGULAR.get(output) or output.removesuffix("_out").removesuffix("Out")
 
 
 NUMBERS = dict.fromkeys(

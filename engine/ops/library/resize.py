@@ -140,18 +140,30 @@ def _(k, out_size, size_list, scale_tensor, dout, **attrs):
 # -- what programs hold -----------------------------------------------------------------------------------------------
 
 
-def _define(name, doc):
-    """An operator that resizes; its attribute says how, whatever the type is called."""
-    type_ = f"{name}_interp_v2"
+def _first(attrs):
+    """The attributes of an operator of Paddle's first version, as the others have them."""
+    return {**attrs, "scale": (attrs["scale"],) if attrs["scale"] > 0 else ()}
+
+
+def _define(name, doc, first=False):
+    """An operator that resizes; its attribute says how, whatever the type is called.
+
+    Args:
+        first: the operator of Paddle's first version.
+    """
+    type_ = f"{name}_interp" if first else f"{name}_interp_v2"
+    read = _first if first else dict
 
     def kernel(k, x, out_size, size_list, scale_tensor, **attrs):
-        return resize.kernel(k, x, out_size, size_list, scale_tensor, **attrs)
+        return resize.kernel(k, x, out_size, size_list, scale_tensor, **read(attrs))
 
     kernel.__doc__ = doc
-    definition = op(name, f"X {SIZES} -> Out", type=type_, attrs=RESIZE)(kernel)
+    defaults = {**RESIZE, "scale": 0.0} if first else RESIZE
+    definition = op(type_ if first else name, f"X {SIZES} -> Out", type=type_, attrs=defaults)(kernel)
 
     @definition.infer
     def _(x, out_size, size_list, scale_tensor, **attrs):
+        attrs = read(attrs)
         method = attrs["interp_method"]
         if method not in RANKS:
             raise OperatorError(f"{type_}: interp_method must be one of {', '.join(RANKS)}, not {method!r}")
@@ -170,7 +182,7 @@ def _define(name, doc):
 
     @definition.gradient(wrt="X")
     def _(k, x: Like, out_size, size_list, scale_tensor, dout, **attrs):
-        return k.unresize(dout, x, out_size, size_list, scale_tensor, **attrs)
+        return k.unresize(dout, x, out_size, size_list, scale_tensor, **read(attrs))
 
     return definition
 
@@ -180,6 +192,8 @@ linear = _define("linear", "The length of sequences resized, linearly between tw
 bilinear = _define("bilinear", "Images resized, linearly along rows and columns.")
 trilinear = _define("trilinear", "Volumes resized, linearly along each of the three inner dimensions.")
 bicubic = _define("bicubic", "Images resized by cubic convolution along rows and columns.")
+nearest_interp = _define("nearest", "Images resized; each element is the nearest one of *x*.", first=True)
+bilinear_interp = _define("bilinear", "Images resized, linearly along rows and columns.", first=True)
 
 
 def _ways(method, **attrs):
@@ -226,3 +240,16 @@ def _(make):
     yield make(x=(2, 3, 4, 5), **_ways("bicubic", out_h=7, out_w=3))
     yield make(x=(1, 2, 4, 5), **_ways("bicubic", out_h=1, out_w=8, align_corners=True))
     yield make(x=(1, 4, 3, 2), **_ways("bicubic", scale=(2.0, 1.5), data_layout="NHWC"))
+
+
+def _first_samples(definition, method):
+    @definition.samples
+    def _(make):
+        yield make(x=(1, 2, 3, 4), size_list=[], interp_method=method, out_h=5, out_w=3)
+        yield make(x=(1, 2, 3, 4), **_ways(method, scale=1.7))
+        yield make(x=(1, 3, 4, 2), **_ways(method, out_h=5, out_w=3, align_mode=0, data_layout="NHWC"))
+        yield make(x=(1, 2, 3, 4), **_ways(method, out_size=exactly([2, 5], "int32")))
+
+
+_first_samples(nearest_interp, "nearest")
+_first_samples(bilinear_interp, "bilinear")
