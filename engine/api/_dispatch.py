@@ -75,11 +75,19 @@ def _operand(op_type: str, slot: Slot, value: Any) -> Any:
         entries = () if value is None else tuple(value)
         for v in entries:
             if not isinstance(v, Variable):
-                refuse(op_type, slot.name, v)
+                return tuple(v if isinstance(v, Variable) else captured(op_type, slot, v) for v in entries)
         return entries
     if not isinstance(value, Variable) and (value is not None or not slot.optional):
-        refuse(op_type, slot.name, value)
+        return captured(op_type, slot, value)
     return value
+
+
+def captured(op_type: str, slot: Slot, value: Any) -> Any:
+    """The variable that a tensor is in the program that is being traced; raises the error for anything else."""
+    trace = state.tracing.get()
+    if trace is None or not isinstance(value, Tensor):
+        refuse(op_type, slot.name, value)
+    return trace.captured(value)
 
 
 def unary(name: str, op_type: str | None = None) -> Callable[..., AnyTensor]:
@@ -150,9 +158,9 @@ def append(home: Any, op_type: str, operands: Sequence[Any], attrs: Mapping[str,
     """
     op = registry.by_type(op_type)
     if isinstance(home, Variable):
-        for slot, v in zip(op.inputs, operands, strict=False):
-            if isinstance(v, Tensor):
-                refuse(op_type, slot.name, v)
+        if any(isinstance(v, Tensor) for v in operands):
+            pairs = zip(op.inputs, operands, strict=False)
+            operands = [captured(op_type, slot, v) if isinstance(v, Tensor) else v for slot, v in pairs]
         program = home.block.program
         names = [program.names(k) for k in keys]
         return build.emit(program.current_block(), op, tuple(operands), attrs, names).outputs[0]
@@ -163,7 +171,8 @@ def compute(op: OpDef, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any
     """The first output of *op*, computed at once from tensors and recorded."""
     check_tensors(op, operands)
     if state.in_static_mode():
-        refuse(op.type, op.inputs[0].name, operands[0])
+        home = captured(op.type, op.inputs[0], operands[0])
+        return append(home, op.type, (home, *operands[1:]), attrs, "tmp")
     recipe = recipes[op]
     result = computed(recipe, recipe.given(attrs) if attrs else recipe.default, operands)
     return result[0] if isinstance(result, tuple) else result

@@ -29,8 +29,10 @@ provide("gradtool", "gradtool.distributed._parallel", "DataParallel")
 provide(
     "gradtool.jit",
     "gradtool.jit._functions",
-    "enable_to_static ignore_module load not_to_static save to_static",
+    "enable_to_static ignore_module json_to_pdmodel not_to_static set_code_level set_verbosity to_static",
 )
+provide("gradtool.jit", "gradtool.jit._saving", "save")
+provide("gradtool.jit", "gradtool.jit._translated", "TranslatedLayer load")
 provide("gradtool.static", "gradtool.static._input_spec", "InputSpec")
 provide("gradtool", "gradtool.hapi", "Model flops")
 provide("gradtool", "gradtool._late_values", "LazyGuard")

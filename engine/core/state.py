@@ -167,6 +167,11 @@ entered_scope = _scope.entered
 """Give operators made inside the ``op_namescope`` of that path."""
 
 
+tracing: ContextVar[Any] = ContextVar("gradtool_tracing", default=None)
+"""Who turns Python into a program in this thread or task (``engine/api/jit/tracing.py``), or None: it makes variables of
+tensors (``captured``), knows where gradients are cut (``cuts``), and that no branch may ask a variable for its truth."""
+
+
 class RandomState:
     """The stream of random numbers that operators without a seed of their own draw from.
 
@@ -191,6 +196,17 @@ class RandomState:
 
 
 random = RandomState()
+
+
+@contextmanager
+def building() -> Iterator[None]:
+    """Build programs inside, in this thread or task alone."""
+    before = bool(_static.get())
+    _static.set(True)
+    try:
+        yield
+    finally:
+        _static.set(before)  # no token: a notebook may leave in another context than it entered
 
 
 @contextmanager

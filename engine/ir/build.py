@@ -54,7 +54,8 @@ def emit(
         specs = infer(op, inputs, filled)
     except GradtoolError as error:
         raise describe(error, op=_call_text(op, inputs), made=source.describe(loc)) from None
-    stop = all(v.stop_gradient for v in each(inputs))
+    trace = state.tracing.get()
+    stop = all(v.stop_gradient for v in each(inputs)) or (trace is not None and trace.cuts())
 
     def output(name: Any, spec: TensorSpec) -> Variable:
         if isinstance(name, Variable):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..core import names, source, upward, watch
+from ..core import names, source, state, upward, watch
 from ..core.errors import ModeError, NameClash, ProgramError
 from ..core.source import NOWHERE, Location
 from ..core.spec import UNKNOWN, DType, Shape, TensorSpec
@@ -147,7 +147,8 @@ class Variable(AnyTensor):
     # A static variable has no value while the program is being built.
 
     def __bool__(self) -> bool:
-        return True
+        trace = state.tracing.get()
+        return True if trace is None else trace.asked_for_truth(self)  # type: ignore[no-any-return]
 
     def __float__(self) -> float:
         raise TypeError(f"float() needs a value, and '{self.name}' has none until the program runs")

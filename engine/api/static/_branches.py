@@ -205,7 +205,7 @@ def _merged(program: Program, mask: Any, on_false: Any, on_true: Any) -> Any:
         if on_false == on_true:
             return on_false
     like = next((v.dtype for v in pair if isinstance(v, Variable)), None)
-    chosen = tuple(v if isinstance(v, Variable) else _number(v, like) for v in pair)
+    chosen = tuple(v if isinstance(v, Variable) else number(v, like) for v in pair)
     op = registry.by_type("select_input")
     operator = build.emit(program.current_block(), op, (chosen, mask), {}, [program.names("_generated_var")])
     out = operator.outputs[0]
@@ -220,7 +220,7 @@ def _dtype_of_number(value: Any) -> Any:
     return "int64" if isinstance(value, int) else state.default_dtype()
 
 
-def _number(value: Any, dtype: Any) -> Any:
+def number(value: Any, dtype: Any) -> Any:
     """A number as a tensor without dimensions."""
     if dtype is None:
         dtype = _dtype_of_number(value)
