@@ -289,7 +289,7 @@ def serialize_program(feed_vars: Any, fetch_vars: Any, **kwargs: Any) -> bytes:
 def deserialize_program(data: bytes) -> Program:
     """The program that :func:`serialize_program` made bytes of; raises :class:`FileFormatError` (a ValueError)."""
     expect_type(data, bytes, "data", "paddle.static.deserialize_program")
-    return _inference(*container.read_stream(io.BytesIO(data), "the bytes"), "the bytes")[0]
+    return inference(*container.read_stream(io.BytesIO(data), "the bytes"), "the bytes")[0]
 
 
 def serialize_persistables(feed_vars: Any, fetch_vars: Any, executor: Any, **kwargs: Any) -> bytes:
@@ -383,14 +383,14 @@ def load_inference_model(path_prefix: str | None, executor: Any, **kwargs: Any) 
 
 def read_inference(model: str, values: str) -> list[Any]:
     """The program in the file *model*, with its values from the file *values*."""
-    program, feeds, fetches = _inference(*container.read_path(model), model)
+    program, feeds, fetches = inference(*container.read_path(model), model)
     variables = persistable(program)
     if variables:
         set_values(variables, values_in(values), values)
     return [program, feeds, fetches]
 
 
-def _inference(
+def inference(
     arrays: Mapping[str, Array], texts: Mapping[str, str], where: str
 ) -> tuple[Program, list[str], list[Variable]]:
     """The program in a container, with what to feed and to fetch if it says so."""
