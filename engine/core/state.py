@@ -168,8 +168,8 @@ entered_scope = _scope.entered
 
 
 tracing: ContextVar[Any] = ContextVar("gradtool_tracing", default=None)
-"""Who turns Python into a program in this thread or task (``engine/api/jit/tracing.py``), or None: it makes variables of
-tensors (``captured``), knows where gradients are cut (``cuts``), and that no branch may ask a variable for its truth."""
+"""Who turns Python into a program in this thread or task (``engine/api/jit/tracing.py``), or None: it makes variables
+of tensors (``captured``), knows where gradients are cut (``cuts``), and refuses a variable's truth to Python."""
 
 
 class RandomState:

@@ -148,7 +148,7 @@ class Variable(AnyTensor):
 
     def __bool__(self) -> bool:
         trace = state.tracing.get()
-        return True if trace is None else trace.asked_for_truth(self)  # type: ignore[no-any-return]
+        return True if trace is None else trace.asked_for_truth(self)
 
     def __float__(self) -> float:
         raise TypeError(f"float() needs a value, and '{self.name}' has none until the program runs")

@@ -34,7 +34,9 @@ class ConcreteProgram:
         kwargs: of the call.
     """
 
-    def __init__(self, function: Callable[..., Any], trace: Trace, arguments: inspect.BoundArguments, feeds: Any) -> None:
+    def __init__(
+        self, function: Callable[..., Any], trace: Trace, arguments: inspect.BoundArguments, feeds: Any
+    ) -> None:
         self.function = function
         self.inputs = leaves([list(arguments.args), arguments.kwargs])
         self.feeds: list[Variable] = feeds
@@ -107,7 +109,7 @@ def _outputs(trace: Trace, returned: Any, feeds: list[Variable]) -> tuple[Any, l
         with state.building():
             taken = value.is_data or value.persistable or any(value is v for v in (*feeds, *found))
             value = _creation.assign(value) if taken else value
-        found.append(value)  # type: ignore[arg-type]
+        found.append(value)
         return value
 
     return _mapped(output, returned), found
@@ -120,5 +122,9 @@ def _mapped(function: Callable[[Any], Any], value: Any) -> Any:
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*(_mapped(function, v) for v in value))
     if isinstance(value, (list, tuple)):
-        return [_mapped(function, v) for v in value] if isinstance(value, list) else tuple(_mapped(function, v) for v in value)
+        return (
+            [_mapped(function, v) for v in value]
+            if isinstance(value, list)
+            else tuple(_mapped(function, v) for v in value)
+        )
     return function(value)

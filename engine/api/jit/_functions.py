@@ -22,15 +22,16 @@ def to_static(
 ) -> Any:
     """*function*, or a Layer, that can be asked for its program: ``concrete_program``, ``main_program``, ``jit.save``.
 
-    A call runs the Python as it is, in dynamic mode. For a program, branches and loops that a tensor decides about become
-    operators of it; what a program cannot hold is refused with the line.
+    A call runs the Python as it is, in dynamic mode. For a program, branches and loops that a tensor decides about
+    become operators of it; what a program cannot hold is refused with the line.
 
     Args:
         function: a function, a method in the body of its class, or a Layer, whose ``forward`` it is; without one, a
             decorator is returned.
         input_spec: what describes the tensors: ``InputSpec``, or lists and dicts of them.
         build_strategy, backend: of Paddle's compilation; they change no value.
-        kwargs: ``full_graph`` is taken and changes nothing.
+        kwargs: ``full_graph=True`` has one effect, as in Paddle: in test mode (``eval()``) a layer whose ``forward``
+            it is computes without gradients. Others are taken and not used.
 
     Raises:
         ArgumentTypeError: *function* is nothing that can be called, *input_spec* no list (a TypeError).
@@ -46,15 +47,16 @@ def to_static(
         >>> [op.type for op in double.main_program.global_block().ops]
         ['scale']
     """
-    _check(input_spec, build_strategy, backend, kwargs)
+    _check(input_spec, build_strategy, backend)
+    whole = bool(kwargs.get("full_graph", False))
 
     def mark(marked: Any) -> Any:
-        return _marked(marked, input_spec)
+        return _marked(marked, input_spec, whole)
 
     return mark if function is None else mark(function)
 
 
-def _check(input_spec: Any, build_strategy: Any, backend: Any, options: dict[str, Any]) -> None:
+def _check(input_spec: Any, build_strategy: Any, backend: Any) -> None:
     if build_strategy is not None and type(build_strategy).__name__ != "BuildStrategy":
         raise ArgumentTypeError(
             "Required type(build_strategy) shall be `paddle.static.BuildStrategy`, but received "
@@ -66,40 +68,34 @@ def _check(input_spec: Any, build_strategy: Any, backend: Any, options: dict[str
         from ._signature import check_specs
 
         check_specs(input_spec)
-    del options  # Paddle takes any
 
 
-def _marked(function: Any, input_spec: Any) -> Any:
+def _marked(function: Any, input_spec: Any, whole: bool) -> Any:
     from gradtool.nn.layer import Layer
 
     from ._static_function import StaticFunction
 
     if isinstance(function, Layer):
-        function.__dict__["forward"] = _of_layer(function, input_spec)
+        function.__dict__["forward"] = _static(function.forward, input_spec, whole)
         return function
     if isinstance(function, (type, types.BuiltinFunctionType)):
         return function  # nothing of it can be traced
+    if isinstance(function, (staticmethod, classmethod)):
+        return type(function)(StaticFunction(function.__func__, input_spec, full_graph=whole))
     if not callable(function):
         raise ArgumentTypeError(f"to_static takes a function or a Layer, but received {type(function).__name__}.")
-    if isinstance(function, StaticFunction):
-        spec = function.input_spec if input_spec is None else input_spec
-        return StaticFunction(function.dygraph_function, spec, function.class_instance)
-    if isinstance(function, (staticmethod, classmethod)):
-        return type(function)(_marked(function.__func__, input_spec))
-    if isinstance(function, types.MethodType):
-        return StaticFunction(function.__func__, input_spec, function.__self__)
-    return StaticFunction(function, input_spec)
+    return _static(function, input_spec, whole)
 
 
-def _of_layer(layer: Any, input_spec: Any) -> Any:
+def _static(function: Any, input_spec: Any, whole: bool) -> Any:
     from ._static_function import StaticFunction
 
-    forward = layer.forward
-    if isinstance(forward, StaticFunction):
-        return StaticFunction(forward.dygraph_function, forward.input_spec if input_spec is None else input_spec, layer)
-    if isinstance(forward, types.MethodType) and forward.__self__ is layer:
-        return StaticFunction(forward.__func__, input_spec, layer)
-    return StaticFunction(forward, input_spec)
+    if isinstance(function, StaticFunction):
+        input_spec = function.input_spec if input_spec is None else input_spec
+        return StaticFunction(function.dygraph_function, input_spec, function.class_instance, full_graph=whole)
+    if isinstance(function, types.MethodType):
+        return StaticFunction(function.__func__, input_spec, function.__self__, full_graph=whole)
+    return StaticFunction(function, input_spec, full_graph=whole)
 
 
 def not_to_static(func: Any = None) -> Any:
@@ -171,5 +167,3 @@ def json_to_pdmodel(net: Any, input_spec: Any, load_path: str, save_path: str) -
         "paddle.jit.json_to_pdmodel is not in gradtool: it turns one of Paddle's file formats into another one.",
         hint="paddle.jit.save(net, path, input_spec) writes gradtool's own format",
     )
-
-

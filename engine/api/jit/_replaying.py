@@ -17,6 +17,7 @@ from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.program import Block, Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops.opdef import OpDef
+from gradtool.static._effects import Assert
 
 Values = dict[Variable, Any]
 
@@ -97,22 +98,33 @@ class Replay:
             self._run(op.sub_blocks[0], values)
 
     def _while(self, op: Operator, values: Values) -> None:
-        condition = blocks.one(op, "Condition")
+        condition = _one(op, "Condition")
         while _holds(condition, values):
             self._run(op.sub_blocks[0], values)
 
     def _select(self, op: Operator, values: Values) -> None:
-        choices = blocks.slot(op, "X")
-        chosen = int(values[blocks.one(op, "Mask")].item())
-        values[blocks.one(op, "Out")] = values[choices[chosen]]
+        chosen = blocks.slot(op, "X")[int(values[_one(op, "Mask")].item())]
+        assert chosen is not None
+        values[_one(op, "Out")] = values[chosen]
+
+    def _assert(self, op: Operator, values: Values) -> None:
+        data = [values[v] for v in blocks.slot(op, "Data") if v is not None]
+        Assert(values[_one(op, "Cond")], data, op.attrs["summarize"])
 
 
 _CONTROL: dict[str, Callable[[Replay, Operator, Values], None]] = {
+    "assert": Replay._assert,
     "conditional_block": Replay._conditional,
     "while": Replay._while,
     "select_input": Replay._select,
 }
-"""Operators that decide what is computed: here Python does."""
+"""Operators that compute no tensor, but decide what is computed: here Python does."""
+
+
+def _one(op: Operator, slot: str) -> Variable:
+    v = blocks.one(op, slot)
+    assert v is not None, f"{op.type} without {slot}"
+    return v
 
 
 def _operand(slot: Any, values: Values) -> Any:

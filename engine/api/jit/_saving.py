@@ -31,7 +31,8 @@ def save(layer: Any, path: str, input_spec: Sequence[Any] | None = None, **confi
 
     Args:
         path: what the files' names begin with; folders are made when missing.
-        input_spec: what describes the tensors that it takes; that of ``to_static``, or those of the last call, when None.
+        input_spec: what describes the tensors that it takes; that of ``to_static``, or those of the last call, when
+            None.
         configs: ``output_spec`` keeps those of the outputs that it names; ``combine_params`` writes the values of all
             methods to one file; ``skip_forward`` leaves ``forward`` out.
 
@@ -80,8 +81,8 @@ def _methods(layer: Any, input_spec: Any, skip_forward: bool) -> dict[str, Metho
             others[name] = getattr(layer, name)
     if others and input_spec is not None:
         raise UsageError(
-            "If there are static functions other than 'forward' that need to be saved, the input 'input_spec' should be "
-            f"None, but received the type of 'input_spec' is {type(input_spec)}.",
+            "If there are static functions other than 'forward' that need to be saved, the input 'input_spec' should "
+            f"be None, but received the type of 'input_spec' is {type(input_spec)}.",
             hint="give each of them its own: @paddle.jit.to_static(input_spec=[…])",
         )
     methods = {}

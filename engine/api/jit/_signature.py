@@ -1,4 +1,4 @@
-"""What a function was called with, as far as its program depends on it: shapes and types of tensors, and Python values."""
+"""What a function was called with, as far as its program depends on it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """``StaticFunction``: a function of Python that knows its programs.
 
 Calling it runs the Python, in dynamic mode: values, gradients and every line are those of the function as it was
-written. A program is made when somebody asks for one, and kept for the shapes, types and Python values that it holds for.
+written. A program is made when somebody asks for one, and kept for the shapes, types and Python values of the call.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 from gradtool.engine.core.errors import UsageError
 from gradtool.engine.core.state import in_static_mode
+from gradtool.engine.eager.mode import no_grad
 from gradtool.engine.ir.program import Program
 from gradtool.nn.layer import Layer
 
@@ -66,6 +67,8 @@ class StaticFunction:
     Attributes:
         dygraph_function: the function of Python.
         class_instance: the object whose method it is, or None.
+        input_spec: what describes its tensors, or None.
+        full_graph: as in Paddle, a layer whose ``forward`` it is computes without gradients in test mode.
     """
 
     def __init__(
@@ -74,6 +77,7 @@ class StaticFunction:
         input_spec: Sequence[Any] | None = None,
         instance: Any = None,
         programs: Programs | None = None,
+        full_graph: bool = False,
     ) -> None:
         functools.update_wrapper(self, function)
         if input_spec is not None:
@@ -81,6 +85,7 @@ class StaticFunction:
         self.dygraph_function = function
         self.class_instance = instance
         self.input_spec = input_spec
+        self.full_graph = full_graph
         self._programs = programs if programs is not None else Programs()
         self._of_instances: dict[int, tuple[weakref.ref[Any], Programs]] = {}
 
@@ -93,12 +98,21 @@ class StaticFunction:
             self._programs.note(signature(args, kwargs, self.class_instance))
         if self.class_instance is None:
             return self.dygraph_function(*args, **kwargs)
+        if (
+            self.full_graph
+            and _Switch.on
+            and isinstance(self.class_instance, Layer)
+            and not self.class_instance.training
+        ):
+            with no_grad():  # Paddle runs a program without a backward part then
+                return self.dygraph_function(self.class_instance, *args, **kwargs)
         return self.dygraph_function(self.class_instance, *args, **kwargs)
 
     def __get__(self, instance: Any, owner: type | None = None) -> StaticFunction:
         if instance is None or self.class_instance is not None:
             return self
-        return StaticFunction(self.dygraph_function, self.input_spec, instance, self._programs_of(instance))
+        programs = self._programs_of(instance)
+        return StaticFunction(self.dygraph_function, self.input_spec, instance, programs, self.full_graph)
 
     def _programs_of(self, instance: Any) -> Programs:
         entry = self._of_instances.get(id(instance))
@@ -115,7 +129,8 @@ class StaticFunction:
     def __deepcopy__(self, memo: dict[int, Any]) -> StaticFunction:
         import copy
 
-        return StaticFunction(self.dygraph_function, self.input_spec, copy.deepcopy(self.class_instance, memo))
+        instance = copy.deepcopy(self.class_instance, memo)
+        return StaticFunction(self.dygraph_function, self.input_spec, instance, full_graph=self.full_graph)
 
     def __repr__(self) -> str:
         return f"<StaticFunction {self._name}>"
@@ -161,7 +176,7 @@ class StaticFunction:
             called = next(reversed(calls))
             if len(calls) > 1:
                 warnings.warn(
-                    f"{self._name} has been called with {len(calls)} kinds of arguments: this is the program of the last.",
+                    f"{self._name} was called with {len(calls)} kinds of arguments: this is the program of the last.",
                     SeveralProgramsWarning,
                     stacklevel=3,
                 )
@@ -245,5 +260,3 @@ def _forget(function: weakref.ref[StaticFunction], key: int, gone: Any) -> None:
     home = function()
     if home is not None:
         home._of_instances.pop(key, None)
-
-

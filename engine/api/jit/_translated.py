@@ -25,8 +25,8 @@ from ._replaying import Replay
 class TranslatedLayer(Layer):
     """A layer that computes what was saved: programs, and parameters that can be trained on.
 
-    It begins in test mode, in which no gradients are computed; ``train()`` lets them flow. The programs are in test form
-    in both. :func:`load` makes it.
+    It begins in test mode, in which no gradients are computed; ``train()`` lets them flow. The programs are in test
+    form in both. :func:`load` makes it.
 
     Example:
         >>> import tempfile

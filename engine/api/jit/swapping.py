@@ -86,8 +86,8 @@ class Swapped:
             return
         if now.dtype is not home.dtype or now.shape != home.shape:
             raise UnsupportedError(
-                f"the function assigns a {now.dtype.name} tensor of shape {list(now.shape)} to the buffer '{name}', which "
-                f"is {home.dtype.name} of shape {list(home.shape)}: a program cannot keep it.",
+                f"the function assigns a {now.dtype.name} tensor of shape {list(now.shape)} to the buffer '{name}', "
+                f"which is {home.dtype.name} of shape {list(home.shape)}: a program cannot keep it.",
                 hint="give the buffer the shape and type that it is to have",
             )
         _creation.assign(now, home)

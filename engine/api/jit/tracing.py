@@ -101,10 +101,14 @@ class Trace:
             raise refused("a function is traced while another one is", "call it, without asking for its program")
         token = state.tracing.set(self)
         try:
-            with state.building(), program_guard(self.program, self.startup), _layers_call_rewritten():
-                with self._swapped.all(roots):
-                    yield
-                    self._swapped.write_back()
+            with (
+                state.building(),
+                program_guard(self.program, self.startup),
+                _layers_call_rewritten(),
+                self._swapped.all(roots),
+            ):
+                yield
+                self._swapped.write_back()
         finally:
             state.tracing.reset(token)
 
@@ -144,14 +148,14 @@ def _layers_call_rewritten() -> Iterator[None]:
     global _active
     if not _active:
         _plain.append(Layer.__call__)
-        Layer.__call__ = _called  # type: ignore[method-assign]
+        setattr(Layer, "__call__", _called)  # noqa: B010
     _active += 1
     try:
         yield
     finally:
         _active -= 1
         if not _active:
-            Layer.__call__ = _plain.pop()  # type: ignore[method-assign]
+            setattr(Layer, "__call__", _plain.pop())  # noqa: B010
 
 
 _plain: list[Callable[..., Any]] = []

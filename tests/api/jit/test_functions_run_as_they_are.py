@@ -6,7 +6,6 @@ import pytest
 
 import gradtool as paddle
 from gradtool.distributed import fleet
-from gradtool.engine.core.errors import UnsupportedError
 
 pytestmark = pytest.mark.usefixtures("dynamic")
 
@@ -28,13 +27,6 @@ def test_functions_and_layers_run_as_they_are() -> None:
     assert paddle.jit.not_to_static(double) is double
     paddle.jit.enable_to_static(False)
     paddle.jit.ignore_module([])
-
-
-def test_programs_are_neither_written_nor_read() -> None:
-    with pytest.raises(UnsupportedError, match="state_dict"):
-        paddle.jit.save(paddle.nn.Linear(2, 1), "model")
-    with pytest.raises(UnsupportedError, match="set_state_dict"):
-        paddle.jit.load("model")
 
 
 def test_descriptions_of_inputs() -> None:

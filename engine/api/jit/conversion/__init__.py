@@ -1,1 +1,1 @@
-"""Python functions whose branches and loops may ask tensors: the same functions, written so that programs hold both ways."""
+"""Functions whose branches and loops may ask tensors, rewritten so that a program holds every way."""

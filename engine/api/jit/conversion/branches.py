@@ -49,13 +49,16 @@ def truth(test: Any) -> Any:
         )
     if test.dtype.name != "bool":
         test = _creation.cast(test, "bool")  # as Python has it: what is not zero
-    return test if not test.ndim else _creation_reshape(test)
+    return scalar(test)
 
 
-def _creation_reshape(test: Any) -> Any:
-    import gradtool
+def scalar(value: Any) -> Any:
+    """A number as it is, a tensor of one element without dimensions."""
+    if isinstance(value, Variable) and value.ndim:
+        import gradtool
 
-    return gradtool.reshape(test, [])
+        return gradtool.reshape(value, [])
+    return value
 
 
 def branched(test: Any, on_true: Way, on_false: Way, state: State) -> None:
@@ -107,7 +110,7 @@ def _built(decides: Variable, on_true: Way, on_false: Way, state: State) -> Any:
     """Build both ways, and give names and containers what the program chooses; the chosen result."""
     program = default.default_main_program()
     parent = program.current_block()
-    otherwise = _logic.logical_not(decides)
+    otherwise: Any = _logic.logical_not(decides)
     before = state.get()
     containers = Containers(before)
     pair = []
@@ -206,5 +209,3 @@ def _merged_contents(containers: Containers, yes: _Built, no: _Built, merging: M
             )
         merged.append((container, value))
     return merged
-
-

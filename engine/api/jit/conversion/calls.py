@@ -59,8 +59,10 @@ def converted(function: Any) -> Any:
     python = getattr(function, "__jit_python__", None)
     if python is not None and not isinstance(function, type):
         return function if is_left(function) else converted(python)
-    call = getattr(type(function), "__call__", None)
-    if isinstance(call, types.FunctionType) and not isinstance(function, type) and not is_library(call.__module__):
+    if isinstance(function, type):
+        return function
+    call = next((vars(c)["__call__"] for c in type(function).__mro__ if "__call__" in vars(c)), None)
+    if isinstance(call, types.FunctionType) and not is_library(call.__module__):
         return types.MethodType(converted(call), function)
     return function
 

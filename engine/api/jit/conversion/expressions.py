@@ -124,12 +124,14 @@ class Expressions(ast.NodeTransformer):
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         target = node.target
         if isinstance(target, ast.Name):
-            value = ast.BinOp(ast.Name(target.id, ast.Load()), node.op, node.value)
-            stepped = asked("stepped", self.visit_Name(value.left), self.visit(node.value), ast.Constant(_sign(node.op)))
+            before = self.visit_Name(ast.Name(target.id, ast.Load()))
+            stepped = asked("stepped", before, self.visit(node.value), ast.Constant(_sign(node.op)))
             return placed(ast.Assign([target], stepped), node)
         if isinstance(target, ast.Subscript):
             place = self.visit(target.value), self.visit(target.slice)
-            return placed(ast.Expr(asked("part_stepped", *place, self.visit(node.value), ast.Constant(_sign(node.op)))), node)
+            return placed(
+                ast.Expr(asked("part_stepped", *place, self.visit(node.value), ast.Constant(_sign(node.op)))), node
+            )
         return self.generic_visit(node)
 
 
@@ -150,5 +152,10 @@ def _is_safe(call: ast.Call) -> bool:
     return isinstance(call.func, ast.Attribute) and call.func.attr in _SAFE
 
 
-_SAFE = frozenset("sum mean max min all any abs norm item numel dim isfinite isnan isinf astype cast".split())
+_SAFE = frozenset(
+    (
+        *("sum", "mean", "max", "min", "all", "any", "abs", "norm", "item", "numel", "dim"),
+        *("isfinite", "isnan", "isinf", "astype", "cast"),
+    )
+)
 """Methods that never fail, whatever the values are."""

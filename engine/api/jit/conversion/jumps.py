@@ -61,7 +61,9 @@ class Lowering:
     def _guarded(self, rest: list[ast.stmt], flags: _Flags, at: ast.stmt) -> ast.stmt:
         """*rest*, for when nothing has jumped."""
         body = self.block(rest, flags)
-        tests: list[ast.expr] = [ast.Name(flags.name(w), ast.Load()) for w in sorted(flags.used & {"broken", "skipped"})]
+        tests: list[ast.expr] = [
+            ast.Name(flags.name(w), ast.Load()) for w in sorted(flags.used & {"broken", "skipped"})
+        ]
         test = tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), tests)
         return placed(ast.If(ast.UnaryOp(ast.Not(), test), body, []), at)
 
@@ -151,5 +153,3 @@ def placed(node: ast.stmt, at: ast.AST) -> ast.stmt:
             inner.lineno = inner.end_lineno = line  # type: ignore[attr-defined]
             inner.col_offset = inner.end_col_offset = column  # type: ignore[attr-defined]
     return node
-
-

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Sized
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from gradtool.static._branches import number
 from gradtool.static._loops import while_loop
 
 from .branches import State, branched, truth
-from .containers import Containers
+from .containers import Containers, put
 from .merging import NUMBERS
 from .refusals import ConversionError, Unset, refused
 
@@ -120,13 +121,15 @@ def iterated(items: Any, body: Body, state: State, stopped: Any) -> None:
         _counted(items, body, state, stopped)
         return
     over: Any = False
-    for item in _limited(items, lambda: over):
+    for item in items:
         if isinstance(over, Variable):
-            branched(_logic.logical_not(over), lambda item=item: body(item), _nothing, state)
+            branched(_logic.logical_not(over), partial(body, item), _nothing, state)
         else:
             body(item)
         over = truth(stopped()) if stopped is not None else False
-        if not isinstance(over, Variable) and over:
+        if isinstance(over, Variable):
+            _check_length(items)
+        elif over:
             return
 
 
@@ -134,15 +137,13 @@ def _nothing() -> None:
     return None
 
 
-def _limited(items: Iterable[Any], over: Callable[[], Any]) -> Iterator[Any]:
-    """*items*; where a tensor decides when to stop, their number must be known."""
-    for item in items:
-        yield item
-        if isinstance(over(), Variable) and not isinstance(items, Sized):
-            raise refused(
-                f"a tensor decides when to leave this loop over a {type(items).__name__}, whose length is not known",
-                "loop over range(n) or a list, or write the loop with while and a tensor",
-            )
+def _check_length(items: Iterable[Any]) -> None:
+    """Raise where a tensor decides when to leave a loop that may have no end."""
+    if not isinstance(items, (Sized, enumerate, zip, reversed, map, Variable)):
+        raise refused(
+            f"a tensor decides when to leave this loop over a {type(items).__name__}, whose length is not known",
+            "loop over range(n) or a list, or write the loop with while and a tensor",
+        )
 
 
 def _counted(items: Counted | Rows, body: Body, state: State, stopped: Any) -> None:
@@ -182,143 +183,155 @@ class _Loop:
     def build(self, goes_on: Callable[[], Any]) -> None:
         """Build the loop, and give the names what they have after it."""
         before = self.state.get()
-        start = list(before)
         containers = Containers(v for v in before if not isinstance(v, Variable))
         specs: dict[int, TensorSpec] = {}
         counter = self.counter
         while True:
             try:
-                self._carry(goes_on, start, containers, specs, counter)
+                _Attempt(self, goes_on, before, containers, specs).build(counter)
                 return
             except _Promoted as promoted:
                 specs[promoted.place] = promoted.spec
+                self.counter = counter
                 self.state.set(before)
                 containers.restore()
 
-    def _carry(
-        self, goes_on: Any, before: list[Any], containers: Containers, specs: dict[int, TensorSpec], counter: Any
+    def refused(self, why: str, hint: str | None = None) -> ConversionError:
+        """The error for what a program cannot hold of the loop."""
+        hint = hint or "give what the loop changes a tensor of the same shape and type before it"
+        return refused(f"a tensor decides how often this loop runs, but {why}", hint, self.place)
+
+
+class _Attempt:
+    """A loop with tensors of certain types and shapes to begin with.
+
+    Args:
+        before: what the names hold before the loop.
+        specs: by place among the names, what a number, or nothing, begins as.
+    """
+
+    def __init__(
+        self, loop: _Loop, goes_on: Any, before: tuple[Any, ...], containers: Containers, specs: dict[int, TensorSpec]
     ) -> None:
-        state = self.state
-        rebound = before[: state.size]
-        places = [i for i, v in enumerate(rebound) if i in specs or self._is_carried(v)]
-        entries = [self._begun(rebound[i], specs.get(i)) for i in places]
-        carry = [counter, *entries] if counter is not None else entries
+        self.loop = loop
+        self.state = loop.state
+        self.goes_on = goes_on
+        self.before = before
+        self.containers = containers
+        self.specs = specs
+        self.places = [i for i, v in enumerate(before) if i in specs or _is_carried(v)]
+
+    def build(self, counter: Any) -> None:
+        """Build it, and give the names what they have after it."""
+        entries = [self._begun(self.before[i], self.specs.get(i)) for i in self.places]
+        carry = entries if counter is None else [counter, *entries]
         if not carry:
-            raise self._refused("nothing that the test reads changes in the loop")
-
-        def take(values: tuple[Any, ...]) -> None:
-            if counter is not None:
-                self.counter, values = values[0], values[1:]
-            current = list(rebound)
-            for i, value in zip(places, values, strict=True):
-                current[i] = value
-            containers.restore()
-            state.set(current)
-
-        def test(*values: Any) -> Any:
-            take(values)
-            holds = goes_on()
-            return holds if isinstance(holds, Variable) else _creation.full([], holds, "bool")
-
-        def step(*values: Any) -> list[Any]:
-            take(values)
-            self.body()
-            after = list(state.get())
-            self._check(before, after, places, containers, values[counter is not None :], specs)
-            result = [after[i] for i in places]
-            if counter is None:
-                return result
-            return [values[0] + self.step, *result]
-
+            raise self.loop.refused("nothing that the test reads changes in the loop")
         try:
-            values = list(while_loop(test, step, carry))
+            values = list(while_loop(self._test, self._step, carry))
         except ConversionError:
             raise
         except GradtoolError as error:
             if error.message.startswith("while_loop"):
-                raise self._refused(error.message.removeprefix("while_loop: ")) from error
+                raise self.loop.refused(error.message.removeprefix("while_loop: ")) from error
             raise
-        take(tuple(values))
-        if counter is not None:
-            values = values[1:]
-        final = list(rebound)
-        for i, value in enumerate(rebound):
-            if isinstance(value, Unset) and i not in specs:
-                final[i] = Unset(value.name, "only a loop that a tensor repeats gives it a value", self.place)
-        for i, value in zip(places, values, strict=True):
-            final[i] = value
-        state.set(final)
+        left = {
+            i: Unset(v.name, "only a loop that a tensor repeats gives it a value", self.loop.place)
+            for i, v in enumerate(self.before)
+            if isinstance(v, Unset) and i not in self.specs
+        }
+        self._take(tuple(values), left)
 
-    def _is_carried(self, value: Any) -> bool:
-        if isinstance(value, (Variable, *NUMBERS)):
-            return True
-        if not isinstance(value, (list, tuple, dict)):
-            return False
-        held = leaves(value)
-        return any(isinstance(v, Variable) for v in held) and all(isinstance(v, (Variable, *NUMBERS)) for v in held)
+    def _take(self, values: tuple[Any, ...], left: dict[int, Any]) -> None:
+        """Let names and containers hold what the loop carries.
+
+        Args:
+            left: by place, what else names hold.
+        """
+        if self.loop.counter is not None:
+            self.loop.counter, values = values[0], values[1:]
+        self.containers.restore()
+        current = list(self.before)
+        for i, value in left.items():
+            current[i] = value
+        for i, value in zip(self.places, values, strict=True):
+            current[i] = value
+            if i >= self.state.size:
+                put(self.before[i], value)
+        self.state.set(current)
+
+    def _test(self, *values: Any) -> Any:
+        self._take(values, {})
+        holds = self.goes_on()
+        return holds if isinstance(holds, Variable) else _creation.full([], holds, "bool")
+
+    def _step(self, *values: Any) -> list[Any]:
+        self._take(values, {})
+        self.loop.body()
+        after = self.state.get()
+        own = values if self.loop.counter is None else values[1:]
+        self._check_containers()
+        for i, entry in zip(self.places, own, strict=True):
+            self._check_carried(i, after[i], entry)
+        for i in set(range(self.state.size)).difference(self.places):
+            self._check_constant(i, after[i], self.before[i])
+        result = [after[i].copy() if i >= self.state.size else after[i] for i in self.places]
+        return result if self.loop.counter is None else [values[0] + self.loop.step, *result]
 
     def _begun(self, value: Any, spec: TensorSpec | None) -> Any:
         """What the loop begins with in the place of *value*."""
-        if spec is not None:
-            begin = value if isinstance(value, NUMBERS) else 0
-            if any(d < 0 for d in spec.shape):
-                raise self._refused(
-                    f"a variable becomes a tensor of the shape {list(spec.shape)} in it, which is not known before"
-                )
-            return _creation.full(list(spec.shape), begin, spec.dtype)
-        return mapped(lambda v: v if isinstance(v, Variable) else number(v, None), value)
+        if spec is None:
+            return mapped(lambda v: v if isinstance(v, Variable) else number(v, None), value)
+        if any(d < 0 for d in spec.shape):
+            raise self.loop.refused(
+                f"a variable becomes a tensor of the shape {list(spec.shape)} in it, which is not known before"
+            )
+        return _creation.full(list(spec.shape), value if isinstance(value, NUMBERS) else 0, spec.dtype)
 
-    def _check(
-        self,
-        before: list[Any],
-        after: list[Any],
-        places: list[int],
-        containers: Containers,
-        carry: tuple[Any, ...],
-        specs: dict[int, TensorSpec],
-    ) -> None:
-        """Raise unless a program can go on with what the body left."""
-        names = self.state.names
-        for container, held in containers.changed():
+    # -- what a program cannot go on with -----------------------------------------------------------------------------
+
+    def _check_containers(self) -> None:
+        carried = {id(self.before[i]) for i in self.places}
+        for container, held in self.containers.changed():
+            if id(container) in carried and len(container) == len(held):
+                continue
             verb = "grows" if len(container) > len(held) else "changes"
-            raise self._refused(
-                f"a {type(container).__name__} {verb} in it, and programs carry tensors alone from one iteration to the next",
+            raise self.loop.refused(
+                f"a {type(container).__name__} {verb} in it, and programs carry tensors from one iteration to the next",
                 "carry one tensor with a row for each step, and write rows with paddle.scatter",
             )
-        for i, own in zip(places, carry, strict=True):
-            if isinstance(after[i], Unset) and after[i].why:
-                after[i].read()
-            if isinstance(before[i], (Unset, *NUMBERS)) and _tensor_grew(after[i], own):
-                raise _Promoted(i, spec_of(after[i]))
-            if (why := difference(after[i], own)) is not None:
-                raise self._refused(f"'{names[i]}' becomes another structure in it: {why}")
-        for i in range(self.state.size):
-            if i in places:
-                continue
-            value, start = after[i], before[i]
-            if value is start or isinstance(value, Unset):
-                continue
-            if isinstance(start, Unset):
-                self._first_set(i, value)
-            elif isinstance(value, Variable) or not _same(value, start):
-                raise self._refused(
-                    f"'{names[i]}' is a {type(start).__name__} before it and a {_kind(value)} in it",
-                    f"give '{names[i]}' a tensor of the same shape and type before the loop",
-                )
 
-    def _first_set(self, i: int, value: Any) -> None:
-        """A name that only the loop gives a value: begun with zeros, where something reads it later."""
-        name = self.state.names[i]
-        if name not in self.state.needed:
-            return
-        if isinstance(value, Variable):
-            raise _Promoted(i, value.spec)
-        if isinstance(value, NUMBERS):
+    def _check_carried(self, i: int, value: Any, entry: Any) -> None:
+        if isinstance(value, Unset) and value.why:
+            value.read()
+        if isinstance(self.before[i], (Unset, *NUMBERS)) and _tensor_grew(value, entry):
             raise _Promoted(i, spec_of(value))
+        if (why := difference(value, entry)) is not None:
+            raise self.loop.refused(f"'{self.state.names[i]}' becomes another structure in it: {why}")
 
-    def _refused(self, why: str, hint: str | None = None) -> ConversionError:
-        hint = hint or "give what the loop changes a tensor of the same shape and type before it"
-        return refused(f"a tensor decides how often this loop runs, but {why}", hint, self.place)
+    def _check_constant(self, i: int, value: Any, before: Any) -> None:
+        if value is before or isinstance(value, Unset):
+            return
+        name = self.state.names[i]
+        if isinstance(before, Unset):
+            # A name that only the loop gives a value begins with zeros, where something reads it later.
+            if name in self.state.needed and isinstance(value, (Variable, *NUMBERS)):
+                raise _Promoted(i, spec_of(value))
+        elif isinstance(value, Variable) or not _same(value, before):
+            raise self.loop.refused(
+                f"'{name}' is a {type(before).__name__} before it and a {_kind(value)} in it",
+                f"give '{name}' a tensor of the same shape and type before the loop",
+            )
+
+
+def _is_carried(value: Any) -> bool:
+    """Whether a program carries *value* from one iteration to the next."""
+    if isinstance(value, (Variable, *NUMBERS)):
+        return True
+    if not isinstance(value, (list, tuple, dict)):
+        return False
+    held = leaves(value)
+    return any(isinstance(v, Variable) for v in held) and all(isinstance(v, (Variable, *NUMBERS)) for v in held)
 
 
 def _tensor_grew(value: Any, own: Any) -> bool:
@@ -330,7 +343,7 @@ def _tensor_grew(value: Any, own: Any) -> bool:
 
 def spec_of(value: Any) -> TensorSpec:
     """The spec of a variable, or of the variable that a number becomes."""
-    return value.spec if isinstance(value, Variable) else number(value, None).spec  # type: ignore[no-any-return]
+    return value.spec if isinstance(value, Variable) else number(value, None).spec
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -347,4 +360,3 @@ def _kind(value: Any) -> str:
 
 
 __all__ = ["Counted", "Rows", "has_unknown_length", "iterated", "length", "repeated"]
-

@@ -120,9 +120,11 @@ def in_place(owner: Any, method: str) -> Callable[..., Any]:
     if isinstance(owner, Unset):
         owner = owner.read()
     if not isinstance(owner, Variable):
-        return _called(getattr(owner, method))
+        from .runtime import callee
+
+        return callee(getattr(owner, method))  # type: ignore[no-any-return]
     if method in _FILLS:
-        return lambda *args: _put(owner, _creation.full_like(owner, *_FILLS[method], *args), method)
+        return lambda *given: _put(owner, _creation.full_like(owner, (*_FILLS[method], *given)[0]), method)
     if method == "copy_":
         return lambda other, *args: _put(owner, other, method)
     function = method[:-1]
@@ -141,12 +143,6 @@ def in_place(owner: Any, method: str) -> Callable[..., Any]:
 _FILLS: dict[str, tuple[float, ...]] = {"zero_": (0.0,), "fill_": ()}
 
 
-def _called(function: Any) -> Any:
-    from .runtime import callee
-
-    return callee(function)
-
-
 def put_part(home: Variable, index: Any, new: Any) -> None:
     """Write a part of a variable."""
     from gradtool.static import setitem
@@ -156,7 +152,9 @@ def put_part(home: Variable, index: Any, new: Any) -> None:
 
 def _put(home: Variable, result: Any, method: str) -> Variable:
     """Let *home* have the values of *result* from here on."""
-    if result.ndim != home.ndim or any(-1 not in pair and pair[0] != pair[1] for pair in zip(result.shape, home.shape, strict=True)):
+    if result.ndim != home.ndim or any(
+        -1 not in pair and pair[0] != pair[1] for pair in zip(result.shape, home.shape, strict=True)
+    ):
         raise refused(
             f"{method} changes the shape {list(home.shape)} of a tensor to {list(result.shape)} in place",
             f"use the form that makes a new tensor: x = x.{method.rstrip('_')}(…)",

@@ -145,8 +145,8 @@ def _equal(t: Any, f: Any) -> bool:
 
 def _unlike(t: Any, f: Any) -> str | None:
     shallow = difference(
-        {k: None for k in t} if isinstance(t, dict) else [None] * len(t),
-        {k: None for k in f} if isinstance(f, dict) else [None] * len(f),
+        dict.fromkeys(t) if isinstance(t, dict) else [None] * len(t),
+        dict.fromkeys(f) if isinstance(f, dict) else [None] * len(f),
     )
     return None if shallow is None else f"{shallow}"
 

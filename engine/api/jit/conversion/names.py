@@ -13,7 +13,10 @@ LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 CHANGING = frozenset(
-    "append extend insert pop remove clear update setdefault popitem add discard sort reverse".split()
+    (
+        *("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse"),
+        *("update", "setdefault", "popitem", "add", "discard"),
+    )
 )
 """Methods of Python's containers that change them."""
 
@@ -39,10 +42,8 @@ def bound(nodes: Iterable[ast.AST]) -> list[str]:
     for node in within(nodes):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             names.add(node.id)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            names.add(node.name)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            names.add(node.name)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)):
+            names.update([node.name] if node.name else [])
         elif isinstance(node, ast.alias):
             names.add((node.asname or node.name).partition(".")[0])
         elif isinstance(node, _COMPREHENSIONS):

@@ -42,7 +42,9 @@ class Unset:
     def read(self) -> Any:
         """Raise what reading the name raises."""
         if not self.why:
-            raise UnboundLocalError(f"cannot access local variable '{self.name}' where it is not associated with a value")
+            raise UnboundLocalError(
+                f"cannot access local variable '{self.name}' where it is not associated with a value"
+            )
         raise refused(
             f"'{self.name}' is read here, but {self.why}",
             f"give '{self.name}' a value of the same shape and type on every way, before it too",

@@ -1,7 +1,7 @@
 """A function whose branches and loops ask the runtime which way to go.
 
-Of ``if test: body`` it makes functions of both ways, and of what they assign to, one that reads it and one that sets it:
-the runtime takes the way that Python would take, or, where the test is a variable of a program, builds both.
+Of ``if test: body`` it makes functions of both ways, and of what they assign to, one that reads it and one that sets
+it: the runtime takes the way that Python would take, or, where the test is a variable of a program, builds both.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class _Rewriting:
             if isinstance(node, (ast.If, ast.While, ast.For)):
                 parts = [*node.body, *node.orelse]
                 if isinstance(node, ast.For):
-                    parts.append(ast.Expr(node.target))  # type: ignore[arg-type]
+                    parts.append(ast.Expr(node.target))
                 inside: dict[str, int] = {}
                 for inner in ast.walk(node):
                     if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from gradtool import _creation, _logic
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.variable import Variable
 
-from .branches import State, branched, chosen, returned, truth
+from .branches import State, branched, chosen, returned, scalar, truth
 from .loops import Counted, Rows, has_unknown_length, iterated, length, repeated
 from .members import in_place, member, put_part
 from .refusals import Unset, refused
@@ -114,8 +115,7 @@ def compared(left: Any, *pairs: tuple[str, Callable[[], Any]]) -> Any:
     result: Any = True
     for sign, operand in pairs:
         right = operand()
-        holds = _COMPARISONS[sign](left, right)
-        result = both(result, lambda holds=holds: holds, False)
+        result = both(result, partial(_COMPARISONS[sign], left, right), False)
         if not isinstance(result, Variable) and not result:
             return result
         left = right
@@ -232,15 +232,6 @@ def _range(*ends: Any) -> Any:
             raise refused(f"range() of a tensor of shape {list(v.shape)}", "give it tensors of one element")
     scalars = [scalar(v) for v in ends]
     return Counted(0, scalars[0]) if len(scalars) == 1 else Counted(*scalars)
-
-
-def scalar(v: Any) -> Any:
-    """A number as it is, a tensor of one element without dimensions."""
-    if isinstance(v, Variable) and v.ndim:
-        import gradtool
-
-        return gradtool.reshape(v, [])
-    return v
 
 
 def _enumerate(items: Any, start: int = 0) -> Any:

@@ -71,11 +71,11 @@ def _is_of(node: Definition, code: types.CodeType) -> bool:
         return False
     body = node.body
     begin, end = (body.lineno, body.col_offset), (body.end_lineno or 0, body.end_col_offset or 0)
-    places = [(p[0], p[2], p[1], p[3]) for p in code.co_positions() if None not in p and p[3]]
+    places: Any = [(p[0], p[2], p[1], p[3]) for p in code.co_positions() if None not in p and p[3]]
     spots = [((a, b), (c, d)) for a, b, c, d in places]
     names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
     own = list(code.co_varnames[: code.co_argcount])
-    return names == own and all(begin <= first and last <= end for first, last in spots)  # type: ignore[operator]
+    return names == own and all(begin <= first and last <= end for first, last in spots)
 
 
 def compiled(function: types.FunctionType, definition: ast.FunctionDef, name: str) -> types.CodeType:

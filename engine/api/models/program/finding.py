@@ -12,7 +12,7 @@ from gradtool.engine.ir import roles
 from gradtool.engine.ir.operator import each
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.strip import strip_backward
-from gradtool.engine.ir.variable import Parameter, Variable
+from gradtool.engine.ir.variable import DENSE, Parameter, Variable
 from gradtool.nn import Layer
 
 from .. import loader
@@ -176,7 +176,8 @@ def _distinct(named: Mapping[str, Variable]) -> dict[str, Variable]:
 
 
 def _of_program(program: Program) -> dict[str, Variable]:
-    return {n: v for n, v in program.global_block().vars.items() if not v.persistable}
+    # What runs of blocks leave behind is no tensor.
+    return {n: v for n, v in program.global_block().vars.items() if not v.persistable and v.kind == DENSE}
 
 
 def _chosen(
