@@ -16,7 +16,7 @@ from gradtool.engine.eager.tensor import Tensor
 from .usages import USAGES, seeded
 
 PADDLE = json.loads((Path(__file__).parent / "paddle.json").read_text())["usages"]
-"""By usage, what Paddle gave for each call, and whether the program that it makes with ``full_graph=True`` does, too."""
+"""By usage, what Paddle gave for each call, and what the program does that it makes with ``full_graph=True``."""
 
 pytestmark = pytest.mark.usefixtures("dynamic")
 
