@@ -16,6 +16,7 @@ from ..core import watch
 from ..core.source import Location
 from ..core.spec import dtype as dtype_of
 from ..core.spec import float64
+from ..core.tensor_array import TensorArray
 from ..kernels.choice import reference
 from ..runs.bound import NOT_DRAWN_AGAIN, Binding, kernel
 from ..runs.branch import Branch
@@ -140,6 +141,8 @@ def wide(value: Any) -> Any:
         return [wide(v) for v in value]
     if value is None:
         return None
+    if isinstance(value, TensorArray):
+        return value.mapped(wide)
     array = magnitudes.plain(value) if not hasattr(value, "dense") else np.asarray(value.dense())
     if array.dtype.kind == "c" or not magnitudes.holds_numbers(array):
         return array

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ..core import names, watch
 from ..core.source import Location
+from ..core.tensor_array import TensorArray
 from ..eager.tensor import Leaf, Tensor
 from ..executor.plan import Step
 from ..ir import roles
@@ -250,8 +251,8 @@ def _variables(slots: Sequence[Any], values: Sequence[Any], arrays: Sequence[Any
 
 
 def _is_tensor(array: Any) -> bool:
-    """Whether it is no scope of a block, nor absent."""
-    return hasattr(array, "dtype")
+    """Whether it is no scope of a block, no array of tensors (which others made), nor absent."""
+    return hasattr(array, "dtype") and not isinstance(array, TensorArray)
 
 
 def _computed(event: watch.Computed) -> OpEvent:

@@ -7,6 +7,7 @@ from typing import Any
 from gradtool.engine.core.errors import DtypeError, ShapeError, UsageError, expect_type
 from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager import mode
+from gradtool.engine.ir.variable import ARRAY
 from gradtool.engine.ops.infer import axis_in
 
 from ._arguments import INTEGERS, Dims, dims, integer, integers, tensor, tensors
@@ -138,6 +139,10 @@ def concat(x: Any, axis: Any = 0, name: str | None = None) -> AnyTensor:
         ShapeError: they differ in another dimension (a ValueError).
     """
     where = "paddle.concat"
+    if getattr(x, "kind", None) == ARRAY:
+        from ._arrays import joined
+
+        return joined(x, integer(axis, "axis", where), False, name)
     parts = [x] if isinstance(x, AnyTensor) else tensors(x, "x", where)
     if mode.casting is None:
         _same_dtypes(parts, where)
@@ -157,6 +162,10 @@ def _same_dtypes(parts: list[AnyTensor], where: str) -> None:
 def stack(x: Any, axis: int = 0, name: str | None = None) -> AnyTensor:
     """The tensors in the list *x*, all of one shape, along a new dimension *axis*."""
     where = "paddle.stack"
+    if getattr(x, "kind", None) == ARRAY:
+        from ._arrays import joined
+
+        return joined(x, integer(axis, "axis", where), True, name)
     parts = tensors(x, "x", where)
     if mode.casting is None:
         _same_dtypes(parts, where)

@@ -107,7 +107,12 @@ provide("gradtool.fluid.layers", "gradtool._parameters", "create_global_var crea
 provide("gradtool.fluid.layers", "gradtool.static._branches", "case cond switch_case")
 provide("gradtool.fluid.layers", "gradtool.static._effects", "Assert Print py_func")
 provide("gradtool.fluid.layers", "gradtool.static._loops", "while_loop")
-provide("gradtool.fluid.layers", "gradtool._arrays", "array_length array_read array_write create_array")
+provide(
+    "gradtool.fluid.layers",
+    "gradtool._arrays",
+    "array_length array_read array_write create_array tensor_array_to_tensor",
+)
+provide("gradtool.fluid.layers", "gradtool.static._while", "While")
 provide("gradtool.fluid.layers", "gradtool.static._metrics", "accuracy auc")
 announce(
     "gradtool.fluid.layers",

@@ -13,7 +13,7 @@ from ..core import names, source
 from ..core.errors import UnsupportedError
 from ..ir.blocks import reads, region, slot
 from ..ir.operator import Operator, each, mapped
-from ..ir.variable import Variable
+from ..ir.variable import Variable, gradient_variable
 from ..ops import registry
 from .differentiator import Differentiator, SweptOp
 from .duals import dual
@@ -134,7 +134,7 @@ def _while(grads: Differentiator, node: SweptOp, arriving: Gradients, mask: list
     behind = {v: _named_after(grads, grads.values.written(op, v), g) for v, g in pairs if g is not None}
     seeds = dict(behind)
     for v in _carried(child, [v for v, _ in pairs], seeds):
-        seeds[v] = Variable(child.target, names.grad(v.name), v.spec)
+        seeds[v] = gradient_variable(child.target, names.grad(v.name), v)
         child.target.vars[seeds[v].name] = seeds[v]
     # One run backwards, which ends with what it began with.
     for v, g in seeds.items():
@@ -186,7 +186,7 @@ def _named_after(grads: Differentiator, value: Value, g: Variable) -> Variable:
         return g
     if g.block is grads.target and names.forward(g.name) == v.name:
         return g
-    copied = Variable(grads.target, "", v.spec)
+    copied = gradient_variable(grads.target, "", v)
     if grads.namer.borrows(value):
         grads.namer.settle(copied, names.grad(v.name))
         grads.namer.lend(copied, value)

@@ -16,7 +16,7 @@ from ..ir import roles
 from ..ir.blocks import STEP_SCOPES, is_around, writes
 from ..ir.operator import Operands, Operator, each, intern_attrs
 from ..ir.program import Block
-from ..ir.variable import SELECTED_ROWS, Variable
+from ..ir.variable import SELECTED_ROWS, Variable, gradient_variable
 from ..ops import registry
 from ..ops.opdef import OpDef, Rule
 from ..ops.readings import flatten, out_places, regroup
@@ -81,6 +81,8 @@ class Differentiator:
         self.recomputed = Recomputation(self.values)
         again = call.number > 1
         self.earlier = EarlierOps(block if again and target is None else None, self.values)
+        self.new_places: dict[Variable, set[Operator]] = {}
+        """For arrays of tensors: what surely writes them where nothing has been (``arrays.py``)."""
         self._inside = inside
         self._stopped = Stops(self.values, stopped)
         if again and not inside:
@@ -95,7 +97,7 @@ class Differentiator:
 
     def new_gradient(self, value: Value) -> Variable:
         """A new variable for a gradient of *value*; it has no name yet (:class:`Namer`)."""
-        return Variable(self.target, "", variable_of(value).spec)
+        return gradient_variable(self.target, "", variable_of(value))
 
     # -- seeds ----------------------------------------------------------------------------------------------------
 

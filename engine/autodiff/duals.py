@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..core import names
 from ..ir.blocks import STEP_SCOPES, Carried, Region, reads, region, writes
 from ..ir.operator import Operator
-from ..ir.variable import Variable
+from ..ir.variable import Variable, gradient_variable
 from ..ops import registry
 from ..ops.readings import flatten, out_places
 from .differentiator import Differentiator, SweptOp
@@ -126,7 +126,7 @@ def _arrive(
     starts: list[Variable] = []
     for c in carried:
         assert c.end is not None
-        start = Variable(child.target, "", c.end.spec)
+        start = gradient_variable(child.target, "", c.end)
         child.namer.settle(start, names.grad(c.end.name))
         child.target.vars[start.name] = start
         starts.append(start)

@@ -134,7 +134,7 @@ class Saves:
         there = home.vars.get(name)
         if there is not None:
             return there
-        copy = Variable(home, name, v.spec, stop_gradient=v.stop_gradient)
+        copy = Variable(home, name, v.spec, stop_gradient=v.stop_gradient, kind=v.kind)
         self._take(name)
         assign = registry.by_type("assign")
         near = writer or home.ops[-1]

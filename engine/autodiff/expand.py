@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..core import names
 from ..ir.operator import Operator, intern_attrs
-from ..ir.variable import Variable
+from ..ir.variable import ARRAY, Variable
 from ..ops import registry
 from ..ops.opdef import OpDef
 from ..ops.readings import regroup
-from .values import Value
+from .arrays import writes_new_place
+from .values import Value, variable_of
 
 if TYPE_CHECKING:
     from .differentiator import Differentiator, SweptOp
@@ -68,6 +69,11 @@ def expand(grads: Differentiator, node: SweptOp, args: list[Any], mask: list[boo
             continue
         if isinstance(call, AskedResult):
             continue
+        if call.op.type == "array_without" and op.type == "write_to_array" and writes_new_place(grads, op):
+            results.append(call.operands[0])
+            continue
+        if call.op.type == "scale" and variable_of(value).kind == ARRAY:  # what a sum asks for: the gradient as it is
+            call = AskedOp(registry.by_type("assign"), call.operands[:1], {})
         _make_operands(grads, call, op)
         attrs = intern_attrs(call.op, call.attrs)
         earlier = grads.earlier.contribution(value, call.op, attrs, call.operands)

@@ -127,7 +127,7 @@ class Control:
         region, context, instruction = self.region, self.context, self.instruction
         assert instruction is not None
         wanted = [v if r in live else None for v, r in zip(flat(region.op.outputs), instruction.outs, strict=True)]
-        inner = Lowering(set(), context)
+        inner = Lowering(set(), context, lambda v: v.block is region.block and not region.start_of(v))
         for op in region.block.ops:
             inner.add(op)
         # What leaves the block, and the instructions that lead to it.

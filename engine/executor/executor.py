@@ -12,9 +12,10 @@ from ..core import source, state, watch
 from ..core.errors import ArgumentTypeError, DtypeError, ExecutionError, FeedError, UninitializedError, expect_type
 from ..core.rows import RowUpdate
 from ..core.spec import UNKNOWN, Shape, bfloat16
+from ..core.tensor_array import TensorArray
 from ..ir import default
 from ..ir.program import Program
-from ..ir.variable import Variable
+from ..ir.variable import ARRAY, Variable
 from ..kernels.choice import backend as backend_called
 from ..kernels.choice import current
 from . import passes
@@ -124,7 +125,7 @@ class Executor:
             fetched = self._finish(plan, regs, values)
         finally:
             state.ended.note()
-        return fetched if return_numpy else [FetchedTensor(a) for a in fetched]
+        return fetched if return_numpy else [_handle(a) for a in fetched]
 
     def steps(
         self,
@@ -246,6 +247,11 @@ class Executor:
         return {name: _fed_value(variables[name], value) for name, value in (feed or {}).items() if name in variables}
 
 
+def _handle(value: Any) -> Any:
+    """A fetched value as a handle; a list of them for an array of tensors."""
+    return [_handle(v) for v in value] if isinstance(value, list) else FetchedTensor(value)
+
+
 def plain(program: Any) -> Any:
     """*program* itself, or the one that it was compiled from."""
     return getattr(program, "_program", program)
@@ -282,8 +288,13 @@ def _store(plan: Plan, regs: Sequence[Any], values: dict[str, np.ndarray[Any, An
             values[name] = update.dense()
 
 
-def _owned(value: Any, others: Collection[int]) -> np.ndarray[Any, Any]:
-    """*value* as an array that shares its storage with nothing, least of all with what *others* identify."""
+def _owned(value: Any, others: Collection[int]) -> Any:
+    """*value* as an array that shares its storage with nothing, least of all with what *others* identify.
+
+    Of an array of tensors, the list of them.
+    """
+    if isinstance(value, TensorArray):
+        return [None if v is None else np.array(v) for v in value.listed()]
     array = np.asarray(value)
     return array.copy() if id(value) in others or array.base is not None else array
 
@@ -302,6 +313,8 @@ def _expect_declared_type(v: Variable, value: Any) -> None:
 def _fed_value(v: Variable, value: Any) -> np.ndarray[Any, Any]:
     """*value* as an array of the declared dtype and shape."""
     wanted = v.dtype.numpy
+    if v.kind == ARRAY:
+        raise FeedError(f"'{v.name}' is an array of tensors, which cannot be fed.", variable=v.name)
     try:
         array = np.asarray(value) if hasattr(value, "__array__") else np.asarray(value, dtype=wanted)
     except (TypeError, ValueError) as error:

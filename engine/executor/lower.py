@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import compress, count, repeat
 from operator import attrgetter
 from typing import Any
@@ -10,9 +10,10 @@ from typing import Any
 from ..core import names, source
 from ..core.collector import paused_gc
 from ..core.errors import ExecutionError, FeedError, FetchError, did_you_mean
+from ..core.tensor_array import EMPTY
 from ..ir.operator import Operator, flat, mapped
 from ..ir.program import Program
-from ..ir.variable import DENSE, SELECTED_ROWS, Variable
+from ..ir.variable import ARRAY, DENSE, SELECTED_ROWS, Variable
 from ..kernels.backend import Backend, Kernel
 from ..ops.opdef import Trait
 from . import control, effects, passes
@@ -47,7 +48,7 @@ def lower(
     block = program.global_block()
     with paused_gc():
         repeated = {op.repeats for op in block.ops if op.repeats is not None}
-        lowering = Lowering(set(fed), control.LoweringContext(backend, chosen), repeated)
+        lowering = Lowering(set(fed), control.LoweringContext(backend, chosen), lambda v: True, repeated)
         for op in block.ops:
             lowering.add(op)
         # What is wanted, and the instructions that lead to it.
@@ -78,6 +79,7 @@ def optimised(
     size = lowering.size
     if "fold" in chosen:
         code, constants = passes.fold(code, keep=stored, backend=backend)
+    constants.update(dict.fromkeys(lowering.empty, EMPTY))
     stays = {*held, *constants, *lowering.initial.values()}
     if "release_shapes" in chosen:
         code, size = passes.release_shapes(code, stays | lowering.small, size, backend)
@@ -87,10 +89,21 @@ def optimised(
 
 
 class Lowering:
-    """Registers given out so far, for one block."""
+    """Registers given out so far, for one block.
 
-    def __init__(self, fed: set[str], context: control.LoweringContext, repeated: Collection[Operator] = ()) -> None:
+    Args:
+        starts_empty: whether an array holds nothing before the first operator writes it.
+    """
+
+    def __init__(
+        self,
+        fed: set[str],
+        context: control.LoweringContext,
+        starts_empty: Callable[[Variable], bool],
+        repeated: Collection[Operator] = (),
+    ) -> None:
         self.fed = fed
+        self.starts_empty = starts_empty
         self.context = context
         self.controls: dict[int, control.Control] = {}
         """What runs blocks, by the identity of its instruction."""
@@ -108,6 +121,8 @@ class Lowering:
         """For registers of values that are computed again, the one that had the value first."""
         self._written: dict[Operator, tuple[int, ...]] = {}
         """What the operators that are run again later wrote the first time."""
+        self.empty: set[int] = set()
+        """Registers of arrays that hold nothing yet."""
         self.small: set[int] = set()
         """Registers of tensors too small to be worth letting go of early."""
 
@@ -119,7 +134,11 @@ class Lowering:
         """The register of *v*; for its shape only, that of the value which *v* repeats."""
         register = self.current.get(v)
         if register is None:
-            register = self.current[v] = self.initial[v] = self._new()
+            register = self.current[v] = self._new()
+            if v.kind == ARRAY and self.starts_empty(v):
+                self.empty.add(register)
+                return register
+            self.initial[v] = register
             if v.name not in self.fed and not v.persistable:
                 self.unfed[register] = v
         return self.twins.get(register, register) if like else register
@@ -166,7 +185,7 @@ class Lowering:
                 f"cannot fetch {name!r}: no such variable in the program.",
                 hint=did_you_mean(name, program.global_block().vars),
             )
-        if v.kind not in (DENSE, SELECTED_ROWS):
+        if v.kind not in (ARRAY, DENSE, SELECTED_ROWS):
             raise FetchError(f"cannot fetch {name!r}: it holds no tensor, but {v.kind}.")
         return self.read(v)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.tensor_array import TensorArray
 from ..ir.operator import Operator
 from ..kernels.backend import Backend
 from ..ops.opdef import Trait
@@ -78,6 +79,8 @@ def release_shapes(
     xp = backend.xp
 
     def ghost(x: Any) -> Any:
+        if isinstance(x, TensorArray):
+            return x.mapped(ghost)
         return xp.broadcast_to(xp.zeros((), x.dtype), x.shape)
 
     replaced: dict[int, int] = {}

@@ -10,10 +10,11 @@ import numpy as np
 from ..core import watch
 from ..core.errors import ExecutionError
 from ..core.rows import RowArray
+from ..core.tensor_array import EMPTY, TensorArray
 from .body import Body, Carry, ShapeAt, Sum
 
-Shaped = tuple[tuple[int, ...], Any]
-"""Shape and dtype of an array that need not be kept."""
+Shaped = tuple[tuple[int, ...], Any] | TensorArray
+"""Shape and dtype of a tensor that need not be kept; of an array of tensors, the empty one, which is its zeros."""
 
 
 class Frames:
@@ -95,7 +96,7 @@ class Runner:
         return _argument(carry, arguments)
 
     def _zeros(self, shaped: Shaped | None) -> Any:
-        return None if shaped is None else self.xp.zeros(*shaped)
+        return shaped if shaped is None or isinstance(shaped, TensorArray) else self.xp.zeros(*shaped)
 
     def _new_frames(self, read: Sequence[Frames], arguments: Sequence[Any]) -> Frames | None:
         leaving = self.body.leaving
@@ -158,6 +159,8 @@ class _Total:
             value = self._xp.asarray(value)  # around the block the gradient is declared dense
         if self.value is None:
             self.value = value
+        elif isinstance(value, TensorArray):
+            self.value = self.value + value
         elif self._owned:
             self._xp.add(self.value, value, out=self.value)
         else:
@@ -174,6 +177,8 @@ def _shape(at: ShapeAt, read: Sequence[Frames], arguments: Sequence[Any]) -> Sha
 
 
 def _shaped(value: Any) -> Shaped | None:
+    if isinstance(value, TensorArray):
+        return EMPTY
     return None if value is None else (value.shape, value.dtype)
 
 

@@ -12,6 +12,7 @@ from ..core.errors import OperatorError, ProgramError, VariableNotFound, did_you
 from ..core.source import NOWHERE, Location
 from ..ops import registry
 from ..ops.opdef import BLOCK, OpDef, Slot
+from . import arrays
 from .operator import Operands, Operator
 from .program import Block, Program
 from .variable import Variable
@@ -56,11 +57,13 @@ def assemble(
     missing = next((n for n, v in op.defaults.items() if v is BLOCK and n not in attrs), None)
     if missing is not None:
         raise OperatorError(f"attribute {missing} of {op.type} is missing.")
+    operands = _operands(block, op, op.inputs, inputs, "input")
+    results = _operands(block, op, op.outputs, outputs, "output")
     assembled = Operator(
         block,
         op,
-        _operands(block, op, op.inputs, inputs, "input"),
-        _operands(block, op, op.outputs, outputs, "output"),
+        arrays.continued(block, op, operands, results),
+        results,
         op.attributes(attrs),
         loc=loc,
         role=role,

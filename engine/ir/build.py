@@ -11,10 +11,10 @@ from ..core.errors import ArgumentTypeError, GradtoolError, OperatorError, Progr
 from ..core.spec import TensorSpec
 from ..ops import compat, registry
 from ..ops.opdef import OpDef, Slot
-from . import renew
+from . import arrays, renew
 from .operator import COMMON, Operands, Operator, each, mapped
 from .program import Block
-from .variable import Variable
+from .variable import ARRAY, Variable
 
 _SPEC = attrgetter("spec")
 
@@ -50,6 +50,9 @@ def emit(
         _check_member(v, block, op)
     if block.program.renewed:
         inputs = renew.current_operands(block.program, inputs)
+    inputs = arrays.continued(block, op, inputs, output_names)
+    arrays.expect_taken(op, inputs)
+    kind = arrays.kind_of_results(op, inputs)
     try:
         specs = infer(op, inputs, filled)
     except GradtoolError as error:
@@ -59,10 +62,10 @@ def emit(
 
     def output(name: Any, spec: TensorSpec) -> Variable:
         if isinstance(name, Variable):
-            if name.op is None and not (name.persistable or name.is_data):
+            if (name.op is None and not (name.persistable or name.is_data)) or name.kind == ARRAY:
                 name.spec = spec  # made without a shape, to be written here for the first time
             return name
-        return block.add_var(Variable(block, name, spec, stop_gradient=stop))
+        return block.add_var(Variable(block, name, spec, stop_gradient=stop, kind=kind))
 
     outputs: list[Any] = []
     for slot, wanted, spec in zip(op.outputs, output_names, specs, strict=True):
@@ -113,6 +116,9 @@ def checked_op(
     op = registry.by_type(type_)
     ins = _operands(block, op, op.inputs, inputs, "Input")
     outs = _operands(block, op, op.outputs, outputs, "output")
+    ins = arrays.continued(block, op, ins, outs)
+    arrays.expect_taken(op, ins)
+    arrays.expect_made(op, ins, outs)
     _expect_known(op, attrs)
     loc = source.here()
     missing = [n for n in compat.REQUIRED.get(op.type, ()) if attrs.get(n) is None]

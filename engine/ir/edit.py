@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..core.errors import NameClash, VariableNotFound, did_you_mean
+from . import arrays
 from .build import checked_op
 from .operator import Operands, Operator, mapped
 from .program import Block
@@ -94,6 +95,7 @@ def rewrite(op: Operator, old_name: str, new_name: str) -> None:
     """Let *op* write *new_name* where it wrote *old_name*."""
     before = list(op.output_variables())
     op.outputs = replaced(op, op.outputs, old_name, new_name)
+    arrays.moved_along(op)
     for v in (*before, *op.output_variables()):
         find_writer(v)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..core import names, source
 from ..core.errors import SlotNotFound, did_you_mean
 from ..core.source import Location
+from ..ops import compat
 from ..ops.opdef import BlockValue, OpDef, Slot
 from . import roles
 from .variable import Variable
@@ -139,7 +140,13 @@ class Operator:
     def input_names(self) -> list[str]:
         """Input slot names, sorted."""
         listed = zip(self.op.inputs, self.inputs, strict=False)
-        return sorted(s.name for s, v in listed if v or not s.unlisted)
+        return sorted(s.name for s, v in listed if s.name != self._hidden and (v or not s.unlisted))
+
+    @property
+    def _hidden(self) -> str | None:
+        """The input slot that programs do not show."""
+        slots = compat.CONTINUES.get(self.type)
+        return None if slots is None else slots[0]
 
     @property
     def output_names(self) -> list[str]:
@@ -254,7 +261,8 @@ class Operator:
 
     def summary(self) -> str:
         """``elementwise_mul(X=h, Y=gate) -> Out=tmp_3``: the operator without its attributes."""
-        return f"{self.type}({_pairs(self.op.inputs, self.inputs)}) -> {_pairs(self.op.outputs, self.outputs)}"
+        read = _pairs(self.op.inputs, self.inputs, self._hidden)
+        return f"{self.type}({read}) -> {_pairs(self.op.outputs, self.outputs)}"
 
     def __repr__(self) -> str:
         from .text import operator_text
@@ -307,10 +315,10 @@ def _names(value: Any) -> list[str]:
     return [value.name]
 
 
-def _pairs(slots: Iterable[Slot], values: Operands) -> str:
+def _pairs(slots: Iterable[Slot], values: Operands, hidden: str | None = None) -> str:
     parts = []
     for slot, value in zip(slots, values, strict=False):
         arguments = _names(value)
-        if arguments:
+        if arguments and slot.name != hidden:
             parts.append(f"{slot.name}={arguments[0] if not slot.many else '[' + ', '.join(arguments) + ']'}")
     return ", ".join(parts)

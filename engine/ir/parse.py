@@ -17,7 +17,7 @@ from ..core.collector import paused_gc
 from ..core.errors import GradtoolError, ProgramError
 from ..core.spec import TensorSpec
 from ..ops.opdef import OpDef
-from . import roles
+from . import arrays, roles
 from .assemble import assemble, block_at, check_attribute, check_blocks, definition, new_block
 from .checking import checked
 from .operator import COMMON, Operator
@@ -54,6 +54,7 @@ def parse_program(text: str) -> Program:
             raise ProgramTextError("the text holds no block: a program begins with '{ // block_idx:0 …'.")
         try:
             check_blocks(program)
+            arrays.complete_specs(program)
             _complete(program)
             verify_read(program)
         except ProgramError as error:

@@ -115,7 +115,7 @@ def current(v: Variable) -> Variable:
     there = block.vars.get(name)
     if there is not None:
         return there
-    saved = Variable(block, name, v.spec, stop_gradient=v.stop_gradient)
+    saved = Variable(block, name, v.spec, stop_gradient=v.stop_gradient, kind=v.kind)
     block.add_var(saved)
     assign = registry.by_type("assign")
     near = loop.op

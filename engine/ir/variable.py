@@ -28,6 +28,8 @@ def values_module() -> Any:
 
 DENSE = "DENSE_TENSOR"
 SELECTED_ROWS = "SELECTED_ROWS"
+ARRAY = "DENSE_TENSOR_ARRAY"
+"""The kind of variable that holds tensors by place; its spec is what is known of each of them."""
 STEP_SCOPES = "STEP_SCOPES"
 """The kind of variable that holds the frames of a block's runs (``blocks.py``)."""
 
@@ -242,6 +244,11 @@ class Parameter(Variable):
         self.do_model_average = do_model_average
         self.is_distributed = False
         self.layer_path: str | None = None
+
+
+def gradient_variable(block: Block, name: str, v: Variable) -> Variable:
+    """A new variable for a gradient of *v*, which the block does not hold yet: an array's is an array."""
+    return Variable(block, name, v.spec, kind=v.kind if v.kind == ARRAY else DENSE)
 
 
 class ParameterShapeError(ProgramError, AssertionError):

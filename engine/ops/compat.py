@@ -123,6 +123,13 @@ HINTS: Final = frozenset(_HINTS.split())
 """Attributes of Paddle's operators that only say how it computes, wherever they are stated."""
 
 
+CONTINUES: Final[dict[str, tuple[str, str]]] = {"write_to_array": ("Before", "Out")}
+"""Operator type -> the input slot in which it finds what the variable in that output slot held before, if anything.
+
+Paddle writes into that variable and lists no such input, so programs do not show it either.
+"""
+
+
 def grad_type(op_type: str) -> str:
     """The type of the gradient operator of *op_type*."""
     return GRAD_TYPES.get(op_type, op_type + "_grad")

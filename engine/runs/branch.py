@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core import watch
 from ..core.errors import FixedError
+from ..core.tensor_array import TensorArray
 from .bound import digest, runs_again
 from .timeline import NOBODY, Entry, FixedOperand, Timeline, Value
 
@@ -253,9 +254,7 @@ class Branch:
 
     def _run(self, entry: Entry, fresh: dict[int, Any]) -> None:
         if entry.index in self._dropped:
-            results: Sequence[Any] = [
-                np.zeros_like(np.asarray(self._recorded(n))) if n >= 0 else None for _, n in entry.outs
-            ]
+            results: Sequence[Any] = [_zeros(self._recorded(n)) if n >= 0 else None for _, n in entry.outs]
         elif entry.kernel is None:
             raise FixedError(f"{entry.name} cannot run again: {entry.fixed}.", op=entry.type)
         elif any(self._differs(n, entry.index) for n in entry.needs):
@@ -296,3 +295,8 @@ class Branch:
         if edit is not None:
             return edit.array
         return fresh[operand] if operand in fresh else self._held(operand)
+
+
+def _zeros(value: Any) -> Any:
+    """Zeros like *value*, an array or an array of tensors."""
+    return value.mapped(np.zeros_like) if isinstance(value, TensorArray) else np.zeros_like(np.asarray(value))

@@ -7,13 +7,16 @@ is written down as a ``sum``.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from ..core.collector import paused_gc
+from ..core.tensor_array import TensorArray
 from ..executor.plan import Step
 from ..ir import blocks
 from ..ir.operator import Operator
@@ -120,7 +123,8 @@ class _Builder:
     def _sum(self, op: Operator, v: Variable, array: Any, parts: Sequence[int | None]) -> int:
         """What is added up over the runs."""
         numbers = [n for n in parts if n is not None]
-        total = sum(_dense(self.store.get(n)) for n in numbers)
+        parts_of = [self.store.get(n) for n in numbers]
+        total = reduce(operator.add, map(_dense, parts_of)) if parts_of else 0
         entry = self._entry(op, "sum")
         entry.operands = [numbers]
         if len(numbers) == len(parts) and _equal(total, array, 1e-4):
@@ -227,11 +231,17 @@ def _names(run: Round[Step]) -> dict[Operator, str]:
 
 
 def _dense(value: Any) -> Any:
+    if isinstance(value, TensorArray):
+        return value
     return np.asarray(value.dense() if hasattr(value, "dense") else value)
 
 
 def _equal(one: Any, other: Any, within: float = 0.0) -> bool:
     a, b = _dense(one), _dense(other)
+    if isinstance(a, TensorArray) or isinstance(b, TensorArray):
+        if not (isinstance(a, TensorArray) and isinstance(b, TensorArray)) or a.entries.keys() != b.entries.keys():
+            return False
+        return len(a) == len(b) and all(_equal(v, b.entries[place], within) for place, v in a.entries.items())
     if a.shape != b.shape:
         return False
     return np.array_equal(a, b) if not within else bool(np.allclose(a, b, rtol=within, atol=within))

@@ -101,9 +101,7 @@ SLOTS: dict[str, str] = {
 }
 """Types some of whose slots we have not, or have beside Paddle's -> why."""
 
-TO_COME = """
-lod_array_length read_from_array write_to_array
-"""
+TO_COME = ""
 """The types that are not here yet, in the order of their names."""
 
 

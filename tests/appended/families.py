@@ -51,7 +51,7 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         (
             "beam_search beam_search_decode box_clip chunk_eval collect_fpn_proposals crf_decoding generate_proposals "
             "gru "
-            "im2sequence lod_reset lstm match_matrix_tensor multiclass_nms row_conv sequence_* tensor_array_to_tensor"
+            "im2sequence lod_reset lstm match_matrix_tensor multiclass_nms row_conv sequence_*"
         ),
     ),
     (

@@ -223,7 +223,12 @@ COUNTED = {
 }
 """Those of them of which an operand that is no list of sizes says how many elements come out."""
 
+ARRAYS = dict.fromkeys(
+    "array_without lod_array_length read_from_array tensor_array_to_tensor write_to_array".split(),
+    "it takes or makes arrays of tensors (tests/control/test_arrays_of_tensors.py)",
+)
 BY_HAND = {
+    **ARRAYS,
     "assert": "it has no results",
     "select_input": "one of its two inputs has no gradient",
     "select_output": "one of its two results is not computed",

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.tensor_array import TensorArray
+
 _NOISE = 32.0
 """Times what rounding may have done, below which a gradient counts as zero."""
 
@@ -101,6 +103,8 @@ def _rounding(kind: np.dtype[Any]) -> float:
 
 def scrambled(g: Any, unit: float) -> Any:
     """What has the pattern of *g*, in units of *unit*, with other signs and sizes: nothing cancels in sums of it."""
+    if isinstance(g, TensorArray):
+        return g.mapped(lambda part: scrambled(part, unit))
     a = dense(g)
     draws = np.random.Generator(np.random.PCG64(a.size))
     factors = draws.uniform(0.5, 1.5, a.shape) * draws.choice((-1.0, 1.0), a.shape)

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...autodiff.values import Value, variable_of
 from ...core.source import NOWHERE, Location
+from ...core.tensor_array import EMPTY, TensorArray
 from ...ir.operator import Operator
 from ...ir.variable import Variable
 from ...kernels.choice import reference
@@ -212,7 +213,9 @@ def _pulled(
         if value is None or array is None:
             return None
         g = arriving.get(value)
-        return np.zeros(array.shape, array.dtype) if g is None and not (rule.takes_none or late) else g
+        if g is not None or rule.takes_none or late:
+            return g
+        return EMPTY if isinstance(array, TensorArray) else np.zeros(array.shape, array.dtype)
 
     args: list[Any] = []
     for kind, place, _, late in rule.reads:

@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import Any, Generic
 
 from ...core.source import NOWHERE, Location
+from ...core.tensor_array import TensorArray
 from .deaths import Death, Deaths
 from .levels import SUSPECT, Level, cancelling, dense, measured, scrambled, smallest, summed
 from .reasons import C, Reasons, V
@@ -192,7 +193,8 @@ class Slopes(Generic[V, C]):
             g = now.given[use.position]
             if g is not None:
                 before = self.sums.get(v)
-                self.sums[v] = dense(g) if before is None else before + dense(g)
+                part = g if isinstance(g, TensorArray) else dense(g)
+                self.sums[v] = part if before is None else before + part
             if use.level is not None:
                 self._parts.setdefault(v, []).append(use.level.doubted(math.inf) if use.dead else use.level)
 

@@ -245,6 +245,13 @@ def _selected(scene: Scene) -> Killer:
     return Killer(Verdict.NOT_SELECTED, said)
 
 
+def _written(scene: Scene) -> Killer:
+    if scene.slot == "Before":
+        return Killer(Verdict.NOT_SELECTED, "the loss reads no other place of the array than the one written here")
+    said = "the loss does not read the place of the array that it is written to, before another tensor is written there"
+    return Killer(Verdict.NOT_SELECTED, said)
+
+
 def _steps(scene: Scene) -> Killer:
     return Killer(
         Verdict.NON_DIFFERENTIABLE, f"{scene.type} is constant between its steps: its gradient is 0 everywhere"
@@ -307,4 +314,5 @@ _KINDS: dict[str, Callable[[Scene], Killer]] = {
     "scale": _scale,
     "dropout": _dropout,
     "cast": _cast,
+    "write_to_array": _written,
 }

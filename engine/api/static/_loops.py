@@ -15,7 +15,7 @@ from gradtool.engine.ir import blocks, default
 from gradtool.engine.ir.program import Block, Program
 from gradtool.engine.ir.renew import Loop, current, renew, spread_gradients, take_back
 from gradtool.engine.ir.transaction import appended_or_nothing
-from gradtool.engine.ir.variable import Variable
+from gradtool.engine.ir.variable import ARRAY, Variable
 
 from ._branches import append
 
@@ -124,7 +124,7 @@ def _built(main: Program, cond: Any, body: Any, loop_vars: Any, is_test: bool, s
     taken: set[Variable] = set()
     own = [_own(parent, v, taken, shapes.get(i)) for i, v in enumerate(leaves(loop_vars))]
     loop = Loop(parent)
-    table = renew(loop, [v for v in own if isinstance(v, Variable)])
+    table = renew(loop, [v for v in own if isinstance(v, Variable) and v.kind != ARRAY])
     try:
         carry = packed(loop_vars, [table.get(v, v) if isinstance(v, Variable) else v for v in own])
         _append_loop(main, loop, cond, body, carry, is_test)
@@ -148,6 +148,7 @@ def _append_loop(main: Program, loop: Loop, cond: Any, body: Any, carry: Any, is
         _check_kept(carry, returned)
         again = _condition(cond(*returned))
         pairs = [(x, v) for x, v in zip(leaves(returned), leaves(carry), strict=True) if isinstance(v, Variable)]
+        pairs = [(x, v) for x, v in pairs if v.kind != ARRAY or x is not v]  # an array was written in place
         pairs = [(_movable(x, v, variables), v) for x, v in pairs]
         if again in variables:
             again = _creation.assign(again)
@@ -176,8 +177,8 @@ def _own(parent: Block, value: Any, taken: set[Variable], shape: Shape | None) -
     A parameter keeps its value, and so does a variable of a block further out. A variable whose gradient was cut on
     purpose stays cut, though the loop's results may need gradients.
     """
-    if not isinstance(value, Variable):
-        return value
+    if not isinstance(value, Variable) or value.kind == ARRAY:
+        return value  # arrays are written in place: there is but one, before the loop and after it
     v = current(value)
     own = v.block is parent and v is value and not v.persistable
     if not own or v in taken or shape is not None or _is_cut(v):

@@ -7,7 +7,8 @@ from gradtool import _lazy
 from ._branches import case, cond, switch_case
 from ._effects import Assert, Print
 from ._loops import while_loop
+from ._while import While
 
-__all__ = ["Assert", "Print", "case", "cond", "switch_case", "while_loop"]
+__all__ = ["Assert", "Print", "While", "case", "cond", "switch_case", "while_loop"]
 
 __getattr__ = _lazy.refuse(__name__, globals())

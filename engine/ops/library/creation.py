@@ -8,6 +8,7 @@ from ...core.errors import ShapeError
 from ...core.rows import SelectedRows
 from ...core.spec import UNKNOWN, TensorSpec
 from ...core.spec import dtype as dtype_of
+from ...core.tensor_array import EMPTY, TensorArray
 from ..opdef import Like, Trait, op
 from ..samples import exactly, ints
 from .shape_tensors import length, whole, wholes
@@ -105,6 +106,8 @@ def _(x, *, shape, dtype, input_dim_idx, output_dim_idx):
 )
 def full_like(k, x, *, value, dtype):
     """A tensor of one value in the shape of another; dtype -1 keeps its dtype."""
+    if isinstance(x, TensorArray):
+        return EMPTY  # the zeros of gradients
     return k.xp.full(x.shape, value, x.dtype if dtype == -1 else dtype_of(dtype).numpy)
 
 
@@ -246,7 +249,7 @@ def add_n(k, xs):
     for x in xs[2:]:
         # Numbers and selected rows have nothing to add into.
         total = k.xp.add(total, x, out=total) if isinstance(total, k.xp.ndarray) else total + x
-    return total if isinstance(total, SelectedRows) else k.xp.asarray(total)
+    return total if isinstance(total, (SelectedRows, TensorArray)) else k.xp.asarray(total)
 
 
 @add_n.infer

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine.core.rows import RowArray
+from gradtool.engine.core.tensor_array import TensorArray
 
 from .. import scope
 from ..errors import VerbError
@@ -23,6 +24,8 @@ def _edited(session: Session, name: str, make: Any, text: str) -> Reply:
     before = session.branch.value(number)
     if not (hasattr(before, "dtype") or isinstance(before, RowArray)):
         raise VerbError(f"{name} holds no numbers.")
+    if isinstance(before, TensorArray):
+        raise VerbError(f"{name} is an array of tensors.", hint="set a tensor before it is written to the array")
     array = np.asarray(before)
     new = np.asarray(make(array))
     if new.dtype.kind not in "biufcV":  # V: bfloat16
