@@ -12,7 +12,6 @@ import pytest
 import gradtool as paddle
 from gradtool.engine.core.errors import OperatorError
 from gradtool.engine.ops import compat, registry
-
 from tests.ops.cases import ARRAYS
 
 from . import calls, differences, families, listed, record, recording

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.core.errors import ArgumentTypeError, LabelError, ModeError, UnsupportedError, UsageError
+from gradtool.engine.core.errors import ArgumentTypeError, LabelError, ModeError, UsageError
 
 static = paddle.static
 
