@@ -17,9 +17,10 @@ from .variable import ARRAY, DENSE, Variable
 _PASSING = frozenset({"array_without", "assign", "fill_any_like", "select_input", "select_output", "sum"})
 """Operators that make an array of arrays, and a tensor of tensors."""
 
-_READING = frozenset(
+READING = frozenset(
     {"lod_array_length", "read_from_array", "tensor_array_to_tensor", "tensor_array_to_tensor_grad", "write_to_array"}
 )
+"""Operators that take an array, or make one of a tensor."""
 
 
 class ArrayOperandError(ArgumentTypeError):
@@ -35,7 +36,7 @@ def kind_of_results(op: OpDef, inputs: Operands) -> str:
 
 def expect_taken(op: OpDef, inputs: Operands) -> None:
     """Raise :class:`ArrayOperandError` for an array that *op* does not take, or a tensor in the place of one."""
-    if op.type not in _READING:
+    if op.type not in READING:
         array = next((v for v in each(inputs) if v.kind == ARRAY), None)
         if array is not None and op.type not in _PASSING and not op.holds_blocks and op.forward is None:
             raise ArrayOperandError(

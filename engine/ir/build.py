@@ -14,7 +14,7 @@ from ..ops.opdef import OpDef, Slot
 from . import arrays, renew
 from .operator import COMMON, Operands, Operator, each, mapped
 from .program import Block
-from .variable import ARRAY, Variable
+from .variable import ARRAY, DENSE, Variable
 
 _SPEC = attrgetter("spec")
 
@@ -46,13 +46,17 @@ def emit(
     """
     filled = op.attributes(attrs)
     loc = source.here()
+    kind = DENSE
     for v in each(inputs):
         _check_member(v, block, op)
+        if v.kind == ARRAY:
+            kind = ARRAY
     if block.program.renewed:
         inputs = renew.current_operands(block.program, inputs)
-    inputs = arrays.continued(block, op, inputs, output_names)
-    arrays.expect_taken(op, inputs)
-    kind = arrays.kind_of_results(op, inputs)
+    if kind == ARRAY or op.type in arrays.READING:
+        inputs = arrays.continued(block, op, inputs, output_names)
+        arrays.expect_taken(op, inputs)
+        kind = arrays.kind_of_results(op, inputs)
     try:
         specs = infer(op, inputs, filled)
     except GradtoolError as error:

@@ -140,13 +140,10 @@ class Operator:
     def input_names(self) -> list[str]:
         """Input slot names, sorted."""
         listed = zip(self.op.inputs, self.inputs, strict=False)
-        return sorted(s.name for s, v in listed if s.name != self._hidden and (v or not s.unlisted))
-
-    @property
-    def _hidden(self) -> str | None:
-        """The input slot that programs do not show."""
-        slots = compat.CONTINUES.get(self.type)
-        return None if slots is None else slots[0]
+        shown = sorted(s.name for s, v in listed if v or not s.unlisted)
+        if self.type in compat.CONTINUES and compat.CONTINUES[self.type][0] in shown:
+            shown.remove(compat.CONTINUES[self.type][0])
+        return shown
 
     @property
     def output_names(self) -> list[str]:
@@ -261,7 +258,8 @@ class Operator:
 
     def summary(self) -> str:
         """``elementwise_mul(X=h, Y=gate) -> Out=tmp_3``: the operator without its attributes."""
-        read = _pairs(self.op.inputs, self.inputs, self._hidden)
+        hidden, _ = compat.CONTINUES.get(self.type, (None, None))
+        read = _pairs(self.op.inputs, self.inputs, hidden)
         return f"{self.type}({read}) -> {_pairs(self.op.outputs, self.outputs)}"
 
     def __repr__(self) -> str:
