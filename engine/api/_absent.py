@@ -124,7 +124,6 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
 
 
 PARTS: dict[str, tuple[str, str]] = {
-    "paddle.vision.models": ("models of images", "put the model's class beside your file"),
     "paddle.vision.transforms": ("changes of images", "write transforms with NumPy"),
     "paddle.vision.datasets": ("data sets of images", "give images by paddle.io.Dataset"),
     "paddle.sparse": ("sparse tensors", "use dense tensors: gradtool's are dense"),

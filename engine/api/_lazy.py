@@ -85,7 +85,19 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
     ),
     "gradtool.distributed.fleet": ("meta_parallel", "utils"),
     "gradtool.static": ("amp", "nn"),
-    "gradtool.vision": ("ops",),
+    "gradtool.vision": ("models", "ops"),
+    "gradtool.vision.models": (
+        "densenet",
+        "inceptionv3",
+        "lenet",
+        "mobilenetv1",
+        "mobilenetv2",
+        "mobilenetv3",
+        "resnet",
+        "shufflenetv2",
+        "squeezenet",
+        "vgg",
+    ),
     "gradtool.nn": ("clip", "decode", "functional", "initializer", "layer", "utils"),
     "gradtool.nn.layer": (
         "activation",
@@ -181,6 +193,7 @@ LATE: dict[str, str] = {
     "gradtool.fluid": "legacy",
     "gradtool.framework": "legacy",
     "gradtool.hapi": "toolkit",
+    "gradtool.vision": "vision",
 }
 """Packages with many names that few programs ask for -> their table, ``_names_….py``, read when one is asked."""
 

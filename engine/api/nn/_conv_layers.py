@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, ClassVar
 
+from gradtool._convolving import filter_shape, filter_spread
 from gradtool._images import numbers, sequence_windows, windows
 from gradtool.engine.core import state
 from gradtool.engine.core.errors import UsageError
 
 from . import functional as F
-from . import initializer
 from ._layer_dtypes import check_device
 from ._layers import needed
 from ._second_names_of_parts import also_by
 from .layer import Layer
 
 
-class _ConvNd(Layer):
-    """What convolutions of every rank, and their transposes, keep and show."""
+class Windowed(Layer):
+    """What every layer keeps that reads windows, and the filters of those that convolve."""
 
     rank: ClassVar[int]
+
+    def _set_sizes(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any, dilation: Any, groups: int
+    ) -> None:
+        if groups < 1 or in_channels % groups:
+            kind = type(self).__name__
+            raise UsageError(f"{kind}: in_channels ({in_channels}) must be divisible by groups ({groups}).")
+        self._in_channels, self._out_channels, self._groups = in_channels, out_channels, groups
+        # What subclasses of users read, and set before calls: lists, under Paddle's names.
+        self._kernel_size = [*numbers(kernel_size, self.rank, "kernel_size")]
+        self._stride = [*numbers(stride, self.rank, "stride")]
+        self._dilation = [*numbers(dilation, self.rank, "dilation")]
+
+    def _make_filters(self, weight_attr: Any, bias_attr: Any) -> None:
+        """The weight of a convolution, and its bias."""
+        shape = filter_shape(self._out_channels, self._in_channels, self._groups, self._kernel_size)
+        spread = filter_spread(self._in_channels, self._kernel_size)
+        self.weight = self.create_parameter(shape, weight_attr, self._dtype, default_initializer=spread)
+        self.bias = self.create_parameter([self._out_channels], bias_attr, self._dtype, is_bias=True)
+
+
+class _ConvNd(Windowed):
+    """What convolutions of every rank, and their transposes, keep and show."""
+
     layouts: ClassVar[tuple[str, str]]
 
     def _set_up(
@@ -37,13 +60,7 @@ class _ConvNd(Layer):
         kind = type(self).__name__
         if data_format not in self.layouts:
             raise UsageError(f"data_format of {kind} must be one of {', '.join(self.layouts)}, but got {data_format!r}")
-        if groups < 1 or in_channels % groups:
-            raise UsageError(f"{kind}: in_channels ({in_channels}) must be divisible by groups ({groups}).")
-        self._in_channels, self._out_channels, self._groups = in_channels, out_channels, groups
-        # What subclasses of users read, and set before calls: lists, under Paddle's names.
-        self._kernel_size = [*numbers(kernel_size, self.rank, "kernel_size")]
-        self._stride = [*numbers(stride, self.rank, "stride")]
-        self._dilation = [*numbers(dilation, self.rank, "dilation")]
+        self._set_sizes(in_channels, out_channels, kernel_size, stride, dilation, groups)
         self._padding, self._padding_mode, self.output_padding = padding, "zeros", 0
         self._data_format = data_format
         self._channel_last = data_format.endswith("C")
@@ -115,14 +132,7 @@ class _Forward(_ConvNd):
         self._padding_mode, self._param_attr, self._bias_attr = padding_mode, weight_attr, bias_attr if bias else False
         if padding_mode != "zeros":
             self._set_border(padding)
-        fan_in = math.prod(self._kernel_size) * in_channels
-        self.weight = self.create_parameter(
-            [out_channels, in_channels // groups, *self._kernel_size],
-            weight_attr,
-            self._dtype,
-            default_initializer=initializer.Normal(0.0, math.sqrt(2.0 / fan_in)) if fan_in else None,
-        )
-        self.bias = self.create_parameter([out_channels], self._bias_attr, self._dtype, is_bias=True)
+        self._make_filters(weight_attr, self._bias_attr)
 
     def _set_border(self, padding: Any) -> None:
         """The border that ``functional.pad`` makes, which begins with the last dimension; nothing is left to pad."""

@@ -34,7 +34,7 @@ class Dropout(Layer):
         return F.dropout(input, self.p, self.axis, self.training, self.mode, self.name, inplace=self.inplace)
 
     def extra_repr(self) -> str:
-        return f"p={self.p}, axis={self.axis}, mode={self.mode}" + named(self.name)
+        return f"p={self.p}, axis={self.axis}, mode={self.mode}, inplace={self.inplace}" + named(self.name)
 
 
 class _ChannelDropout(Layer):

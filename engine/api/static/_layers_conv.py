@@ -8,14 +8,14 @@ from typing import Any
 
 from gradtool import _parameters
 from gradtool._arguments import tensor
+from gradtool._convolving import filter_shape, filter_spread, geometry
 from gradtool._dispatch import apply
-from gradtool._images import FLOATS, channel_last, numbers, windows
+from gradtool._images import FLOATS, channel_last, numbers
 from gradtool.engine.core import state
 from gradtool.engine.core.errors import UsageError
 from gradtool.engine.core.spec import UNKNOWN
 from gradtool.engine.ir import default
 from gradtool.engine.ir.variable import Variable
-from gradtool.nn import initializer
 
 from ._finishing import finished, required
 
@@ -209,16 +209,15 @@ class _Layer:
         type_ = f"depthwise_{where}" if separable else where
         layer = self._layer(type_)
         window = numbers(filter_size, self.rank, "filter_size")
-        size = math.prod(window) * channels
-        if size <= 0:
+        if math.prod(window) * channels <= 0:
             raise UsageError(f"{where}: a filter needs at least one element, but filter_size is {list(window)}.")
         attrs = {**self._attrs(last, count), "data_format": self.data_format}
         w = _parameters.make(
             layer,
             self.param_attr,
-            [self.filters, channels // count, *window],
+            filter_shape(self.filters, channels, count, window),
             x.dtype,
-            default_init=initializer.Normal(0.0, (2.0 / size) ** 0.5),
+            default_init=filter_spread(channels, window),
         )
         out = apply(type_, x, w, attrs=attrs, name=layer)
         return finished(out, self.bias_attr, self.filters, last, self.act, layer)
@@ -266,14 +265,7 @@ class _Layer:
         return self.name if self.name is not None else default.default_main_program().names(type_)
 
     def _attrs(self, last: bool, count: int) -> dict[str, Any]:
-        pads, algorithm = windows(self.padding, last, self.rank)
-        return {
-            "strides": numbers(self.stride, self.rank, "stride"),
-            "paddings": pads,
-            "dilations": numbers(self.dilation, self.rank, "dilation"),
-            "groups": count,
-            "padding_algorithm": algorithm,
-        }
+        return geometry(self.stride, self.padding, self.dilation, count, self.rank, channel_last=last)
 
     def _fitting_window(self, wanted: tuple[int, ...], attrs: dict[str, Any], last: bool) -> tuple[int, ...]:
         """The filter size with which the input becomes as large as *wanted*."""

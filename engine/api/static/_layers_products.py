@@ -9,6 +9,7 @@ import numpy as np
 
 from gradtool import _parameters
 from gradtool._arguments import tensor
+from gradtool._convolving import deformed, filter_shape, filter_spread
 from gradtool._dispatch import apply
 from gradtool._images import numbers
 from gradtool.engine.core import state
@@ -137,22 +138,12 @@ def deform_conv2d(
         raise UsageError(f"{where}: the channels of x {list(x.shape)} must be known, and divisible by {count} groups.")
     layer = _named(name, "deformable_conv")
     window = numbers(filter_size, 2, "filter_size")
-    std = (2.0 / (product(window) * channels)) ** 0.5
-    shape = [num_filters, channels // count, *window]
-    w = _parameters.make(layer, weight_attr, shape, x.dtype, default_init=initializer.Normal(0.0, std))
-    attrs = {
-        "strides": numbers(stride, 2, "stride"),
-        "paddings": numbers(padding, 2, "padding"),
-        "dilations": numbers(dilation, 2, "dilation"),
-        "groups": count,
-        "deformable_groups": deformable_groups,
-        "im2col_step": im2col_step,
-    }
-    if mask is None:
-        out = apply("deformable_conv_v1", x, offset, w, attrs=attrs, name=layer)
-    else:
+    shape = filter_shape(num_filters, channels, count, window)
+    w = _parameters.make(layer, weight_attr, shape, x.dtype, default_init=filter_spread(channels, window))
+    if mask is not None:
         tensor(mask, "mask", where, REALS)
-        out = apply("deformable_conv", x, offset, mask, w, attrs=attrs, name=layer)
+    geometry = (stride, padding, dilation, count, deformable_groups)
+    out = deformed(x, offset, mask, w, *geometry, layer, im2col_step=im2col_step)
     return finished(out, bias_attr, num_filters, False, None, layer)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from gradtool._arguments import tensor
+from gradtool._convolving import geometry
 from gradtool._dispatch import apply, layer_name
-from gradtool._images import FLOATS, channel_last, numbers, windows
+from gradtool._images import FLOATS, channel_last, numbers
 from gradtool.engine.core.errors import UsageError
 from gradtool.engine.core.spec import UNKNOWN
 
@@ -95,15 +96,8 @@ def _convolved(
 
 def _geometry(stride: Any, padding: Any, dilation: Any, groups: int, data_format: str, rank: int) -> dict[str, Any]:
     """The attributes that say how the windows of a convolution, or of its transpose, lie."""
-    pads, algorithm = windows(padding, data_format.endswith("C"), rank)
-    return {
-        "strides": numbers(stride, rank, "stride"),
-        "paddings": pads,
-        "dilations": numbers(dilation, rank, "dilation"),
-        "groups": groups,
-        "padding_algorithm": algorithm,
-        "data_format": data_format,
-    }
+    lie = geometry(stride, padding, dilation, groups, rank, channel_last=data_format.endswith("C"))
+    return {**lie, "data_format": data_format}
 
 
 def conv2d_transpose(
