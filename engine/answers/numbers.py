@@ -22,6 +22,9 @@ NONE: Final = "no gradient"
 WORST_FIRST: Final = (NAN, INFINITE, LARGE, VANISHING, ZERO, NONE, OK)
 NOT_FINITE: Final = (NAN, INFINITE)
 
+BLOCK: Final = 1 << 16
+"""So many elements are looked at together: what is computed of them stays in the cache."""
+
 
 @dataclass(frozen=True)
 class Numbers:
@@ -66,30 +69,42 @@ class Numbers:
         )
 
     @classmethod
-    def of(cls, *values: Any) -> Numbers:
-        """The numbers in one array, or in several together; rows that a sparse gradient leaves out are zeros."""
-        arrays = [magnitudes.plain(v) for v in values]
-        total = sum(math.prod(v.shape) for v in values)
-        wide = [magnitudes.wide(a).reshape(-1) for a in arrays]
-        flat = wide[0] if len(wide) == 1 else np.concatenate(wide) if wide else np.zeros(0)
+    def of(cls, *values: Any, orders: bool = True) -> Numbers:
+        """The numbers in one array, or in several together; rows that a sparse gradient leaves out are zeros.
+
+        Args:
+            orders: whether to count *decades*, which takes longer than the rest.
+        """
+        blocks = [
+            cls._of_block(magnitudes.wide(flat[start : start + BLOCK]), orders)
+            for flat in (magnitudes.plain(v).reshape(-1) for v in values)
+            for start in range(0, max(flat.size, 1), BLOCK)
+        ]
+        whole = blocks[0] if len(blocks) == 1 else cls.joined(blocks)
+        left_out = sum(math.prod(v.shape) for v in values) - whole.elements
+        return whole if not left_out else cls.joined([whole, cls._zeros(left_out)])
+
+    @classmethod
+    def _zeros(cls, count: int) -> Numbers:
+        return cls(norm=0.0, largest=0.0, mean=0.0, zeros=count, nonfinite=0, elements=count)
+
+    @classmethod
+    def _of_block(cls, flat: np.ndarray[Any, Any], orders: bool) -> Numbers:
         known = np.isfinite(flat)
         finite = flat if np.count_nonzero(known) == flat.size else flat[known]
         sizes = np.abs(finite)
         largest = float(sizes.max(initial=0.0))
         scaled = sizes / largest if largest else sizes
         zeros = sizes.size - np.count_nonzero(sizes)
-        orders = np.floor(np.log10(sizes[sizes > 0] if zeros else sizes)).astype(int)
-        lowest = int(orders.min(initial=0))
-        counts = np.bincount(orders - lowest).tolist()
-        nothing = total > 0 and finite.size + total - flat.size == 0
+        nothing = flat.size > 0 and finite.size == 0
         return cls(
             norm=math.nan if nothing else largest * float(np.sqrt(np.square(scaled).sum())),
             largest=math.nan if nothing else largest,
             mean=math.nan if nothing else float(finite.mean()) if finite.size else 0.0,
-            zeros=int(zeros) + total - flat.size,
+            zeros=int(zeros),
             nonfinite=int(flat.size - finite.size),
-            elements=total,
-            decades={lowest + i: c for i, c in enumerate(counts) if c},
+            elements=flat.size,
+            decades=_decades(sizes[sizes > 0] if zeros else sizes) if orders else {},
             nan=0 if finite.size == flat.size else int(np.isnan(flat).sum()),
         )
 
@@ -110,6 +125,13 @@ class Numbers:
             "nonfinite": self.nonfinite,
             "elements": self.elements,
         }
+
+
+def _decades(sizes: np.ndarray[Any, Any]) -> dict[int, int]:
+    """Power of ten -> how many of the *sizes*, none of which is zero, are of that order."""
+    orders = np.floor(np.log10(sizes)).astype(int)
+    lowest = int(orders.min(initial=0))
+    return {lowest + i: count for i, count in enumerate(np.bincount(orders - lowest).tolist()) if count}
 
 
 def _size(value: float) -> float | None:

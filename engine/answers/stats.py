@@ -184,7 +184,7 @@ def parameter(name: str, weight: Any, gradient: Any, origin: Any = None, loc: Lo
     return Line(
         name,
         None if gradient is None else Numbers.of(gradient),
-        Numbers.of(weight).norm,
+        Numbers.of(weight, orders=False).norm,
         tuple(weight.shape),
         origin,
         loc,

@@ -42,7 +42,7 @@ class Amounts(Generic[V, C]):
         """
         slopes = self.slopes
         total = slopes.sums.get(subject.value)
-        gradient = None if total is None else Numbers.of(total)
+        gradient = None if total is None else Numbers.of(total, orders=False)
         base = replace(base, gradient=gradient)
         if not slopes.is_dead(subject.value):
             told = _of_numbers(base)

@@ -107,7 +107,7 @@ def fill(answer: GradientTable, arrays: Sequence[Any]) -> None:
     for row in answer.rows:
         if row.gradient is not None:
             answer.arrays[row.subject] = next(rest)
-            row.values = Numbers.of(answer.arrays[row.subject])
+            row.values = Numbers.of(answer.arrays[row.subject], orders=False)
     answer.loss = dataclasses.replace(answer.loss, value=float(loss.reshape(())))
     answer.computed = True
 

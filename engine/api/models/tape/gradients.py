@@ -118,7 +118,7 @@ def _row(e: Entry, array: Any, operator: str | None, text: str, where: Place) ->
         "trainable": not e.tensor.stop_gradient,
         "dropped": e.dropped,
     }
-    gradient, values = (None, None) if array is None else (names.grad(e.name), Numbers.of(array))
+    gradient, values = (None, None) if array is None else (names.grad(e.name), Numbers.of(array, orders=False))
     spec = e.tensor.spec
     return GradientRow(
         e.tensor, e.name, e.shown, spec.shape, e.tensor.dtype.name, gradient, operator, text, where, facts, values

@@ -9,6 +9,7 @@ import gradtool
 from gradtool import nn
 from gradtool.nn import functional as F
 from gradtool.nn.initializer import Uniform
+from gradtool.nn.layer import Layer
 
 from ._weights import weighted
 
@@ -21,7 +22,7 @@ def _spread(inputs: int) -> dict[str, Any]:
     return {name: gradtool.ParamAttr(initializer=Uniform(-bound, bound)) for name in ("weight_attr", "bias_attr")}
 
 
-class ConvPoolLayer(nn.Layer):
+class ConvPoolLayer(Layer):
     """A convolution, ``relu``, and the maxima of 3 by 3 pixels, every other one."""
 
     def __init__(self, channels: int, filters: int, window: int, stride: int, padding: int) -> None:
@@ -34,7 +35,7 @@ class ConvPoolLayer(nn.Layer):
         return self._pool(self.relu(self._conv(inputs)))
 
 
-class AlexNet(nn.Layer):
+class AlexNet(Layer):
     """AlexNet, for images of 224 by 224 pixels.
 
     Args:

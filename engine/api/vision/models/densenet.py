@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import gradtool
 from gradtool import nn
 from gradtool.nn.initializer import Uniform
+from gradtool.nn.layer import Layer
 
 from ._refusals import WrongNet
 from ._weights import weighted
@@ -32,7 +33,7 @@ SHAPES = {
 }
 
 
-class BNACConvLayer(nn.Layer):
+class BNACConvLayer(Layer):
     """Batch normalisation with ``relu``, and a convolution."""
 
     def __init__(self, channels: int, filters: int, window: int, padding: int = 0) -> None:
@@ -44,7 +45,7 @@ class BNACConvLayer(nn.Layer):
         return self._conv(self._batch_norm(input))
 
 
-class DenseLayer(nn.Layer):
+class DenseLayer(Layer):
     """Channels that are added to those that come in: a convolution of 1 by 1, and one of 3 by 3."""
 
     def __init__(self, channels: int, growth: int, bn_size: int, dropout: float) -> None:
@@ -62,7 +63,7 @@ class DenseLayer(nn.Layer):
         return gradtool.concat([input, new], axis=1)
 
 
-class DenseBlock(nn.Layer):
+class DenseBlock(Layer):
     """Layers each of which reads what all before it gave; *name* is what theirs begin with."""
 
     def __init__(self, channels: int, layers: int, bn_size: int, growth: int, dropout: float, name: str) -> None:
@@ -76,7 +77,7 @@ class DenseBlock(nn.Layer):
         return input
 
 
-class TransitionLayer(nn.Layer):
+class TransitionLayer(Layer):
     """Fewer channels, and half of the rows and columns."""
 
     def __init__(self, channels: int, filters: int) -> None:
@@ -88,7 +89,7 @@ class TransitionLayer(nn.Layer):
         return self.pool2d_avg(self.conv_ac_func(input))
 
 
-class ConvBNLayer(nn.Layer):
+class ConvBNLayer(Layer):
     """The first convolution, with batch normalisation and ``relu``."""
 
     def __init__(self, channels: int, filters: int) -> None:
@@ -100,7 +101,7 @@ class ConvBNLayer(nn.Layer):
         return self._batch_norm(self._conv(input))
 
 
-class DenseNet(nn.Layer):
+class DenseNet(Layer):
     """Four blocks in which every layer reads what all layers before it gave.
 
     Args:

@@ -9,6 +9,7 @@ import gradtool
 from gradtool import nn
 from gradtool.nn import functional as F
 from gradtool.nn.initializer import Uniform
+from gradtool.nn.layer import Layer
 
 from ._weights import weighted
 
@@ -28,7 +29,7 @@ INCEPTIONS: dict[str, tuple[int, ...]] = {
 """The arguments of each :class:`Inception`."""
 
 
-class ConvLayer(nn.Layer):
+class ConvLayer(Layer):
     """A convolution that keeps the size, without a bias."""
 
     def __init__(self, channels: int, filters: int, window: int, stride: int = 1) -> None:
@@ -39,7 +40,7 @@ class ConvLayer(nn.Layer):
         return self._conv(inputs)
 
 
-class Inception(nn.Layer):
+class Inception(Layer):
     """Convolutions of three sizes and a pooling, side by side."""
 
     def __init__(self, channels: int, one: int, before3: int, three: int, before5: int, five: int, pooled: int) -> None:
@@ -65,7 +66,7 @@ def _scores(inputs: int, outputs: int, spread: int) -> nn.Linear:
     return nn.Linear(inputs, outputs, weight_attr=gradtool.ParamAttr(initializer=Uniform(-bound, bound)))
 
 
-class GoogLeNet(nn.Layer):
+class GoogLeNet(Layer):
     """GoogLeNet with its two helping outputs, for images of 224 by 224 pixels.
 
     Args:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import gradtool
 from gradtool import nn
 from gradtool.nn.initializer import Uniform
+from gradtool.nn.layer import Layer
 from gradtool.vision.ops import ConvNormActivation
 
 from ._weights import weighted
@@ -34,7 +35,7 @@ class Step(NamedTuple):
         return ConvNormActivation(channels, self.filters, kernel_size=self.window, stride=self.stride, padding=padding)
 
 
-class _Mixed(nn.Layer):
+class _Mixed(Layer):
     """Branches side by side, of which each is convolutions in turn.
 
     ``fork`` names branches whose last convolution is followed by two, side by side; those are named as theirs, with
@@ -82,7 +83,7 @@ class _Mixed(nn.Layer):
         return x
 
 
-class InceptionStem(nn.Layer):
+class InceptionStem(Layer):
     """What comes before the blocks: five convolutions, pooled twice."""
 
     def __init__(self) -> None:
@@ -187,7 +188,7 @@ class InceptionE(_Mixed):
         )
 
 
-class InceptionV3(nn.Layer):
+class InceptionV3(Layer):
     """A stem and eleven blocks of branches, for images of 299 by 299 pixels.
 
     Args:

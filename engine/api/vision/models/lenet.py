@@ -6,11 +6,12 @@ from typing import Any
 
 import gradtool
 from gradtool import nn
+from gradtool.nn.layer import Layer
 
 __all__ = ["LeNet"]
 
 
-class LeNet(nn.Layer):
+class LeNet(Layer):
     """The small network for grey images of 28 by 28 pixels, such as those of MNIST.
 
     Args:

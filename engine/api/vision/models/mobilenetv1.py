@@ -6,6 +6,7 @@ from typing import Any
 
 import gradtool
 from gradtool import nn
+from gradtool.nn.layer import Layer
 from gradtool.vision.ops import ConvNormActivation
 
 from ._weights import weighted
@@ -26,7 +27,7 @@ BLOCKS: tuple[tuple[str, int, int, int], ...] = (
 """Name, channels in, channels out and stride of each block."""
 
 
-class DepthwiseSeparable(nn.Layer):
+class DepthwiseSeparable(Layer):
     """A convolution of each channel for itself, and one of 1 by 1."""
 
     def __init__(self, channels: int, filters: int, stride: int) -> None:
@@ -38,7 +39,7 @@ class DepthwiseSeparable(nn.Layer):
         return self._pointwise_conv(self._depthwise_conv(x))
 
 
-class MobileNetV1(nn.Layer):
+class MobileNetV1(Layer):
     """A network of separable convolutions.
 
     Args:

@@ -6,6 +6,7 @@ from typing import Any
 
 import gradtool
 from gradtool import nn
+from gradtool.nn.layer import Layer
 from gradtool.vision.ops import ConvNormActivation
 
 from ._shapes import divisible
@@ -17,7 +18,7 @@ STAGES = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3,
 """How many times wider each stage is within, its channels, its blocks, the stride of the first."""
 
 
-class InvertedResidual(nn.Layer):
+class InvertedResidual(Layer):
     """Many channels between few: 1 by 1, each channel for itself, 1 by 1; the input is added where it fits."""
 
     def __init__(self, inp: int, oup: int, stride: int, expand_ratio: float, norm_layer: Any = nn.BatchNorm2D) -> None:
@@ -40,7 +41,7 @@ class InvertedResidual(nn.Layer):
         return x + self.conv(x) if self.use_res_connect else self.conv(x)
 
 
-class MobileNetV2(nn.Layer):
+class MobileNetV2(Layer):
     """A network of blocks that are wide within and narrow between.
 
     Args:

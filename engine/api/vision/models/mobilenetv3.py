@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import gradtool
 from gradtool import nn
+from gradtool.nn.layer import Layer
 from gradtool.vision.ops import ConvNormActivation
 
 from ._shapes import divisible
@@ -61,7 +62,7 @@ LARGE = (
 Norm = partial(nn.BatchNorm2D, epsilon=0.001, momentum=0.99)
 
 
-class SqueezeExcitation(nn.Layer):
+class SqueezeExcitation(Layer):
     """Each channel times a share that is computed from the means of all (Hu et al. 2018)."""
 
     def __init__(
@@ -83,7 +84,7 @@ class SqueezeExcitation(nn.Layer):
         return self.scale_activation(self.fc2(shares)) * input
 
 
-class InvertedResidual(nn.Layer):
+class InvertedResidual(Layer):
     """A row of the tables, for so many *channels*; the input is added where it fits."""
 
     def __init__(self, channels: int, wide: int, filters: int, row: Block) -> None:
@@ -111,7 +112,7 @@ class InvertedResidual(nn.Layer):
         return gradtool.add(x, out) if self.use_res_connect else out
 
 
-class MobileNetV3(nn.Layer):
+class MobileNetV3(Layer):
     """What both sizes have in common; subclasses name their table.
 
     Args:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import gradtool
 from gradtool import nn
 from gradtool.engine.core.errors import UsageError
+from gradtool.nn.layer import Layer
 
 from ._refusals import WrongScale
 from ._weights import weighted
@@ -35,7 +36,7 @@ DEPTHS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3), 101: (3, 4, 23, 
 Norm = Callable[[int], nn.Layer]
 
 
-class BasicBlock(nn.Layer):
+class BasicBlock(Layer):
     """Two convolutions of 3 by 3, around which the input passes.
 
     Args:
@@ -75,7 +76,7 @@ class BasicBlock(nn.Layer):
         return self.relu(out + (x if self.downsample is None else self.downsample(x)))
 
 
-class BottleneckBlock(nn.Layer):
+class BottleneckBlock(Layer):
     """A convolution of 3 by 3 between two of 1 by 1, around which the input passes.
 
     Args:
@@ -118,7 +119,7 @@ class BottleneckBlock(nn.Layer):
         return self.relu(out + (x if self.downsample is None else self.downsample(x)))
 
 
-class ResNet(nn.Layer):
+class ResNet(Layer):
     """Four stages of blocks, each of which adds to what passes it.
 
     Args:

@@ -6,6 +6,7 @@ from typing import Any
 
 import gradtool
 from gradtool import nn
+from gradtool.nn.layer import Layer
 from gradtool.vision.ops import ConvNormActivation
 
 from ._refusals import WrongActivation, WrongScale
@@ -45,7 +46,7 @@ def channel_shuffle(x: Any, groups: int) -> Any:
     return gradtool.reshape(gradtool.transpose(x, [0, 2, 1, 3, 4]), [batch, channels, height, width])
 
 
-class InvertedResidual(nn.Layer):
+class InvertedResidual(Layer):
     """Half of the channels pass; the others go through three convolutions."""
 
     def __init__(self, channels: int, activation: type[nn.Layer] | None) -> None:
@@ -66,7 +67,7 @@ class InvertedResidual(nn.Layer):
         return channel_shuffle(gradtool.concat([passing, x], axis=1), 2)
 
 
-class InvertedResidualDS(nn.Layer):
+class InvertedResidualDS(Layer):
     """All channels go both ways, and rows and columns are halved."""
 
     def __init__(self, channels: int, filters: int, activation: type[nn.Layer] | None) -> None:
@@ -86,7 +87,7 @@ class InvertedResidualDS(nn.Layer):
         return channel_shuffle(gradtool.concat([left, right], axis=1), 2)
 
 
-class ShuffleNetV2(nn.Layer):
+class ShuffleNetV2(Layer):
     """A network that shuffles channels between convolutions of halves.
 
     Args:

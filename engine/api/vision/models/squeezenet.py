@@ -7,6 +7,7 @@ from typing import Any
 import gradtool
 from gradtool import nn
 from gradtool.nn import functional as F
+from gradtool.nn.layer import Layer
 
 from ._refusals import WrongNet
 from ._weights import weighted
@@ -23,7 +24,7 @@ VERSIONS: dict[str, tuple[tuple[int, int, int], tuple[int, ...]]] = {
 """Filters, window and padding of the first convolution, and after which blocks pixels are pooled."""
 
 
-class MakeFireConv(nn.Layer):
+class MakeFireConv(Layer):
     """A convolution and ``relu``."""
 
     def __init__(self, channels: int, filters: int, window: int, padding: int = 0) -> None:
@@ -34,7 +35,7 @@ class MakeFireConv(nn.Layer):
         return F.relu(self._conv(x))
 
 
-class MakeFire(nn.Layer):
+class MakeFire(Layer):
     """Few channels first, and many from convolutions of 1 by 1 and of 3 by 3."""
 
     def __init__(self, channels: int, squeezed: int, ones: int, threes: int) -> None:
@@ -48,7 +49,7 @@ class MakeFire(nn.Layer):
         return gradtool.concat([self._conv_path1(x), self._conv_path2(x)], axis=1)
 
 
-class SqueezeNet(nn.Layer):
+class SqueezeNet(Layer):
     """A network with few parameters.
 
     Args:
@@ -71,11 +72,10 @@ class SqueezeNet(nn.Layer):
         for number, (squeezed, each) in enumerate(FIRE, start=1):
             setattr(self, f"_conv{number}", MakeFire(filters, squeezed, each, each))
             filters = 2 * each
-        if num_classes > 0:
-            self._drop = nn.Dropout(p=0.5, mode="downscale_in_infer")
-            self._conv9 = nn.Conv2D(filters, num_classes, 1)
-        if with_pool:
-            self._avg_pool = nn.AdaptiveAvgPool2D(1)
+        # There in any case, as in Paddle, so that weights fit.
+        self._drop = nn.Dropout(p=0.5, mode="downscale_in_infer")
+        self._conv9 = nn.Conv2D(filters, num_classes, 1)
+        self._avg_pool = nn.AdaptiveAvgPool2D(1)
 
     def forward(self, inputs: Any) -> Any:
         x = self._pool(F.relu(self._conv(inputs)))

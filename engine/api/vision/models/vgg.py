@@ -7,6 +7,7 @@ from typing import Any
 
 import gradtool
 from gradtool import nn
+from gradtool.nn.layer import Layer
 
 from ._weights import weighted
 
@@ -17,7 +18,7 @@ DEPTHS = {"vgg11": (1, 1, 2, 2, 2), "vgg13": (2, 2, 2, 2, 2), "vgg16": (2, 2, 3,
 """How many convolutions stand before each of the five poolings."""
 
 
-class VGG(nn.Layer):
+class VGG(Layer):
     """Scores of classes from *features*, three linear layers wide.
 
     Args:

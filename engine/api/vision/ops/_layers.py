@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from gradtool import nn
+from gradtool.nn._containers import Sequential
 
 
-class ConvNormActivation(nn.Sequential):
+class ConvNormActivation(Sequential):
     """A convolution, a normalisation of its channels, and an activation.
 
     Args:

@@ -2,9 +2,9 @@
 
 Run with an interpreter that has Paddle 3.3.1, from the top of the repository::
 
-    PADDLE/bin/python tests/api/vision/record_models.py
+    PADDLE/bin/python tests/api/vision/models/record_models.py
 
-``python -m tests.api.vision.compare_models`` compares all of it with gradtool; the tests compare what is cheap.
+``python -m tests.api.vision.models.compare_models`` compares all of it with gradtool; the tests compare what is cheap.
 """
 
 from __future__ import annotations
@@ -19,16 +19,60 @@ import numpy as np
 
 OUT = Path(__file__).with_name("models.json")
 
-PLAIN = (
-    "LeNet() alexnet() vgg11() vgg13(batch_norm=True) vgg16() vgg19() resnet18() resnet34() resnet50() resnet101() "
-    "resnet152() resnext50_32x4d() resnext50_64x4d() resnext101_32x4d() resnext101_64x4d() resnext152_32x4d() "
-    "resnext152_64x4d() wide_resnet50_2() wide_resnet101_2() densenet121() densenet161() densenet169() densenet201() "
-    "densenet264() googlenet() inception_v3() mobilenet_v1() mobilenet_v1(scale=0.5) mobilenet_v2() "
-    "mobilenet_v2(scale=0.35) mobilenet_v2(scale=1.4) mobilenet_v3_small() mobilenet_v3_small(scale=0.5) "
-    "mobilenet_v3_large() mobilenet_v3_large(scale=1.25) mobilenet_v3_large(scale=0.35) shufflenet_v2_x0_25() "
-    "shufflenet_v2_x0_33() shufflenet_v2_x0_5() shufflenet_v2_x1_0() shufflenet_v2_x1_5() shufflenet_v2_x2_0() "
-    "shufflenet_v2_swish() squeezenet1_0() squeezenet1_1()"
-).split()
+PLAIN = [
+    "LeNet()",
+    "alexnet()",
+    "vgg11()",
+    "vgg13(batch_norm=True)",
+    "vgg16()",
+    "vgg19()",
+    "resnet18()",
+    "resnet34()",
+    "resnet50()",
+    "resnet101()",
+    "resnet152()",
+    "resnext50_32x4d()",
+    "resnext50_64x4d()",
+    "resnext101_32x4d()",
+    "resnext101_64x4d()",
+    "resnext152_32x4d()",
+    "resnext152_64x4d()",
+    "wide_resnet50_2()",
+    "wide_resnet101_2()",
+    "densenet121()",
+    "densenet161()",
+    "densenet169()",
+    "densenet201()",
+    "densenet264()",
+    "googlenet()",
+    "inception_v3()",
+    "mobilenet_v1()",
+    "mobilenet_v1(scale=0.5)",
+    "mobilenet_v2()",
+    "mobilenet_v2(scale=0.35)",
+    "mobilenet_v2(scale=1.4)",
+    "mobilenet_v3_small()",
+    "mobilenet_v3_small(scale=0.5)",
+    "mobilenet_v3_large()",
+    "mobilenet_v3_large(scale=1.25)",
+    "mobilenet_v3_large(scale=0.35)",
+    "shufflenet_v2_x0_25()",
+    "shufflenet_v2_x0_33()",
+    "shufflenet_v2_x0_5()",
+    "shufflenet_v2_x1_0()",
+    "shufflenet_v2_x1_5()",
+    "shufflenet_v2_x2_0()",
+    "shufflenet_v2_swish()",
+    "squeezenet1_0()",
+    "squeezenet1_1()",
+    *(
+        f"{name}(num_classes=0, with_pool=False)"
+        for name in (
+            *("vgg11", "resnet18", "densenet121", "googlenet", "inception_v3", "mobilenet_v1", "mobilenet_v2"),
+            *("mobilenet_v3_small", "shufflenet_v2_x0_25", "squeezenet1_0"),
+        )
+    ),
+]
 """What is built, for the parameters."""
 
 COMPUTED: dict[str, int] = {

@@ -1,6 +1,6 @@
 """Compare every network of ``paddle.vision.models`` with what was recorded from Paddle: ``record_models.py`` says what.
 
-Run as ``python -m tests.api.vision.compare_models [WORD]``, for those whose names contain the word; minutes for all.
+Run as ``python -m tests.api.vision.models.compare_models [WORD]``, for names with the word; minutes for all.
 """
 
 from __future__ import annotations
