@@ -50,6 +50,11 @@ class Accumulator(NamedTuple):
     many: int | None = None
     dtype: str | None = None
 
+    def shape(self, of: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of what is kept for a parameter of the shape *of*."""
+        one = (1,) if self.single else of
+        return one if self.many is None else (self.many, *one)
+
 
 class Optimizer(_steps.Steps):
     """Base of all optimizers.
@@ -187,7 +192,7 @@ class Optimizer(_steps.Steps):
         for slot, growth in self._grown().items():
             for p, g in pairs:
                 power = self._state(p, accumulators[slot])
-                home = _home(power.block.program)
+                home = home_of(power.block.program)
                 with default.name_scope(self.op_type), marked(home, roles.OPTIMIZE, (p.name, g.name)):
                     build.emit(home, scale, (power, None, None), {"scale": growth}, [power])
 
@@ -249,7 +254,7 @@ class Optimizer(_steps.Steps):
         factor = self._factor(param)
         if factor == 1.0:
             return rate
-        home = _home(rate.block.program)
+        home = home_of(rate.block.program)
         with default.name_scope("scale_with_param_lr"), marked(home, roles.OPTIMIZE | roles.LR_SCHED):
             scaled: Variable = rate * factor
             return scaled
@@ -336,7 +341,7 @@ class Optimizer(_steps.Steps):
             return []
         pairs = sorted(params_grads, key=lambda pair: str(pair[0].name))
         program = pairs[0][0].block.program if pairs else default.default_main_program()
-        block = _home(program)
+        block = home_of(program)
         with default.program_guard(program), default.inside(block):
             with default.name_scope("gradient_clip"):
                 if self._grad_clip is not None:
@@ -373,8 +378,8 @@ class Optimizer(_steps.Steps):
             if isinstance(param, Tensor):
                 self._states[param, accumulator.name] = value = _steps.new_state(key, param, accumulator)
                 return value
-            shape = (1,) if accumulator.single else param.shape
-            value = _global_variable(param.block.program, key, shape, accumulator.fill, param.dtype)
+            shape, kind = accumulator.shape(param.shape), accumulator.dtype or param.dtype
+            value = _global_variable(param.block.program, key, shape, accumulator.fill, kind)
             value.stop_gradient = False
             self._states[param, accumulator.name] = value
         return value
@@ -382,7 +387,7 @@ class Optimizer(_steps.Steps):
     def _append_update(self, param: Any, grad: Any, rate: Variable) -> None:
         op = registry.by_type(self.op_type)
         operands = self._operands(op, param, grad, rate)
-        block = _home(param.block.program)
+        block = home_of(param.block.program)
         inputs = tuple(operands.get(s.name) for s in op.inputs)
         outputs = [operands.get(_steps.source_of(s.name)) for s in op.outputs]
         with marked(block, roles.OPTIMIZE, (param.name, grad.name)):
@@ -401,7 +406,7 @@ class Optimizer(_steps.Steps):
         state.require_static(f"{type(self).__name__}.{function}")
 
 
-def _home(program: Program) -> Block:
+def home_of(program: Program) -> Block:
     """The block that updates go to: the main one, or that of the backward part of the branch being built."""
     current = program.current_block()
     return current if current.backward_block_idx < 0 else program.blocks[current.backward_block_idx]

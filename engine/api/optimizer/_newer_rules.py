@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from gradtool import _creation
 from gradtool._dispatch import apply
-from gradtool.engine.core.errors import UnsupportedError, UsageError
+from gradtool._gather import gather_nd, index_put
+from gradtool._manipulation import unsqueeze
+from gradtool.engine.core.errors import UsageError
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir import roles
 from gradtool.engine.ir.marking import marked
+from gradtool.engine.ir.program import Block
+from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops.opdef import OpDef
 
-from ._base import Accumulator, Optimizer
+from ._base import Accumulator, Optimizer, home_of
 
 
 def _checked(learning_rate: Any, **settings: Any) -> None:
@@ -171,7 +177,7 @@ def _constant(param: Any, grad: Any, values: Sequence[float]) -> Any:
 
 
 class ASGD(_Lower):
-    """Steps along the mean of the last gradients of each of several batches (Schmidt et al. 2017); dynamic mode only.
+    """Steps along the mean of the last gradients of each of several batches (Schmidt et al. 2017).
 
     Args:
         batch_num: after how many steps a batch comes again.
@@ -208,17 +214,27 @@ class ASGD(_Lower):
         )
 
     def _operands(self, op: OpDef, param: Any, grad: Any, rate: Any) -> dict[str, Any]:
-        if not isinstance(param, Tensor):
-            raise UnsupportedError(
-                "paddle.optimizer.ASGD works in dynamic mode: which gradient a step replaces is counted in Python.",
-                hint="call paddle.disable_static(), or use SGD",
-            )
         operands = super()._operands(op, param, grad, rate)
         step = int(operands["m"].array[0])
         count = min(step + 1, self._batches)
         operands["y"] = Tensor(operands["y"].array[step % self._batches])
         operands["n"] = Tensor(np.array([count], param.array.dtype))
         return operands
+
+    def _append_update(self, param: Any, grad: Any, rate: Variable) -> None:
+        total, rows, count = (self._state(param, accumulator) for accumulator in self._accumulators())
+        block = home_of(param.block.program)
+        with _appending_to(block), marked(block, roles.OPTIMIZE, (param.name, grad.name)):
+            batches = _creation.assign(np.array([self._batches], "int64"))
+            place = apply("elementwise_mod", count, batches, direct=True)
+            last = _creation.assign(gather_nd(rows, unsqueeze(place, -1)))
+            apply("elementwise_add", count, _creation.assign(np.array([1], "int64")), outputs={"Out": count})
+            last = last[0]
+            many = apply("elementwise_fmin", count, batches, direct=True)
+            operands = (param, grad, rate, total, last, many)
+            written = {"param_out": param, "d_out": total, "y_out": last}
+            apply("asgd", *operands, attrs={"multi_precision": self._multi_precision}, outputs=written)
+            _creation.assign(index_put(rows, [place], last), rows)
 
     def _update(self, param: Any, grad: Tensor, rate: float) -> None:
         super()._update(param, grad, rate)
@@ -227,3 +243,14 @@ class ASGD(_Lower):
         rows[int(count.array[0]) % self._batches] = grad.array
         last.write(rows, self.op_type)
         count.write(count.array + 1, self.op_type)
+
+
+@contextmanager
+def _appending_to(block: Block) -> Iterator[None]:
+    """Have public functions append to *block*."""
+    program = block.program
+    before, program.current_block_idx = program.current_block_idx, block.idx
+    try:
+        yield
+    finally:
+        program.current_block_idx = before

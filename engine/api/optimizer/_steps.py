@@ -225,10 +225,7 @@ def source_of(output: str) -> str:
 
 def new_state(key: str, param: Tensor, accumulator: Any) -> Tensor:
     """The tensor that holds *accumulator* (a ``_base.Accumulator``) for *param*."""
-    shape = (1,) if accumulator.single else param.array.shape
-    if accumulator.many is not None:
-        shape = (accumulator.many, *shape)
-    values = np.full(shape, accumulator.fill, accumulator.dtype or param.array.dtype)
+    values = np.full(accumulator.shape(param.array.shape), accumulator.fill, accumulator.dtype or param.array.dtype)
     return Tensor(values, name=unique_name.generate(key), persistable=True)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.core.errors import UnsupportedError
 from tests.api.optimizer.record_newer import CASES, CLOSED, OUT, names, run
 
 RECORDED = json.loads(OUT.read_text(encoding="utf-8"))
@@ -34,7 +33,7 @@ def programs_path(call: str) -> list[list[Any]]:
         return [executor.run(fetch_list=[x])[0].tolist() for _ in range(3)]
 
 
-@pytest.mark.parametrize("call", [call for call in CASES if "ASGD" not in call])
+@pytest.mark.parametrize("call", CASES)
 def test_a_program_takes_the_same_steps(call: str) -> None:
     in_program = programs_path(call)
     paddle.disable_static()
@@ -47,12 +46,6 @@ def test_a_program_takes_the_same_steps(call: str) -> None:
         optimizer.clear_grad()
         np.testing.assert_allclose(x.numpy(), expected, rtol=1e-5)  # the rate is float32 here
     paddle.enable_static()
-
-
-def test_averaged_steps_are_for_dynamic_mode() -> None:
-    x = paddle.static.create_parameter([1], "float32")
-    with pytest.raises(UnsupportedError, match="works in dynamic mode"):
-        paddle.optimizer.ASGD(0.1).minimize((x * x).sum())
 
 
 @pytest.mark.usefixtures("dynamic")
