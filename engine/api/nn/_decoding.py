@@ -9,7 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 import gradtool
 from gradtool._structure import leaves, mapped, packed
 from gradtool.engine.core import state
-from gradtool.engine.core.errors import UnsupportedError, UsageError
+from gradtool.engine.core.errors import UsageError
+from gradtool.engine.core.spec import UNKNOWN
 
 from . import functional as F
 
@@ -106,8 +107,8 @@ class BeamSearchDecoder(Decoder):
 
     def _gather(self, x: Any, indices: Any, batch_size: Any) -> Any:
         """Of every example the entries along dimension 1 that *indices* ``[batch, beams]`` names."""
-        rows = gradtool.unsqueeze(gradtool.arange(0, int(batch_size), dtype=indices.dtype), [1])
-        places = gradtool.stack([gradtool.expand(rows, indices.shape), indices], axis=2)
+        rows = gradtool.unsqueeze(gradtool.arange(0, batch_size, dtype=indices.dtype), [1])
+        places = gradtool.stack([rows + gradtool.zeros_like(indices), indices], axis=2)
         return gradtool.gather_nd(x, places)
 
     def initialize(self, initial_cell_states: Any) -> tuple[Any, BeamState, Any]:
@@ -116,7 +117,8 @@ class BeamSearchDecoder(Decoder):
         Args:
             initial_cell_states: ``[batch, …]``.
         """
-        self.batch_size = leaves(initial_cell_states)[0].shape[0]
+        first = leaves(initial_cell_states)[0]
+        self.batch_size = first.shape[0] if first.shape[0] != UNKNOWN else gradtool.shape(first)[0]
         shape = [self.batch_size, self.beam_size]
         words = gradtool.full(shape, self.start_token, "int64")
         first = gradtool.to_tensor([[0.0, *[-FAR] * (self.beam_size - 1)]], dtype=state.default_dtype())
@@ -183,7 +185,7 @@ def dynamic_decode(
     return_length: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """Run a decoder until all sequences have ended; dynamic mode only.
+    """Run a decoder until all sequences have ended.
 
     Args:
         decoder: a :class:`Decoder`.
@@ -198,19 +200,12 @@ def dynamic_decode(
     Returns:
         Outputs and final states, and the lengths if they are wanted.
 
-    Raises:
-        UnsupportedError: static mode is on.
+    In static mode the steps are those of a loop in the program, which collects outputs in arrays.
     """
-    if state.in_static_mode():
-        raise UnsupportedError(
-            "dynamic_decode runs in dynamic mode: how many steps there are follows from values.",
-            hint="call paddle.disable_static(), or write the loop with paddle.static.nn.while_loop",
-        )
     inputs, states, finished = decoder.initialize(inits)
     lengths = gradtool.cast(gradtool.zeros_like(finished), "int64")
-    steps: list[Any] = []
-    while not bool(gradtool.all(finished)) and (max_step_num is None or len(steps) <= max_step_num):
-        time = gradtool.full([1], len(steps), "int64")
+
+    def step(time: Any, inputs: Any, states: Any, finished: Any, lengths: Any) -> tuple[Any, ...]:
         outputs, following, inputs, ended = decoder.step(time, inputs, states, **kwargs)
         if decoder.tracks_own_finished:
             lengths = getattr(following, "lengths", lengths)
@@ -219,14 +214,53 @@ def dynamic_decode(
             lengths = lengths + gradtool.cast(gradtool.logical_not(ended), "int64")
             if impute_finished:
                 following = _held(states, following, ended)
-        steps.append(outputs)
-        states, finished = following, ended
-    results = packed(steps[0], [gradtool.stack(parts, 0) for parts in zip(*map(leaves, steps), strict=True)])
+        return outputs, inputs, following, ended, lengths
+
+    run = _in_program if state.in_static_mode() else _at_once
+    results, states, lengths = run(step, (inputs, states, finished, lengths), max_step_num, is_test)
     with contextlib.suppress(NotImplementedError):  # the outputs of the steps are what comes out then
         results, states = decoder.finalize(results, states, lengths)
     if not output_time_major:
         results = mapped(lambda x: gradtool.transpose(x, [1, 0, *range(2, x.ndim)]), results)
     return (results, states, lengths) if return_length else (results, states)
+
+
+def _at_once(step: Any, carry: tuple[Any, ...], last: int | None, is_test: bool) -> tuple[Any, Any, Any]:
+    """The steps in dynamic mode: outputs of all, the states in the end, and the lengths."""
+    steps: list[Any] = []
+    while not bool(gradtool.all(carry[2])) and (last is None or len(steps) <= last):
+        outputs, *carry = step(gradtool.full([1], len(steps), "int64"), *carry)
+        steps.append(outputs)
+    results = packed(steps[0], [gradtool.stack(parts, 0) for parts in zip(*map(leaves, steps), strict=True)])
+    return results, carry[1], carry[3]
+
+
+def _in_program(step: Any, carry: tuple[Any, ...], last: int | None, is_test: bool) -> tuple[Any, Any, Any]:
+    """The same in static mode."""
+    from gradtool.engine.ir import default
+    from gradtool.engine.ir.variable import ARRAY
+
+    around = default.current_block()
+    collected: list[Any] = []  # what the body was built with last: its outputs, and the array of each
+
+    def goes_on(time: Any, *flat: Any) -> Any:
+        going = gradtool.logical_not(gradtool.all(packed(list(carry), flat)[2]))
+        return going if last is None else gradtool.logical_and(going, (time <= last).reshape([]))
+
+    def body(time: Any, *flat: Any) -> list[Any]:
+        outputs, *following = step(time, *packed(list(carry), flat))
+        arrays = []
+        for v in leaves(outputs):
+            arrays.append(around.create_var(dtype=v.dtype, type=ARRAY))
+            gradtool.tensor.array_write(v, time, arrays[-1])
+        collected[:] = [outputs, arrays]
+        return [time + 1, *leaves(following)]
+
+    begin = [gradtool.full([1], 0, "int64"), *leaves(list(carry))]
+    _, *flat = gradtool.static.nn.while_loop(goes_on, body, begin, is_test)
+    _, states, _, lengths = packed(list(carry), flat)
+    outputs, arrays = collected
+    return packed(outputs, [gradtool.stack(array, 0) for array in arrays]), states, lengths
 
 
 def _held(states: Any, following: Any, ended: Any) -> Any:
