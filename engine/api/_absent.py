@@ -6,7 +6,6 @@ from gradtool.engine.core import near_names
 
 DEVICES = "it is about devices, and gradtool computes on the CPU"
 DISTRIBUTED = "it is about training on several machines or devices, and gradtool computes in one process"
-SPARSE = "it is about sparse tensors, and gradtool's tensors are dense"
 KERNELS = "it is a kernel for graphics cards, and gradtool computes on the CPU"
 NARROW = "gradtool has no elements of that type"
 INTERNAL = "it is a part of Paddle's own construction"
@@ -29,11 +28,6 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
         ),
         INTERNAL,
     ),
-    (
-        "gradtool.Tensor",
-        "coalesce cols crows dense_dim indices is_coalesced nnz sparse_dim to_sparse_coo to_sparse_csr values",
-        SPARSE,
-    ),
     ("gradtool.Tensor", "num_shard placements process_mesh reconstruct_from_", DISTRIBUTED),
     (
         "gradtool.Tensor",
@@ -43,7 +37,7 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
     ("gradtool.Tensor", "block create_parameter create_tensor", INTERNAL),
     ("gradtool.Tensor", "top_p_sampling", KERNELS),
     ("gradtool", "disable_compat enable_compat", OTHERS),
-    ("gradtool.nn.functional", "sparse_attention", SPARSE),
+    ("gradtool.nn.functional", "sparse_attention", KERNELS),
     (
         "gradtool.nn.functional",
         (
@@ -126,13 +120,11 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
 PARTS: dict[str, tuple[str, str]] = {
     "paddle.vision.transforms": ("changes of images", "write transforms with NumPy"),
     "paddle.vision.datasets": ("data sets of images", "give images by paddle.io.Dataset"),
-    "paddle.sparse": ("sparse tensors", "use dense tensors: gradtool's are dense"),
     "paddle.text": ("data sets of texts", "read the texts yourself and give them by paddle.io.Dataset"),
     "paddle.audio": ("sound: features and data sets", "compute features with NumPy and give them by paddle.io.Dataset"),
     "paddle.dataset": ("data sets of the old kind", "read the data yourself and give them by paddle.io.Dataset"),
     "paddle.quantization": ("quantised models", "ask about the model before it is quantised"),
     "paddle.nn.quant": ("quantised models", "ask about the model before it is quantised"),
-    "paddle.geometric": ("graphs as data", "use paddle.gather, paddle.scatter and paddle.index_add"),
     "paddle.profiler": ("measuring time", "leave it out and run gradtool profile MODEL"),
     "paddle.onnx": ("exporting models", "gradtool graph and gradtool dump write graphs; leave the export out"),
     "paddle.inference": ("running exported models", "run the model itself"),

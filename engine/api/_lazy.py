@@ -43,7 +43,11 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
         "hapi",
         "vision",
         "reader",
+        "sparse",
+        "geometric",
     ),
+    "gradtool.sparse": ("nn",),
+    "gradtool.sparse.nn": ("functional",),
     "gradtool.hapi": ("callbacks", "dynamic_flops", "model", "model_summary", "progressbar"),
     "gradtool.amp": ("debugging", "grad_scaler"),
     "gradtool.autograd": ("py_layer",),
@@ -192,7 +196,10 @@ LATE: dict[str, str] = {
     "gradtool.distribution": "distribution",
     "gradtool.fluid": "legacy",
     "gradtool.framework": "legacy",
+    "gradtool.geometric": "sparse",
     "gradtool.hapi": "toolkit",
+    "gradtool.incubate": "incubate",
+    "gradtool.sparse": "sparse",
     "gradtool.vision": "vision",
 }
 """Packages with many names that few programs ask for -> their table, ``_names_….py``, read when one is asked."""

@@ -137,13 +137,14 @@ def _of_part(package: str, name: str) -> Any:
 
 def attach() -> None:
     """Give variables and tensors their operators and methods."""
-    from . import _tensor_members, _tensor_methods, _tensor_places
+    from . import _tensor_members, _tensor_methods, _tensor_places, _tensor_sparse
 
     paddle, sources = importlib.import_module("gradtool"), _lazy.sources("gradtool")
     for row in OPERATORS:
         setattr(Variable, row[0], LateMethod(_operator, *row))
         setattr(Tensor, row[0], LateMethod(_operator_of_tensors, *row))
     on_tensors = {**_tensor_methods.SPECIAL, **_tensor_places.SPECIAL, **_tensor_members.SPECIAL}
+    on_tensors |= _tensor_sparse.SPECIAL
     for owner, special in ((Variable, ON_VARIABLES), (Tensor, on_tensors)):
         for method, member in {**SPECIAL, **_tensor_members.BOTH, **special}.items():
             setattr(owner, method, member)

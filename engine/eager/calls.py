@@ -78,6 +78,7 @@ def backward(
         raise GradArgumentError(f"{where}: 'tensors' contains duplicate paddle.Tensor object.")
     seeds = _seeds(grad_tensors, roots, "grad_tensors", "tensors", where)
     _flag(retain_graph, "retain_graph", where)
+    roots = [t.carrier for t in roots]
     _dump(dump_backward_graph_path, roots)
     _start(roots, seeds, retain_graph, where, stacklevel=3)
 
@@ -91,8 +92,10 @@ def backward_from(root: Tensor, grad_tensor: Any, retain_graph: Any, dump: Any) 
             raise GradArgumentTypeError(
                 f"{where}: 'grad_tensor' must be a paddle.Tensor, but received {type(grad_tensor).__name__}."
             )
-        _check_seed(grad_tensor, root, "grad_tensor", where)
+        grad_tensor = root.seed(grad_tensor)
+        _check_seed(grad_tensor, root.carrier, "grad_tensor", where)
     _flag(retain_graph, "retain_graph", where)
+    root = root.carrier
     _dump(dump, [root])
     _start([root], [grad_tensor], retain_graph, where, stacklevel=4)
 
@@ -160,10 +163,11 @@ def grad(
         if len({id(t) for t in several}) < len(several):
             raise DuplicateError(f"{where}: the same tensor occurs twice in '{name}'.")
     # the sweep
+    roots, constants = [t.carrier for t in roots], [t.carrier for t in constants]
     _dump(dump_backward_graph_path, roots)
     gradients = sweeping.grad(
         roots,
-        asked,
+        [t.carrier for t in asked],
         seeds,
         retain_graph=retain_graph is not False or create_graph,
         create_graph=create_graph,
@@ -177,7 +181,7 @@ def grad(
             f"{_why_unused(asked[i], roots)}.",
             hint="set allow_unused=True to get None for it",
         )
-    return gradients
+    return [None if g is None else t.carried(g) for t, g in zip(asked, gradients, strict=True)]
 
 
 def _start(
@@ -261,10 +265,11 @@ def _seeds(value: Any, roots: Sequence[Tensor], name: str, of: str, where: str) 
             f"{where}: The length of '{name}' must be equal to that of '{of}', but they are {len(seeds)} and "
             f"{len(roots)}."
         )
+    seeds = [None if seed is None else root.seed(seed) for seed, root in zip(seeds, roots, strict=True)]
     for seed, root in zip(seeds, roots, strict=True):
         if seed is not None:
-            _check_seed(seed, root, name, where)
-    return list(seeds)
+            _check_seed(seed, root.carrier, name, where)
+    return seeds
 
 
 def _check_seed(seed: Tensor, root: Tensor, name: str, where: str) -> None:

@@ -293,6 +293,21 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
         """Its place on the tape: the key that the sweep knows it by."""
         return self.leaf if self.node is None else (self.node, self.index)
 
+    # A tensor may be carried by another one, which is on the tape in its place: a sparse tensor by its values.
+
+    @property
+    def carrier(self) -> Tensor:
+        """The tensor on the tape that gradients of this one flow through: itself."""
+        return self
+
+    def carried(self, gradient: Tensor) -> Tensor:
+        """*gradient*, of :attr:`carrier`, as the gradient of this tensor."""
+        return gradient
+
+    def seed(self, gradient: Tensor) -> Tensor:
+        """*gradient*, of this tensor, as the one of :attr:`carrier`."""
+        return gradient
+
     @property
     def placed(self) -> Callable[[Array], Tensor]:
         """Makes a tensor of other values that has this one's place on the tape; does not keep this one alive."""
