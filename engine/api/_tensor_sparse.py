@@ -41,10 +41,15 @@ def _to_sparse_csr(self: Tensor) -> Tensor:
     return to_sparse_csr(self)
 
 
+def _coalesce(self: Tensor, name: str | None = None) -> Tensor:
+    """Of sparse tensors alone; see ``paddle.sparse``."""
+    return _of_sparse("coalesce", _COO)(self)  # type: ignore[no-any-return]
+
+
 _COO, _CSR = "make it sparse: x.to_sparse_coo(dimensions)", "make it sparse: x.to_sparse_csr()"
 
 SPECIAL: dict[str, Any] = {
-    "coalesce": _of_sparse("coalesce", _COO),
+    "coalesce": _coalesce,
     "cols": _of_sparse("cols", _CSR),
     "crows": _of_sparse("crows", _CSR),
     "dense_dim": lambda self: self.ndim,
