@@ -300,9 +300,9 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
         """The tensor on the tape that gradients of this one flow through: itself."""
         return self
 
-    def carried(self, gradient: Tensor) -> Tensor:
-        """*gradient*, of :attr:`carrier`, as the gradient of this tensor."""
-        return gradient
+    def carried(self, values: Tensor) -> Tensor:
+        """The tensor like this one that *values* carry: its gradient, of that of :attr:`carrier`."""
+        return values
 
     def seed(self, gradient: Tensor) -> Tensor:
         """*gradient*, of this tensor, as the one of :attr:`carrier`."""

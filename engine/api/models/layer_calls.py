@@ -128,12 +128,12 @@ def _is_block(layer: Layer) -> bool:
 
 
 def _tensors(value: Any) -> Iterator[Tensor]:
-    """The tensors in nested lists, tuples and dicts."""
+    """The tensors in nested lists, tuples and dicts; of a sparse one its values."""
     todo = [value]
     while todo:
         value = todo.pop()
         if isinstance(value, Tensor):
-            yield value
+            yield value.carrier
         elif isinstance(value, Mapping):
             todo += reversed(list(value.values()))
         elif isinstance(value, (list, tuple)):
@@ -186,7 +186,7 @@ def _names(call: LayerCall, tensors: Sequence[Tensor]) -> list[str]:
 def _replaced(value: Any, given: Mapping[int, Tensor]) -> Any:
     """Nested containers with other tensors; as deep as people nest arguments."""
     if isinstance(value, Tensor):
-        return given[id(value)]
+        return value.carried(given[id(value.carrier)])
     if isinstance(value, dict):
         return {k: _replaced(v, given) for k, v in value.items()}
     if isinstance(value, list):

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine.core.value import AnyTensor
+from gradtool.engine.eager.tensor import Tensor
 from gradtool.nn import Layer
 
 _DEEPEST = 8
@@ -90,7 +91,8 @@ class Walk:
                 continue
             self._seen.add(id(value))
             if isinstance(value, AnyTensor):
-                yield path, value
+                # What is on the tape: of a sparse tensor its values.
+                yield path, value.carrier if isinstance(value, Tensor) else value
             elif depth < _DEEPEST:
                 inside = [(p, v, depth + 1) for p, v in self._within(path, value) if _may_hold(v)]
                 todo += reversed(inside)

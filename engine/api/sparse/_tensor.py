@@ -109,8 +109,8 @@ class SparseTensor(Tensor):
         shape = (*self.placed_sizes, *values.array.shape[1:])
         return SparseTensor(values, self.places, shape, self.coalesced)
 
-    def carried(self, gradient: Tensor) -> Tensor:
-        return self.of_values(gradient)
+    def carried(self, values: Tensor) -> Tensor:
+        return self.of_values(values)
 
     def seed(self, gradient: Tensor) -> Tensor:
         """The values of *gradient*, in the order of this tensor's places.

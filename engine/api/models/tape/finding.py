@@ -30,7 +30,7 @@ def find(left: Loaded, request: Request) -> TapeModel:
     """
     state.disable_static()
     values = _entries(left.result)
-    returned = [v for v in values if isinstance(v, Tensor)]
+    returned = [v.carrier for v in values if isinstance(v, Tensor)]
     others = [v for v in values if v is not None and not isinstance(v, (Tensor, Layer, Mapping))]
     if others or (left.result is not None and not returned):
         got = type((others or [left.result])[0]).__name__
@@ -64,7 +64,7 @@ def _meant(left: Loaded, request: Request, returned: Sequence[Tensor]) -> Tensor
     usual = next((left.namespace[n] for n in _USUAL if isinstance(left.namespace.get(n), Tensor)), None)
     if usual is not None and (call.how == "grad" or is_later(usual, call.loss)):
         return None
-    plain = {n: v for n, v in left.namespace.items() if isinstance(v, Tensor) and not n.startswith("__")}
+    plain = {n: v.carrier for n, v in left.namespace.items() if isinstance(v, Tensor) and not n.startswith("__")}
     return call.loss if call.how == "backward" or not _candidates(plain) else None
 
 

@@ -67,7 +67,7 @@ def names_in(left: Loaded) -> TensorNames:
     meant = left.calls.meant()
     values = _at_backward(left, meant)
     named = TensorNames()
-    named.plain = {n: v for n, v in values.items() if isinstance(v, Tensor) and not n.startswith("__")}
+    named.plain = {n: v.carrier for n, v in values.items() if isinstance(v, Tensor) and not n.startswith("__")}
     named.by_path = dict(named.plain)
     for function, path, t in ways(left, values, meant):
         if not isinstance(t, Tensor):
