@@ -409,7 +409,7 @@ def shape(input: Any) -> AnyTensor:
     """The dimensions of *input* as a vector: int32, when the program runs; int64 in dynamic mode (as in Paddle)."""
     x = tensor(input, "input", "paddle.shape")
     if isinstance(x, Tensor):
-        return Tensor(np.array(x.array.shape, "int64"))
+        return apply("shape64", x)  # type: ignore[no-any-return]
     out = apply("shape", x)
     out.stop_gradient = True
     return out  # type: ignore[no-any-return]

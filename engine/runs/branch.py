@@ -261,14 +261,24 @@ class Branch:
             raise FixedError(f"{entry.name} cannot run again on other values: it is the user's own.", op=entry.type)
         else:
             operands = self._operands(entry, fresh)
-            with watch.unwatched(), np.errstate(all="ignore"), rerunning():
-                results = entry.kernel(*operands)
+            results = self._computed(entry, operands)
             self.recomputed += 1
             if not runs_again(entry):
                 self.timeline.recalled.setdefault(entry.index, {})[digest(operands)] = results
         for (_, number), array in zip(entry.outs, results, strict=True):
             if number >= 0:
                 self._hold(number, array, fresh)
+
+    def _computed(self, entry: Entry, operands: list[Any]) -> Sequence[Any]:
+        assert entry.kernel is not None
+        try:
+            with watch.unwatched(), np.errstate(all="ignore"), rerunning():
+                return entry.kernel(*operands)
+        except (ValueError, IndexError) as error:
+            # What was recorded ran; other numbers may be sizes or places that fit nothing.
+            if not any(self._differs(n, entry.index) for n in entry.inputs):
+                raise
+            raise FixedError(f"{entry.name} does not take other values: {error}.", op=entry.type) from error
 
     def _recorded(self, number: int) -> Any:
         """The value that the recorded run had."""

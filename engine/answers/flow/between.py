@@ -137,8 +137,11 @@ def _carrier(spread: Spread, entry: Entry, number: int, asked: Array) -> int:
         return operands[0] if operands else number
     for operand in operands:
         given = [_only(spread, o, operand) for o in entry.operands]
-        with watch.unwatched(), np.errstate(all="ignore"), rerunning():
-            result = entry.kernel(*given)[outs.index(number)]
+        try:
+            with watch.unwatched(), np.errstate(all="ignore"), rerunning():
+                result = entry.kernel(*given)[outs.index(number)]
+        except (ValueError, IndexError):
+            continue  # sizes that have changed, and what has them, are taken together only
         if differing(spread.before(number), result)[asked].any():
             return operand
     return operands[0]

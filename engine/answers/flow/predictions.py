@@ -36,11 +36,17 @@ class Predicted:
     labelled: bool = True
 
 
-def downstream(run: Timeline, numbers: Iterable[int]) -> set[int]:
-    """The values that are computed from any of *numbers*, and these."""
+def downstream(
+    run: Timeline, numbers: Iterable[int], through: Callable[[Entry], bool] = lambda entry: True
+) -> set[int]:
+    """The values that are computed from any of *numbers*, and these.
+
+    Args:
+        through: whether an operator is followed; what the others make is not among them.
+    """
     reached = set(numbers)
     for entry in run.entries:
-        if not reached.isdisjoint(entry.inputs):
+        if not reached.isdisjoint(entry.inputs) and through(entry):
             reached.update(entry.made)
     return reached
 
@@ -66,7 +72,13 @@ def _data(run: Timeline, learned: Collection[int]) -> set[int]:
     """What was given and is no parameter, with what is computed of it alone."""
     given = {n for n, v in enumerate(run.values) if v.maker == NOBODY and n not in learned and _size(run, n) > 1}
     drawn = {n for e in run.entries if not e.backward and _draws(e) and not e.inputs for n in e.made}
-    return downstream(run, given | drawn)
+    return downstream(run, given | drawn, _reads_values)
+
+
+def _reads_values(entry: Entry) -> bool:
+    """Whether an operator reads numbers, and not only how many there are: sizes are no data."""
+    op = getattr(entry.origin, "op", None)
+    return op is None or not getattr(op, "trait", Trait(0)) & Trait.LIKE
 
 
 def _draws(entry: Entry) -> bool:

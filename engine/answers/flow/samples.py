@@ -57,7 +57,8 @@ def mixed(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Itera
         differences = probe.differences(change)
         others = next((o for i in outputs if (o := _others(differences[i], row)) is not None), None)
         if others is not None:
-            yield _fact(probe, axes, changes, row, others)
+            pairs = all(_are_pairs(differences[i], row) for i in outputs)
+            yield _fact(probe, axes, changes, row, others, pairs)
             return
 
 
@@ -88,12 +89,22 @@ def _others(difference: Array, row: int) -> int | None:
     return next((int(r) for r in rows if r != row), None)
 
 
+def _are_pairs(difference: Array, row: int) -> bool:
+    """Whether all that differs beside *row* are its pairs: elements in that place of a second axis of samples."""
+    rest = difference & ~at(difference, 0, row)
+    for axis in range(1, rest.ndim):
+        if rest.shape[axis] == rest.shape[0]:
+            rest &= ~at(rest, axis, row)
+    return not rest.any()
+
+
 def _fact(
     probe: Probe,
     axes: Mapping[int, int],
     changes: list[dict[int, Array]],
     row: int,
     other: int,
+    pairs: bool,
 ) -> Fact:
     one, two = (probe.recording.spread(change) for change in changes)
     place, how = _torn(one) or _meeting(one, two)
@@ -101,6 +112,7 @@ def _fact(
     certain = probe.fixed_batch or pooled or place is None or place.type not in RELATING
     if place is not None and place.type in ("matmul", "matmul_v2", "bmm", "einsum", "gather", "index_select"):
         certain = probe.fixed_batch
+    certain = certain and not pairs
     doubt = "" if certain else _PAIRS
     if certain and not probe.fixed_batch:
         doubt = _doubt(probe, axes, row, changes[0], place)

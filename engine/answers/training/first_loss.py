@@ -17,6 +17,10 @@ _MOVING = ("elementwise_add", "reshape2", "transpose2", "cast", "flatten_contigu
 """Operators that do not make numbers large by themselves: what made what they read does."""
 
 
+_SCALING = ("elementwise_mul", "elementwise_div", "scale")
+_PRODUCTS = ("matmul", "matmul_v2", "mul")
+
+
 @dataclass(frozen=True, slots=True)
 class FirstLoss:
     """The first loss that was computed of classes.
@@ -75,7 +79,7 @@ class FirstLossSeen:
     def _seen(self, event: OpEvent) -> FirstLoss | None:
         slots = event.slots()
         logits, loss = slots.get("Logits"), slots.get("Loss")
-        if logits is None or loss is None:
+        if logits is None or loss is None or self._are_pairs(logits):
             return None
         axis = int(event.attrs.get("axis", -1))
         losses = np.asarray(loss, np.float64)
@@ -89,6 +93,19 @@ class FirstLossSeen:
             None if maker is None else (maker.type, maker.loc),
             () if maker is None else tuple(_largest(v.array) for v in maker.inputs if np.size(v.array)),
         )
+
+    def _are_pairs(self, logits: Any) -> bool:
+        """Whether samples are compared with samples: as many columns as rows, a product of what was computed twice.
+
+        How sharp such a comparison is to be is chosen; there are no classes.
+        """
+        if len(np.shape(logits)) != 2 or len(set(np.shape(logits))) != 1:
+            return False
+        maker = self._makers.get(id(logits))
+        while maker is not None and maker.type in (*_MOVING, *_SCALING):
+            wide = (v.array for v in maker.inputs if np.shape(v.array) == np.shape(logits))
+            maker = next((self._makers[id(a)] for a in wide if id(a) in self._makers), None)
+        return maker is not None and maker.type in _PRODUCTS and all(id(v.array) in self._makers for v in maker.inputs)
 
     def _maker(self, array: Any) -> OpEvent | None:
         """The operator that makes numbers, behind those that only move or shift them."""

@@ -21,6 +21,7 @@ SHAPE_ONLY: Final = frozenset(
         *((op, "Y") for op in ("sum_to", "tile_like", "unresize")),
         *((op, "X") for op in ("fill_any_like", "ones_like", "size_of", "zeros_like")),
         *((op, "Input") for op in ("shape", "size")),
+        ("shape64", "input"),
     }
 )
 """Operator and slot: what reads only how large a tensor is. Nothing is lost where no gradient comes back from there."""

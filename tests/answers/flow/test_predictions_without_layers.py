@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import gradtool
 from gradtool.models.gate.checking import Selection, findings
 from gradtool.models.gate.finding import Finding
 from gradtool.models.loader import Request
@@ -15,6 +16,79 @@ def found(folder: Path, text: str) -> list[Finding]:
     file = folder / "model.py"
     file.write_text(text, encoding="utf-8")
     return findings(Request(str(file)), "model.py", Selection(select=("GT6", "GT901")))
+
+
+SIZED = """\
+import paddle
+import paddle.nn as nn
+import paddle.nn.functional as F
+
+paddle.seed(0)
+
+
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2D(1, 2, 3, padding=1)
+
+    def forward(self, xARGUMENTS):
+        y = F.interpolate(F.max_pool2d(self.conv(x), 2), SIZE, mode="bilinear")
+        return paddle.concat([y, self.conv(x)], 1).mean([2, 3])
+
+
+x = paddle.rand([2, 1, 4, 6])
+loss = F.cross_entropy(Net()(xOTHERS), paddle.to_tensor([0, 1]))
+loss.backward()
+"""
+
+
+def test_sizes_of_tensors_are_no_data(tmp_path: Path) -> None:
+    text = SIZED.replace("ARGUMENTS", "").replace("OTHERS", "").replace("SIZE", "paddle.shape(x)[2:]")
+    assert found(tmp_path, text) == []
+    answers = gradtool.load(tmp_path / "model.py").flow()
+    assert [part.text for part, _, _ in answers.pairs] == ["x", "constant.0"]  # the labels
+
+
+def test_a_size_that_is_given_can_not_be_any(tmp_path: Path) -> None:
+    text = SIZED.replace("ARGUMENTS", ", size").replace("OTHERS", ", paddle.to_tensor([4, 6])").replace("SIZE", "size")
+    assert [f.code for f in found(tmp_path, text)] == ["GT901"]
+    answers = {part.text: influence for part, _, influence in gradtool.load(tmp_path / "model.py").flow().pairs}
+    assert answers["size"].answer == "unknown"
+    assert "does not take other values" in answers["size"].why
+
+
+PAIRS = """\
+import paddle
+import paddle.nn as nn
+import paddle.nn.functional as F
+
+paddle.seed(0)
+
+
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(5, 4), nn.Linear(6, 4)
+
+    def forward(self, image, text):
+        one, two = F.normalize(self.one(image)), F.normalize(self.two(text))
+        BODY
+        return 40 * paddle.matmul(one, two, transpose_y=True)
+
+
+scores = Net()(paddle.randn([4, 5]), paddle.randn([4, 6]))
+loss = F.cross_entropy(scores, paddle.arange(4)) + F.cross_entropy(scores.t(), paddle.arange(4))
+loss.backward()
+"""
+
+
+@pytest.mark.parametrize(("body", "codes"), [("", ["GT901"]), ("one = one * F.softmax(one, axis=0)", ["GT601"])])
+def test_whether_pairs_of_samples_are_meant_is_not_known_and_others_are_told(
+    tmp_path: Path, body: str, codes: list[str]
+) -> None:
+    assert [
+        f.code for f in found(tmp_path, PAIRS.replace("        BODY\n", f"        {body}\n" if body else ""))
+    ] == codes
 
 
 FUNCTION = """\

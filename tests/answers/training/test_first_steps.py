@@ -131,3 +131,13 @@ for step in range(3):
     opt.clear_grad()
 """
     assert found(tmp_path, text) == []
+
+
+def test_samples_that_are_compared_with_samples_are_no_classes(tmp_path: Path) -> None:
+    text = """
+one, two = paddle.nn.Linear(4, 6), paddle.nn.Linear(4, 6)
+scores = 100 * paddle.matmul(F.normalize(one(x)), F.normalize(two(x)), transpose_y=True)
+loss = F.cross_entropy(scores, paddle.arange(8).flip(0))
+loss.backward()
+"""
+    assert found(tmp_path, text) == []
