@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core import source
 from ...core.source import Location
-from ...runs.timeline import Entry
+from ...runs.timeline import Entry, Timeline
 from .fact import Fact, Kind
 from .perturb import at, changed
 from .predictions import downstream
@@ -121,8 +121,9 @@ def _masks(probe: Probe, steps: int) -> Iterator[tuple[str, Location]]:
     run = probe.recording.timeline
     fed = {n for n in probe.recording.inputs if n is not None}
     depends = downstream(run, fed)
+    hiding = _beside(run, depends | downstream(run, (n for n, v in enumerate(run.values) if v.role == "parameter")))
     for number, value in enumerate(run.values):
-        if number in depends or value.role == "parameter" or number not in run.store:
+        if number in depends or value.role == "parameter" or number not in run.store or number not in hiding:
             continue
         array = run.store.get(number)
         if getattr(array, "shape", ())[-2:] != (steps, steps):
@@ -131,6 +132,23 @@ def _masks(probe: Probe, steps: int) -> Iterator[tuple[str, Location]]:
         if how is not None:
             maker = run.entries[value.maker] if value.maker >= 0 else None
             yield f"there is {how}", () if maker is None else maker.loc
+
+
+def _beside(run: Timeline, computed: set[int]) -> set[int]:
+    """The values that an operator reads together with something that is *computed*, as a mask is read with scores.
+
+    Which of two positions comes first also makes a triangle, and counts for relative positions alone.
+    """
+    found: set[int] = set()
+    for entry in run.entries:
+        read = set(entry.inputs)
+        if not read.isdisjoint(computed) and not entry.type.startswith(_LOOKING_UP):
+            found |= {n for n in read if n not in computed or len(read & computed) > 1}
+    return found
+
+
+_LOOKING_UP = ("lookup_table", "embedding", "gather", "index_select")
+"""Operators that read rows of a table, by numbers."""
 
 
 def triangle(array: Array) -> str | None:

@@ -180,6 +180,11 @@ WRONG = {
         "GT601",
         "softmax",
     ),
+    "pairs of what met before": (
+        function(HERE, "loss = F.cross_entropy(forward(x) @ forward(x + 0.1).T, paddle.arange(6))"),
+        "GT601",
+        "softmax",
+    ),
     "between two layers, over the batch": (BESIDE.replace("AXIS", "0"), "GT601", "softmax"),
     "a function whose mask is one step too wide": (
         ATTENTION.replace("MASK", "paddle.triu(paddle.full([5, 5], -1e9), 2)"),
@@ -215,6 +220,14 @@ RIGHT = {
     "inputs that are mixed before the model": function(
         "pass", "loss = F.cross_entropy(forward(0.7 * x + 0.3 * x[paddle.randperm(6)]), y)"
     ),
+    "pairs that are compared": function(
+        "pass", "loss = F.cross_entropy(forward(x) @ forward(x + 0.1).T, paddle.arange(6))"
+    ),
+    "which of two steps comes first": ATTENTION.replace(
+        "MASK", "F.embedding((at.unsqueeze(0) > at.unsqueeze(1)).astype('int64'), near)[:, :, 0]"
+    )
+    .replace("def forward", "at, near = paddle.arange(5), paddle.create_parameter([2, 1], 'float32')\n\n\ndef forward")
+    .replace("ids[:, 1:])", "paddle.randint(0, 9, [3, 5]))"),
     "a causal function": ATTENTION.replace("MASK", "paddle.triu(paddle.full([5, 5], -1e9), 1)"),
     "layers one after the other": BESIDE.replace("AXIS", "-1"),
     "a program with dropout and batch norm": static("h = F.dropout(paddle.static.nn.batch_norm(h), 0.4)"),
@@ -229,10 +242,6 @@ def test_nothing_is_said_of_what_is_right(case: str, tmp_path: Path) -> None:
 DOUBTFUL = {
     "statistics of the batch": (function("h = (h - h.mean(0)) / (h.std(0) + 1e-5)"), "through reduce_mean"),
     "dropout": (function("h = F.dropout(h, 0.5)"), "dropout draws random numbers"),
-    "pairs that are compared": (
-        function("pass", "loss = F.cross_entropy(forward(x) @ forward(x + 0.1).T, paddle.arange(6))"),
-        "whether its rows are samples",
-    ),
 }
 
 
