@@ -220,9 +220,6 @@ RIGHT = {
     "inputs that are mixed before the model": function(
         "pass", "loss = F.cross_entropy(forward(0.7 * x + 0.3 * x[paddle.randperm(6)]), y)"
     ),
-    "pairs that are compared": function(
-        "pass", "loss = F.cross_entropy(forward(x) @ forward(x + 0.1).T, paddle.arange(6))"
-    ),
     "which of two steps comes first": ATTENTION.replace(
         "MASK", "F.embedding((at.unsqueeze(0) > at.unsqueeze(1)).astype('int64'), near)[:, :, 0]"
     )
@@ -242,6 +239,10 @@ def test_nothing_is_said_of_what_is_right(case: str, tmp_path: Path) -> None:
 DOUBTFUL = {
     "statistics of the batch": (function("h = (h - h.mean(0)) / (h.std(0) + 1e-5)"), "through reduce_mean"),
     "dropout": (function("h = F.dropout(h, 0.5)"), "dropout draws random numbers"),
+    "pairs that are compared": (
+        function("pass", "loss = F.cross_entropy(forward(x) @ forward(x + 0.1).T, paddle.arange(6))"),
+        "whether its rows are samples",
+    ),
 }
 
 
