@@ -17,6 +17,8 @@ from gradtool.engine.ir.variable import Variable
 
 from ._signature import Inputs, Signature, bound
 from .conversion.calls import converted
+from .conversion.growing import ListInProgram
+from .conversion.refusals import Unset, refused
 from .tracing import Trace
 
 
@@ -71,7 +73,7 @@ def traced(function: Callable[..., Any], called: Signature, name: str) -> Concre
             arguments.arguments[parameter] = _filled(inputs, arguments, parameter, value)
         concrete = ConcreteProgram(function, trace, arguments, inputs.variables)
         returned = converted(function)(*arguments.args, **arguments.kwargs)
-        concrete.structure, concrete.outputs = _outputs(trace, returned, inputs.variables)
+        concrete.structure, concrete.outputs = _outputs(trace, returned, inputs.variables, name)
     trace.check()
     return concrete
 
@@ -97,13 +99,21 @@ def _captured_objects(function: Any) -> list[Any]:
     return [v for v in held if isinstance(v, Layer)]
 
 
-def _outputs(trace: Trace, returned: Any, feeds: list[Variable]) -> tuple[Any, list[Variable]]:
+def _outputs(trace: Trace, returned: Any, feeds: list[Variable], name: str) -> tuple[Any, list[Variable]]:
     """What is returned, each tensor as a variable of its own that the program computes."""
     found: list[Variable] = []
 
     def output(value: Any) -> Any:
         if isinstance(value, Tensor):
             value = trace.captured(value)
+        if isinstance(value, Unset):
+            value.read()
+        if isinstance(value, ListInProgram):
+            raise refused(
+                f"{name} returns a list that grows in a loop, where a tensor decides how often",
+                "return one tensor: paddle.stack(entries) or paddle.concat(entries)",
+                value.array.made_at,
+            )
         if not isinstance(value, Variable):
             return value
         with state.building():

@@ -6,16 +6,18 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any
 
+from gradtool._arrays import tensor_array_to_tensor
+from gradtool._creation import to_tensor
 from gradtool._dispatch import write
 from gradtool.engine.core import source
-from gradtool.engine.core.errors import UnsupportedError
+from gradtool.engine.core.errors import ExecutionError, UnsupportedError
 from gradtool.engine.eager.mode import no_grad
 from gradtool.engine.eager.recipe import recipes
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir import blocks
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.program import Block, Program
-from gradtool.engine.ir.variable import Variable
+from gradtool.engine.ir.variable import ARRAY, Variable
 from gradtool.engine.ops.opdef import OpDef
 from gradtool.static._effects import Assert
 
@@ -32,6 +34,7 @@ class Replay:
     def __init__(self, program: Program, held: Mapping[str, Tensor]) -> None:
         self._program = program
         self._held = held
+        self._arrays: dict[Block, list[Variable]] = {}
         self._bound: dict[Operator, tuple[OpDef, dict[str, Any], bool]] = {}
 
     def __call__(self, fed: Mapping[str, Tensor], fetches: list[Variable]) -> list[Tensor]:
@@ -44,6 +47,8 @@ class Replay:
         return [values[v] for v in fetches]
 
     def _run(self, block: Block, values: Values) -> None:
+        for array in self._arrays_of(block):
+            values[array] = []  # of this iteration
         for op in block.ops:
             run = _CONTROL.get(op.type)
             if run is not None:
@@ -56,6 +61,12 @@ class Replay:
                 )
             else:
                 self._compute(op, values)
+
+    def _arrays_of(self, block: Block) -> list[Variable]:
+        arrays = self._arrays.get(block)
+        if arrays is None:
+            arrays = self._arrays[block] = [v for v in block.vars.values() if v.kind == ARRAY]
+        return arrays
 
     def _compute(self, op: Operator, values: Values) -> None:
         definition, attrs, cut = self._entry(op)
@@ -107,6 +118,31 @@ class Replay:
         assert chosen is not None
         values[_one(op, "Out")] = values[chosen]
 
+    # -- arrays of tensors, which are lists here ----------------------------------------------------------------------
+
+    def _write(self, op: Operator, values: Values) -> None:
+        array, place = values[_one(op, "Out")], int(values[_one(op, "I")].item())
+        array.extend([None] * (place + 1 - len(array)))
+        array[place] = values[_one(op, "X")]
+
+    def _read(self, op: Operator, values: Values) -> None:
+        array, place = values[_one(op, "X")], int(values[_one(op, "I")].item())
+        if not 0 <= place < len(array) or array[place] is None:
+            raise ExecutionError(
+                f"read_from_array: there is nothing at place {place} of '{_one(op, 'X').name}'.",
+                made=source.describe(op.loc),
+            )
+        values[_one(op, "Out")] = array[place]
+
+    def _length(self, op: Operator, values: Values) -> None:
+        values[_one(op, "Out")] = to_tensor([len(values[_one(op, "X")])], "int64")
+
+    def _join(self, op: Operator, values: Values) -> None:
+        joined = tensor_array_to_tensor(values[_one(op, "X")], op.attrs["axis"], op.attrs["use_stack"])
+        for slot, value in zip(op.outputs, joined, strict=True):
+            if isinstance(slot, Variable):
+                values[slot] = value
+
     def _assert(self, op: Operator, values: Values) -> None:
         data = [values[v] for v in blocks.slot(op, "Data") if v is not None]
         Assert(values[_one(op, "Cond")], data, op.attrs["summarize"])
@@ -114,6 +150,10 @@ class Replay:
 
 _CONTROL: dict[str, Callable[[Replay, Operator, Values], None]] = {
     "assert": Replay._assert,
+    "write_to_array": Replay._write,
+    "read_from_array": Replay._read,
+    "lod_array_length": Replay._length,
+    "tensor_array_to_tensor": Replay._join,
     "conditional_block": Replay._conditional,
     "while": Replay._while,
     "select_input": Replay._select,

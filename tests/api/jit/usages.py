@@ -552,3 +552,27 @@ def state_in_a_tuple() -> Usage:
         return state[0] * state[1]
 
     return Usage(f, [spec(None, 3)], [[numbers(4, 3)], [numbers(1, 3)]])
+
+
+@usage
+def lists_that_grow_in_a_loop() -> Usage:
+    class Net(nn.Layer):
+        def __init__(self) -> None:
+            super().__init__()
+            self.cells = nn.LayerList([nn.SimpleRNNCell(3, 3) for _ in range(2)])
+
+        def forward(self, x: Any) -> Any:
+            outputs = []
+            states = [paddle.zeros([x.shape[0], 3]) for _ in self.cells]
+            for t in range(x.shape[1]):
+                h = x[:, t]
+                for i, cell in enumerate(self.cells):
+                    h, states[i] = cell(h, states[i])
+                outputs.append(h)
+                outputs.append(h * 2)
+            total = outputs[-1]
+            for entry in outputs:
+                total = total + entry
+            return paddle.stack(outputs, axis=1), total / len(outputs)
+
+    return Usage(Net(), [spec(None, None, 3)], [[numbers(2, 4, 3)], [numbers(1, 2, 3, seed=4)]])

@@ -14,6 +14,7 @@ from gradtool.engine.ops import registry
 from gradtool.static._branches import close_conditional, number
 
 from .containers import Containers, put
+from .growing import branching
 from .merging import Merging, copied_out
 from .refusals import Unset, refused
 
@@ -118,7 +119,8 @@ def _built(decides: Variable, on_true: Way, on_false: Way, state: State) -> Any:
         state.set(before)
         containers.restore()
         block = program._create_block()
-        result = way()
+        with branching():
+            result = way()
         values = [result, *state.get()]
         contents = {id(c): (c, c.copy()) for c, _ in containers.changed()}
         program._rollback()

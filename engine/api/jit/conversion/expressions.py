@@ -92,7 +92,7 @@ class Expressions(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)
-        return asked("value", node) if isinstance(node.ctx, ast.Load) else node
+        return asked("part", node.value, _index(node.slice)) if isinstance(node.ctx, ast.Load) else node
 
     def visit_Call(self, node: ast.Call) -> Any:
         function = node.func
@@ -118,7 +118,7 @@ class Expressions(ast.NodeTransformer):
         if len(node.targets) > 1 or not isinstance(target, ast.Subscript):
             return self.generic_visit(node)
         value = self.visit(node.value)
-        place = self.visit(target.value), self.visit(target.slice)
+        place = self.visit(target.value), _index(self.visit(target.slice))
         return placed(ast.Expr(asked("part_set", *place, value)), node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
@@ -128,11 +128,21 @@ class Expressions(ast.NodeTransformer):
             stepped = asked("stepped", before, self.visit(node.value), ast.Constant(_sign(node.op)))
             return placed(ast.Assign([target], stepped), node)
         if isinstance(target, ast.Subscript):
-            place = self.visit(target.value), self.visit(target.slice)
+            place = self.visit(target.value), _index(self.visit(target.slice))
             return placed(
                 ast.Expr(asked("part_stepped", *place, self.visit(node.value), ast.Constant(_sign(node.op)))), node
             )
         return self.generic_visit(node)
+
+
+def _index(node: ast.expr) -> ast.expr:
+    """What stands between the brackets, as a call takes it: a slice for what has colons."""
+    if isinstance(node, ast.Slice):
+        ends = [end if end is not None else ast.Constant(None) for end in (node.lower, node.upper, node.step)]
+        return asked("between", *ends)
+    if isinstance(node, ast.Tuple):
+        node.elts = [_index(entry) for entry in node.elts]
+    return node
 
 
 def _sign(operator: ast.operator) -> str:

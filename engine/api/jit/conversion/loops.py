@@ -17,8 +17,10 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.static._branches import number
 from gradtool.static._loops import while_loop
 
+from . import growing
 from .branches import State, branched, truth
 from .containers import Containers, put
+from .growing import Grown, array_of, begin, check_growth, looped
 from .merging import NUMBERS
 from .refusals import ConversionError, Unset, refused
 
@@ -97,6 +99,23 @@ class Rows:
         return self._entry(i, [t[i] for t in self.tensors])
 
 
+class Entries(Counted):
+    """The entries of a list that an array holds.
+
+    Args:
+        entries: the list.
+    """
+
+    def __init__(self, entries: list[Any]) -> None:
+        super().__init__(0, growing.length(entries))
+        self._entries = entries
+
+    def item(self, i: Any) -> Any:
+        """The entry of one iteration."""
+        held: growing.ListInProgram = self._entries[0]
+        return growing.read_at(held.array, i)
+
+
 def length(x: Variable) -> Any:
     """``len(x)``: a number, or a variable where the size is not known."""
     if not x.ndim:
@@ -117,6 +136,8 @@ def iterated(items: Any, body: Body, state: State, stopped: Any) -> None:
     """``for item in items: body(item)``; *stopped*, if there is a ``break``, says whether one was met."""
     if has_unknown_length(items):
         items = Rows([items], lambda i, rows: rows[0])
+    if array_of(items) is not None:
+        items = Entries(items)
     if isinstance(items, (Counted, Rows)):
         _counted(items, body, state, stopped)
         return
@@ -166,6 +187,15 @@ class _Promoted(Exception):
         self.spec = spec
 
 
+class _Settled(Exception):
+    """A number stays what it is in every iteration, or, tried as such, it does not."""
+
+    def __init__(self, place: int, stays: bool) -> None:
+        super().__init__(place)
+        self.place = place
+        self.stays = stays
+
+
 class _Loop:
     """One loop of a program over what its body changes.
 
@@ -185,16 +215,31 @@ class _Loop:
         before = self.state.get()
         containers = Containers(v for v in before if not isinstance(v, Variable))
         specs: dict[int, TensorSpec] = {}
+        stays: dict[int, bool] = {}
         counter = self.counter
         while True:
             try:
-                _Attempt(self, goes_on, before, containers, specs).build(counter)
+                with looped(containers):
+                    _Attempt(self, goes_on, before, containers, specs, stays).build(counter)
                 return
             except _Promoted as promoted:
                 specs[promoted.place] = promoted.spec
-                self.counter = counter
-                self.state.set(before)
-                containers.restore()
+                self._reset(counter, before, containers)
+            except _Settled as settled:
+                stays[settled.place] = settled.stays
+                self._reset(counter, before, containers)
+            except Grown as grown:
+                if id(grown.entries) not in containers.contents:
+                    raise
+                self._reset(counter, before, containers)
+                begin(grown.entries, grown.dtype)
+                before = self.state.get()
+                containers = Containers(v for v in before if not isinstance(v, Variable))
+
+    def _reset(self, counter: Any, before: tuple[Any, ...], containers: Containers) -> None:
+        self.counter = counter
+        self.state.set(before)
+        containers.restore()
 
     def refused(self, why: str, hint: str | None = None) -> ConversionError:
         """The error for what a program cannot hold of the loop."""
@@ -208,10 +253,17 @@ class _Attempt:
     Args:
         before: what the names hold before the loop.
         specs: by place among the names, what a number, or nothing, begins as.
+        stays: by place, whether a number that was looked at is the same in every iteration.
     """
 
     def __init__(
-        self, loop: _Loop, goes_on: Any, before: tuple[Any, ...], containers: Containers, specs: dict[int, TensorSpec]
+        self,
+        loop: _Loop,
+        goes_on: Any,
+        before: tuple[Any, ...],
+        containers: Containers,
+        specs: dict[int, TensorSpec],
+        stays: dict[int, bool],
     ) -> None:
         self.loop = loop
         self.state = loop.state
@@ -219,7 +271,8 @@ class _Attempt:
         self.before = before
         self.containers = containers
         self.specs = specs
-        self.places = [i for i, v in enumerate(before) if i in specs or _is_carried(v)]
+        self.stays = stays
+        self.places = [i for i, v in enumerate(before) if i in specs or (not stays.get(i) and _is_carried(v))]
 
     def build(self, counter: Any) -> None:
         """Build it, and give the names what they have after it."""
@@ -270,7 +323,7 @@ class _Attempt:
         self.loop.body()
         after = self.state.get()
         own = values if self.loop.counter is None else values[1:]
-        self._check_containers()
+        self._check_containers(own)
         for i, entry in zip(self.places, own, strict=True):
             self._check_carried(i, after[i], entry)
         for i in set(range(self.state.size)).difference(self.places):
@@ -290,20 +343,24 @@ class _Attempt:
 
     # -- what a program cannot go on with -----------------------------------------------------------------------------
 
-    def _check_containers(self) -> None:
-        carried = {id(self.before[i]) for i in self.places}
+    def _check_containers(self, own: tuple[Any, ...]) -> None:
+        carried = {id(self.before[i]): entry for i, entry in zip(self.places, own, strict=True)}
         for container, held in self.containers.changed():
+            begun = carried.get(id(container), held)
             if id(container) in carried and len(container) == len(held):
                 continue
+            check_growth(container, begun)
             verb = "grows" if len(container) > len(held) else "changes"
             raise self.loop.refused(
                 f"a {type(container).__name__} {verb} in it, and programs carry tensors from one iteration to the next",
-                "carry one tensor with a row for each step, and write rows with paddle.scatter",
+                "append tensors to a list alone, or carry one tensor with a row for each step",
             )
 
     def _check_carried(self, i: int, value: Any, entry: Any) -> None:
         if isinstance(value, Unset) and value.why:
             value.read()
+        if isinstance(self.before[i], NUMBERS) and value is entry and i not in self.stays and i not in self.specs:
+            raise _Settled(i, True)
         if isinstance(self.before[i], (Unset, *NUMBERS)) and _tensor_grew(value, entry):
             raise _Promoted(i, spec_of(value))
         if (why := difference(value, entry)) is not None:
@@ -318,6 +375,8 @@ class _Attempt:
             if name in self.state.needed and isinstance(value, (Variable, *NUMBERS)):
                 raise _Promoted(i, spec_of(value))
         elif isinstance(value, Variable) or not _same(value, before):
+            if isinstance(before, NUMBERS):
+                raise _Settled(i, False)
             raise self.loop.refused(
                 f"'{name}' is a {type(before).__name__} before it and a {_kind(value)} in it",
                 f"give '{name}' a tensor of the same shape and type before the loop",

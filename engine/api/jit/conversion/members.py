@@ -11,6 +11,7 @@ from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.variable import Variable
 
+from .growing import array_of, method
 from .refusals import Unset, refused
 from .tracing import current
 
@@ -19,6 +20,8 @@ def member(owner: Any, name: str) -> Any:
     """``owner.name``."""
     if isinstance(owner, Unset):
         owner = owner.read()
+    if isinstance(owner, list) and array_of(owner) is not None:
+        return method(owner, name)
     if isinstance(owner, Variable):
         special = _MEMBERS.get(name)
         if special is not None:
@@ -115,27 +118,27 @@ _MEMBERS: dict[str, Callable[[Variable], Any]] = {
 # -- changes in place -------------------------------------------------------------------------------------------------
 
 
-def in_place(owner: Any, method: str) -> Callable[..., Any]:
+def in_place(owner: Any, name: str) -> Callable[..., Any]:
     """The method of *owner* that changes it: of a variable, one that writes it anew."""
     if isinstance(owner, Unset):
         owner = owner.read()
     if not isinstance(owner, Variable):
         from .runtime import callee
 
-        return callee(getattr(owner, method))  # type: ignore[no-any-return]
-    if method in _FILLS:
-        return lambda *given: _put(owner, _creation.full_like(owner, (*_FILLS[method], *given)[0]), method)
-    if method == "copy_":
-        return lambda other, *args: _put(owner, other, method)
-    function = method[:-1]
+        return callee(getattr(owner, name))  # type: ignore[no-any-return]
+    if name in _FILLS:
+        return lambda *given: _put(owner, _creation.full_like(owner, (*_FILLS[name], *given)[0]), name)
+    if name == "copy_":
+        return lambda other, *args: _put(owner, other, name)
+    function = name[:-1]
     plain = getattr(owner, function, None) or getattr(importlib.import_module("gradtool"), function, None)
-    if plain is None or (not hasattr(Tensor, method)):
-        raise refused(f"'{method}' of a tensor is not known to programs", "use operators that make a new tensor")
+    if plain is None or (not hasattr(Tensor, name)):
+        raise refused(f"'{name}' of a tensor is not known to programs", "use operators that make a new tensor")
     bound = getattr(owner, function, None)
 
     def change(*args: Any, **named: Any) -> Any:
         result = bound(*args, **named) if bound is not None else plain(owner, *args, **named)
-        return _put(owner, result, method)
+        return _put(owner, result, name)
 
     return change
 

@@ -8,9 +8,11 @@ from functools import partial
 from typing import Any
 
 from gradtool import _creation, _logic
+from gradtool.engine.core.source import is_ours
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.variable import Variable
 
+from . import growing
 from .branches import State, branched, chosen, returned, scalar, truth
 from .loops import Counted, Rows, has_unknown_length, iterated, length, repeated
 from .members import in_place, member, put_part
@@ -20,6 +22,7 @@ from .tracing import current
 __all__ = [
     "State",
     "asserted",
+    "between",
     "both",
     "branched",
     "callee",
@@ -31,6 +34,7 @@ __all__ = [
     "member",
     "member_set",
     "opposite",
+    "part",
     "part_set",
     "part_stepped",
     "peeked",
@@ -213,6 +217,8 @@ def callee(function: Any) -> Any:
         special = None
     if special is not None:
         return special
+    if getattr(function, "__name__", "") in ("stack", "concat") and is_ours(getattr(function, "__module__", "") or ""):
+        return growing.joining(function)
     if isinstance(function, Unset):
         return function.read()
     from .calls import converted
@@ -220,8 +226,32 @@ def callee(function: Any) -> Any:
     return converted(function)
 
 
+def between(*ends: Any) -> slice:
+    """``start:stop:step`` between brackets."""
+    return slice(*ends)
+
+
+def part(home: Any, index: Any) -> Any:
+    """``home[index]``."""
+    return value(home[index]) if growing.array_of(home) is None else growing.entry(home, index)
+
+
 def _len(x: Any) -> Any:
+    if growing.array_of(x) is not None:
+        return growing.length(x)
     return length(x) if isinstance(x, Variable) else len(x)
+
+
+def _copied(python: Callable[..., Any]) -> Callable[..., Any]:
+    def copy(*args: Any, **named: Any) -> Any:
+        if any(growing.array_of(v) is not None for v in args):
+            raise refused(
+                f"{python.__name__}() of a list that grows in a loop, where a tensor decides how often",
+                "join its entries with paddle.stack or paddle.concat",
+            )
+        return python(*args, **named)
+
+    return copy
 
 
 def _range(*ends: Any) -> Any:
@@ -289,4 +319,5 @@ _SPECIAL: dict[Any, Callable[..., Any]] = {
     bool: _cast("bool", bool),
     print: _print,
     isinstance: _isinstance,
+    **{python: _copied(python) for python in (list, tuple, sorted, reversed, sum, map, iter, max, min)},
 }
