@@ -10,7 +10,7 @@ from typing import Any
 
 from gradtool import _creation
 from gradtool._structure import leaves
-from gradtool.engine.core import state
+from gradtool.engine.core import source, state
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
@@ -70,16 +70,19 @@ def traced(function: Callable[..., Any], called: Signature, name: str) -> Concre
     owner = getattr(function, "__self__", None)
     with trace.running(*(() if owner is None else (owner,)), *_captured_objects(function)):
         for parameter, value in list(arguments.arguments.items()):
-            arguments.arguments[parameter] = _filled(inputs, arguments, parameter, value)
+            arguments.arguments[parameter] = inputs.of(parameter, value)
         concrete = ConcreteProgram(function, trace, arguments, inputs.variables)
-        returned = converted(function)(*arguments.args, **arguments.kwargs)
+        try:
+            returned = converted(function)(*arguments.args, **arguments.kwargs)
+        except RecursionError:
+            raise refused(
+                f"{name} calls itself without end: where a tensor decides whether it does, both ways are traced",
+                "write it as a loop",
+                source.NOWHERE,
+            ) from None
         concrete.structure, concrete.outputs = _outputs(trace, returned, inputs.variables, name)
     trace.check()
     return concrete
-
-
-def _filled(inputs: Inputs, arguments: inspect.BoundArguments, parameter: str, value: Any) -> Any:
-    return inputs.of(parameter, value)
 
 
 def _captured_objects(function: Any) -> list[Any]:
@@ -116,6 +119,7 @@ def _outputs(trace: Trace, returned: Any, feeds: list[Variable], name: str) -> t
             )
         if not isinstance(value, Variable):
             return value
+        trace.check_output(value)
         with state.building():
             taken = value.is_data or value.persistable or any(value is v for v in (*feeds, *found))
             value = _creation.assign(value) if taken else value

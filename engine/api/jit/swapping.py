@@ -48,6 +48,10 @@ class Swapped:
             for containers in self._containers:
                 containers.restore()
 
+    def owners(self) -> list[Any]:
+        """Those that are swapped."""
+        return [owner for owner, _ in self._fields.values()]
+
     def add(self, layer: Layer) -> None:
         """Let *layer*, and all layers below it, hold variables."""
         if id(layer) in self._fields:

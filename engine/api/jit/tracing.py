@@ -116,26 +116,35 @@ class Trace:
         """Let a layer that was called hold variables until the trace ends."""
         self._swapped.add(layer)
 
+    def owners(self) -> list[Any]:
+        """The layers and objects that hold variables."""
+        return self._swapped.owners()
+
+    def check_output(self, v: Variable) -> None:
+        """Raise where the function returns what only a branch or an iteration computes."""
+        if v.block is not self.program.global_block():
+            _refuse_leak("the function returns", v, source.NOWHERE)
+
     def check(self) -> None:
         """Raise where an operator reads what only another branch or iteration computes."""
         for block in self.program.blocks:
             for op in block.ops:
                 for v in op.input_variables():
                     if v.block is not block and not blocks.is_around(v.block, block) and not _is_own(op, v):
-                        _refuse_leak(op, v)
+                        _refuse_leak(f"{op.type} reads", v, op.loc)
 
 
 def _is_own(op: Operator, v: Variable) -> bool:
     return any(v.block is inner for inner in op.sub_blocks)
 
 
-def _refuse_leak(op: Operator, v: Variable) -> NoReturn:
+def _refuse_leak(who: str, v: Variable, place: source.Location) -> NoReturn:
     made = source.short(v.made_at)
     raise refused(
-        f"{op.type} reads '{v.name}', which only a branch or a loop computes that a tensor decides about"
+        f"{who} '{v.name}', which only a branch or a loop computes that a tensor decides about"
         f"{f', at {made}' if made else ''}",
         "assign to a variable of the same function in the branch or loop, and read that one",
-        op.loc,
+        place or v.made_at,
     )
 
 

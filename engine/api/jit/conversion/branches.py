@@ -13,6 +13,7 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
 from gradtool.static._branches import close_conditional, number
 
+from .attributes import Attributes
 from .containers import Containers, put
 from .growing import branching
 from .merging import Merging, copied_out
@@ -79,8 +80,8 @@ def returned(test: Any, on_true: Way, on_false: Way, state: State) -> Any:
     result = _built(decides, on_true, on_false, state)
     if isinstance(result, Unset):
         raise refused(
-            f"the function returns here what no program can choose: {result.why}",
-            "return values of the same structure, shapes and types on every way",
+            f"no program can choose between what is returned or computed here: {result.why}",
+            "give values of the same structure, shapes and types on every way",
             result.place,
         )
     return result
@@ -119,8 +120,10 @@ def _built(decides: Variable, on_true: Way, on_false: Way, state: State) -> Any:
         state.set(before)
         containers.restore()
         block = program._create_block()
+        attributes = Attributes(state.names)
         with branching():
             result = way()
+        attributes.check()
         values = [result, *state.get()]
         contents = {id(c): (c, c.copy()) for c, _ in containers.changed()}
         program._rollback()

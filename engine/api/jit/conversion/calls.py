@@ -83,7 +83,7 @@ def is_library(module: str | None) -> bool:
 
 
 def _function(function: types.FunctionType) -> Any:
-    if is_left(function):
+    if is_left(function) or RUNTIME in function.__code__.co_freevars:
         return function
     if is_library(function.__globals__.get("__name__", "")):
         return _around(function)

@@ -18,6 +18,7 @@ from gradtool.static._branches import number
 from gradtool.static._loops import while_loop
 
 from . import growing
+from .attributes import Attributes
 from .branches import State, branched, truth
 from .containers import Containers, put
 from .growing import Grown, array_of, begin, check_growth, looped
@@ -320,7 +321,9 @@ class _Attempt:
 
     def _step(self, *values: Any) -> list[Any]:
         self._take(values, {})
+        attributes = Attributes(self.state.names)
         self.loop.body()
+        attributes.check()
         after = self.state.get()
         own = values if self.loop.counter is None else values[1:]
         self._check_containers(own)

@@ -52,6 +52,13 @@ def _shape(x: Variable) -> list[Any]:
     return [d if d >= 0 else sizes[i] for i, d in enumerate(x.shape)]
 
 
+def _size(x: Variable) -> Any:
+    """The number of elements: a number, or a variable where it is not known."""
+    import gradtool
+
+    return x.spec.count if x.spec.known else gradtool.numel(x)
+
+
 def _itself(x: Variable) -> Callable[..., Variable]:
     return lambda *args, **named: x
 
@@ -105,6 +112,7 @@ def _place(x: Variable) -> Any:
 
 _MEMBERS: dict[str, Callable[[Variable], Any]] = {
     "shape": _shape,
+    "size": _size,
     "place": _place,
     "to": _to,
     "set_value": _set_value,

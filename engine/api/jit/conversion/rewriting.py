@@ -34,6 +34,7 @@ def definition_of(function: types.FunctionType) -> ast.FunctionDef | None:
         return None
     if place.owner is not None:
         _Mangled(place.owner).visit(definition)
+    definition.name = f"{PREFIX}function"  # a function may call itself by its name, which is found around it
     definition.body = Lowering().block(definition.body)
     definition.body = _Rewriting(definition, _parameters(definition)).whole()
     return definition

@@ -309,6 +309,10 @@ _A_TENSOR = Tensor.__new__(Tensor)
 """What a variable stands for, when somebody asks for its class."""
 
 
+def _type(*args: Any, **named: Any) -> Any:
+    return Tensor if len(args) == 1 and isinstance(args[0], Variable) else type(*args, **named)
+
+
 _SPECIAL: dict[Any, Callable[..., Any]] = {
     len: _len,
     range: _range,
@@ -319,5 +323,6 @@ _SPECIAL: dict[Any, Callable[..., Any]] = {
     bool: _cast("bool", bool),
     print: _print,
     isinstance: _isinstance,
+    type: _type,
     **{python: _copied(python) for python in (list, tuple, sorted, reversed, sum, map, iter, max, min)},
 }

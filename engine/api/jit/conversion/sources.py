@@ -100,7 +100,7 @@ def compiled(function: types.FunctionType, definition: ast.FunctionDef, name: st
     tree = ast.fix_missing_locations(ast.Module([factory], []))
     module = compile(tree, code.co_filename, "exec", flags=code.co_flags & _FUTURE, dont_inherit=True)
     inner = _inside(_inside(module))
-    return _called(inner, code.co_name, code.co_qualname).replace(co_firstlineno=code.co_firstlineno)
+    return _called(inner, code.co_name, code.co_qualname)
 
 
 def like(function: types.FunctionType, code: types.CodeType, **cells: Any) -> types.FunctionType:
