@@ -5,13 +5,17 @@ from __future__ import annotations
 import functools
 import inspect
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from gradtool import _creation
 from gradtool._structure import leaves
 from gradtool.engine.core import source, state
 from gradtool.engine.eager.tensor import Tensor
+from gradtool.engine.executor.scope import global_scope
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 
@@ -81,8 +85,27 @@ def traced(function: Callable[..., Any], called: Signature, name: str) -> Concre
                 source.NOWHERE,
             ) from None
         concrete.structure, concrete.outputs = _outputs(trace, returned, inputs.variables, name)
+        trace.finish()
     trace.check()
+    _give_values(concrete.tensors)
     return concrete
+
+
+_given: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
+"""By scope, the names of the values that traces put there."""
+
+
+def _give_values(tensors: dict[str, Tensor]) -> None:
+    """Put copies of the values that a program needs into the current scope, for whoever runs it.
+
+    What a program of the user's has there under the same name stays.
+    """
+    scope = global_scope()
+    given = _given.setdefault(scope, set())
+    for name, tensor in tensors.items():
+        if name in given or name not in scope.values:
+            scope.values[name] = np.array(tensor.array)
+            given.add(name)
 
 
 def _captured_objects(function: Any) -> list[Any]:

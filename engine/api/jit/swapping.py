@@ -94,4 +94,7 @@ class Swapped:
                 f"which is {home.dtype.name} of shape {list(home.shape)}: a program cannot keep it.",
                 hint="give the buffer the shape and type that it is to have",
             )
+        made = now.made_at
         _creation.assign(now, home)
+        assert home.op is not None
+        home.op.loc = made  # the line that computes it, not the one that asks for the program

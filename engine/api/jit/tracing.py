@@ -108,9 +108,12 @@ class Trace:
                 self._swapped.all(roots),
             ):
                 yield
-                self._swapped.write_back()
         finally:
             state.tracing.reset(token)
+
+    def finish(self) -> None:
+        """Let the program keep what the function assigned to buffers."""
+        self._swapped.write_back()
 
     def swap(self, layer: Layer) -> None:
         """Let a layer that was called hold variables until the trace ends."""

@@ -58,6 +58,7 @@ def _is_entry(value: Any, loaded: Loaded, request: Request) -> bool:
 
     Neither is one in a file that ran backward: what it makes of its functions is what was meant.
     """
+    value = getattr(value, "dygraph_function", value)  # one that to_static marked is the function that it was
     if not isinstance(value, types.FunctionType):
         return False
     if (loaded.calls.swept or loaded.calls.appended) and not request.arg:

@@ -25,7 +25,7 @@ def test_functions_and_layers_run_as_they_are() -> None:
     layer = paddle.nn.Linear(2, 1)
     assert paddle.jit.to_static(layer) is layer
     assert paddle.jit.not_to_static(double) is double
-    paddle.jit.enable_to_static(False)
+    paddle.jit.enable_to_static(True)
     paddle.jit.ignore_module([])
 
 
