@@ -166,7 +166,7 @@ def test_files_that_are_not_read(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="a program of Paddle itself"):
         paddle.jit.load(prefix)
     (tmp_path / "net.pdmodel").write_bytes(b"\x0a\x0b paddle")
-    with pytest.raises(ValueError, match="net.pdmodel"):
+    with pytest.raises(ValueError, match="pdmodel"):
         paddle.jit.load(prefix)
     paddle.jit.save(nn.Linear(3, 2), prefix, SPEC)
     os.remove(prefix + ".pdiparams")
