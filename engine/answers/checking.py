@@ -10,7 +10,7 @@ import numpy as np
 from ..autodiff.backward import append_backward
 from ..autodiff.gradients import gradients
 from ..core import state, watch
-from ..core.errors import ArgumentTypeError, DtypeError, LossError
+from ..core.errors import ArgumentTypeError, DtypeError
 from ..core.source import Location
 from ..eager.backward import Pass
 from ..eager.recorded import leaves_behind, nodes_behind
@@ -23,6 +23,7 @@ from ..runs.timeline import Timeline
 from . import gradcheck, kinks, magnitudes
 from .double import Double
 from .gradcheck import Array, Checked, Claim
+from .under_watch import expect_recorded
 
 FAITHFUL = 2e-3
 """How far the replayed loss may be from the recorded one, relatively; ten times that with numbers of 16 bits."""
@@ -199,8 +200,7 @@ def of_loss(
         recorder: wrote down the run that computed it.
         names: the leaves to check, or their tensors, and what they are called.
     """
-    if loss.stop_gradient:
-        raise LossError(f"'{loss.name}' has no recorded graph: its stop_gradient is True.", variable=loss.name)
+    expect_recorded(loss, loss.name)
     nodes = nodes_behind([loss])
     rng = np.random.default_rng(seed)
     weight = rng.uniform(0.5, 1.5, loss.array.shape)

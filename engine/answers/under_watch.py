@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..autodiff.backward import append_backward
+from ..autodiff.found import gradients_of_parameters
 from ..autodiff.gradients import gradients
 from ..core import watch
 from ..core.errors import ArgumentTypeError, LossError, UsageError
@@ -13,7 +14,6 @@ from ..eager.backward import Pass
 from ..eager.recorded import leaves_behind, nodes_behind
 from ..eager.tensor import Leaf, Tensor
 from ..executor.executor import Executor
-from ..ir import roles
 from ..ir.variable import Variable
 from .events import Adapter, Begin, Listener
 
@@ -31,12 +31,7 @@ def through_tape(loss: Tensor, listener: Listener, order: int = 1) -> dict[Leaf,
         LossError: no recorded operator made the loss.
     """
     _check_order(order)
-    if loss.stop_gradient:
-        raise LossError(
-            f"'{loss.name}' has no recorded graph: its stop_gradient is True.",
-            variable=loss.name,
-            hint="it was computed from tensors with stop_gradient=True only, under no_grad, or was detached",
-        )
+    expect_recorded(loss, loss.name)
     with watch.watched(Adapter(listener)):
         work = Pass(retain_graph=True, create_graph=order > 1, fill=False)
         work.seed(loss, None)
@@ -52,6 +47,17 @@ def through_tape(loss: Tensor, listener: Listener, order: int = 1) -> dict[Leaf,
                 work.run()
     with watch.unwatched():
         return {leaf: work.total(leaf) for leaf in work.leaves}
+
+
+def expect_recorded(loss: Tensor, name: str) -> None:
+    """Raise :class:`LossError` for a loss, which people know as *name*, behind which nothing is recorded."""
+    if loss.stop_gradient:
+        raise LossError(
+            f"the loss '{name}' has no recorded graph: its stop_gradient is True.",
+            variable=name,
+            hint="it was computed from tensors with stop_gradient=True only, under no_grad, or was detached; "
+            "parameters of layers and to_tensor(..., stop_gradient=False) take gradients",
+        )
 
 
 def through_program(
@@ -74,16 +80,8 @@ def through_program(
     """
     _check_order(order)
     program = loss.block.program
-    ops = program.global_block().ops
-    pairs: list[tuple[Variable, Variable]]
-    if any(roles.is_backward(op.role) for op in ops):
-        pairs = [
-            (p, program.global_block().vars[p.grad_name])
-            for p in program.all_parameters()
-            if p.grad_name in program.global_block().vars
-        ]
-    else:
-        pairs = [*append_backward(loss)]
+    there = gradients_of_parameters(loss)
+    pairs = [*(append_backward(loss) if there is None else there.items())]
     fetch = [loss, *(g for _, g in pairs)]
     if order > 1 and pairs:
         seconds = gradients([g for _, g in pairs], [p for p, _ in pairs], [g for _, g in pairs])

@@ -10,6 +10,7 @@ from types import FrameType
 from typing import Any, TextIO
 
 from gradtool.engine.autodiff.backward import append_backward
+from gradtool.engine.autodiff.found import gradients_of_parameters
 from gradtool.engine.core import source, state
 from gradtool.engine.core.errors import ArgumentTypeError, LossError, UsageError
 from gradtool.engine.eager import backward
@@ -18,7 +19,6 @@ from gradtool.engine.eager.tape import restore
 from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.files import overlay
-from gradtool.engine.ir import roles
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.runs import ahead, of_program, of_tape
 from gradtool.engine.runs.branch import is_rerunning, rerunning
@@ -288,8 +288,9 @@ def _of_variable(
     program = loss.block.program.clone()
     block = program.global_block()
     mine = block.vars[loss.name]
-    if any(roles.is_backward(op.role) for op in block.ops):
-        pairs = {p: block.vars.get(p.grad_name) for p in program.all_parameters()}
+    there = gradients_of_parameters(mine)
+    if there is not None:
+        pairs = {p: there.get(p) for p in program.all_parameters()}
     else:
         chosen = None if listed is None else [block.vars[v.name] for v in listed]
         stopped = {str(getattr(v, "name", v)) for v in no_grad}

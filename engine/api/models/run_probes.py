@@ -14,6 +14,12 @@ from gradtool.engine.answers.flow.probe import Input, Probe
 from gradtool.engine.answers.flow.rerun import RunProbe, evaluated
 from gradtool.engine.answers.flow.spread import upstream
 from gradtool.engine.answers.training.saturation import saturated
+from gradtool.engine.core import source
+from gradtool.engine.core.errors import UnsupportedError
+from gradtool.engine.ir import roles
+from gradtool.engine.ir.program import Program
+from gradtool.engine.ir.strip import forward_part
+from gradtool.engine.ir.variable import Variable
 from gradtool.engine.runs.branch import Branch
 from gradtool.engine.runs.recorder import Recorder
 from gradtool.engine.runs.timeline import NOBODY, Timeline
@@ -132,6 +138,8 @@ def of_program(model: Any, feed: str | None) -> Probe | str:
 
     from .program import feeds
 
+    if model.loss is not None:
+        _expect_no_gradients(model.program, model.loss)
     program = model.program.clone(for_test=True)
     variables = {v.name: v for v in program.list_vars()}
     loss = variables.get(model.loss.name) if model.loss is not None else None
@@ -149,6 +157,17 @@ def of_program(model: Any, feed: str | None) -> Probe | str:
     fed = {n for n in upstream(run, found.outputs) if run.values[n].role == "data"}
     found.inputs = sorted(n for n in fed if n in run.store and np.asarray(run.store.get(n)).size > 1)
     return _probe(run, found, learned, model, modeless=False)
+
+
+def _expect_no_gradients(program: Program, loss: Variable) -> None:
+    """Raise :class:`UnsupportedError` for a loss that is computed from gradients: the program for test has none."""
+    ops = forward_part(program.global_block().ops, [loss])
+    inner = next((op for op in ops if roles.is_backward(op.role) and not op.saves), None)
+    if inner is not None:
+        raise UnsupportedError(
+            f"the loss is computed from gradients ({source.short(inner.loc)}), and in evaluation mode a program "
+            "computes none"
+        )
 
 
 def _probe(run: Timeline, found: Predicted, learned: set[int], model: Model, *, modeless: bool) -> Probe | str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from gradtool.engine.core.errors import LossError
+from gradtool.engine.answers.under_watch import expect_recorded
 from gradtool.engine.eager.journal import Journal
 from gradtool.engine.eager.tape import GradNode, Place
 from gradtool.engine.eager.tensor import Leaf, Tensor
@@ -346,13 +346,7 @@ def recorded(model: TapeModel) -> TapeGraph:
     Raises:
         LossError: no recorded operator made the loss.
     """
-    if model.loss.stop_gradient:
-        raise LossError(
-            f"the loss '{model.loss_name}' has no recorded graph: its stop_gradient is True.",
-            variable=model.loss_name,
-            hint="it was computed from tensors with stop_gradient=True only, under no_grad, or was detached; "
-            "parameters of layers and to_tensor(..., stop_gradient=False) take gradients",
-        )
+    expect_recorded(model.loss, model.loss_name)
     return model.recording
 
 

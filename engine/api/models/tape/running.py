@@ -18,6 +18,7 @@ from .model import TapeModel
 
 def run(model: TapeModel, listener: Any, order: int) -> dict[Leaf, Any]:
     """Run backward once and tell *listener*; the gradients by leaf."""
+    under_watch.expect_recorded(model.loss, model.loss_name)
     gradients: dict[Leaf, Any] = model.call(under_watch.through_tape, model.loss, listener, order)
     return gradients
 
@@ -78,5 +79,6 @@ def profiled(model: TapeModel, calls: Any, repeats: int, notes: Notes) -> profil
 def checked(model: TapeModel, recorder: Any, order: int) -> list[Any]:
     """Gradients compared with differences; *recorder* listened while the loss was computed."""
     names = {e.tensor: e.shown for e in model.taking_gradients()}
+    under_watch.expect_recorded(model.loss, model.loss_name)
     entries: list[Any] = model.call(checking.of_loss, model.loss, recorder, names, order, model.seed)
     return entries

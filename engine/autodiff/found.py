@@ -1,0 +1,44 @@
+"""The gradients of parameters that a program computes already."""
+
+from __future__ import annotations
+
+from ..core import names
+from ..ir import roles
+from ..ir.operator import Operator
+from ..ir.program import Block
+from ..ir.variable import Variable
+
+
+def gradients_of_parameters(loss: Variable) -> dict[Variable, Variable] | None:
+    """The gradients of *loss* by parameter; None for a program that does not differentiate *loss*.
+
+    A program may hold other backward parts: of other losses, or those that the loss itself is computed from (the
+    gradient of a score, in a gradient penalty). The plain name of a gradient belongs to the first of them.
+    """
+    block = loss.block.program.global_block()
+    seed = block.vars.get(names.grad(loss.name))
+    if seed is None or seed.op is None or not roles.is_backward(seed.op.role):
+        return None
+    noted = _noted(block, seed.op)
+    if noted:
+        return noted
+    plain = ((p, block.vars.get(p.grad_name)) for p in block.program.all_parameters())
+    return {p: g for p, g in plain if g is not None}
+
+
+def _noted(block: Block, seed: Operator) -> dict[Variable, Variable]:
+    """What ``append_backward`` wrote into ``op_role_var``: behind *seed*, and what it took over from before."""
+    own: dict[Variable, Variable] = {}
+    before: dict[Variable, Variable] = {}
+    begun = ended = False
+    for op in block.ops:
+        begun |= op is seed
+        ended |= begun and op is not seed and op.role == roles.BACKWARD | roles.LOSS
+        if ended:
+            break
+        if not roles.is_backward(op.role):
+            continue
+        for parameter, gradient in zip(op.role_var[::2], op.role_var[1::2], strict=True):
+            if parameter in block.vars and gradient in block.vars:
+                (own if begun else before)[block.vars[parameter]] = block.vars[gradient]
+    return {**before, **own}
