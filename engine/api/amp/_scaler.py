@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import warnings
 from collections.abc import Iterator, Mapping
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -288,6 +289,15 @@ class AmpScaler:
 SETTINGS = ("incr_ratio", "decr_ratio", "incr_every_n_steps", "decr_every_n_nan_or_inf")
 
 
+def _with_defaults(init: Any, **defaults: Any) -> Any:
+    """*init* with other defaults for some of its arguments."""
+    names = init.__code__.co_varnames[: init.__code__.co_argcount][-len(init.__defaults__) :]
+    new = tuple(defaults.get(n, value) for n, value in zip(names, init.__defaults__, strict=True))
+    copy = FunctionType(init.__code__, init.__globals__, init.__name__, new, init.__closure__)
+    copy.__annotations__ = init.__annotations__
+    return copy
+
+
 class GradScaler(AmpScaler):
     """:class:`AmpScaler` with larger defaults: a scale of 65536, which grows after 2000 steps.
 
@@ -304,25 +314,7 @@ class GradScaler(AmpScaler):
     1
     """
 
-    def __init__(
-        self,
-        enable: bool = True,
-        init_loss_scaling: float = 2.0**16,
-        incr_ratio: float = 2.0,
-        decr_ratio: float = 0.5,
-        incr_every_n_steps: int = 2000,
-        decr_every_n_nan_or_inf: int = 1,
-        use_dynamic_loss_scaling: bool = True,
-    ) -> None:
-        super().__init__(
-            enable,
-            init_loss_scaling,
-            incr_ratio,
-            decr_ratio,
-            incr_every_n_steps,
-            decr_every_n_nan_or_inf,
-            use_dynamic_loss_scaling,
-        )
+    __init__ = _with_defaults(AmpScaler.__init__, init_loss_scaling=2.0**16, incr_every_n_steps=2000)
 
 
 def _gradients(optimizer: Any) -> Iterator[Any]:

@@ -12,6 +12,7 @@ from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 
+from ._around import OptimizerAround
 from ._base import Optimizer
 
 
@@ -19,7 +20,7 @@ class CheckpointsError(UsageError, AssertionError):
     """Checkpoints that are missing or of a wrong type (Paddle raises AssertionError)."""
 
 
-class RecomputeOptimizer:
+class RecomputeOptimizer(OptimizerAround):
     """Another optimizer, with recomputation: see ``append_backward(checkpoints=...)``.
 
     Whatever is not listed here is that of the optimizer inside (``get_lr``, ``state_dict``, …).
@@ -41,13 +42,8 @@ class RecomputeOptimizer:
 
     def __init__(self, optimizer: Optimizer) -> None:
         expect_type(optimizer, Optimizer, "optimizer", "paddle.incubate.optimizer.RecomputeOptimizer")
-        self._optimizer = optimizer
+        super().__init__(optimizer)
         self._checkpoints: Any = None
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "_optimizer":  # not made yet: a copy that is being built
-            raise AttributeError(name)
-        return getattr(self._optimizer, name)
 
     def _set_checkpoints(self, checkpoints: Sequence[Variable | str] | str) -> None:
         """Set what backward keeps: a list of variables or their names, or ``"auto"``.

@@ -16,6 +16,7 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.transaction import unchanged_on_failure
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
+from gradtool.optimizer._around import OptimizerAround
 
 from ._amp_lists import AutoMixedPrecisionLists, narrow
 
@@ -24,23 +25,18 @@ class NotMinimized(UsageError, AssertionError):
     """What there is after ``minimize`` only was asked for before it (Paddle raises AssertionError)."""
 
 
-class OptimizerWithMixedPrecision:
+class OptimizerWithMixedPrecision(OptimizerAround):
     """An optimizer whose gradients are those of a scaled loss, divided by the scale; made by :func:`decorate`.
 
     Whatever is not listed here is that of the optimizer inside (``get_lr``, ``state_dict``, …).
     """
 
     def __init__(self, optimizer: Any, amp_lists: AutoMixedPrecisionLists, settings: dict[str, Any]) -> None:
-        self._optimizer = optimizer
+        super().__init__(optimizer)
         self._amp_lists = amp_lists
         self._settings = settings
         self._scaling: Variable | None = None
         self._scaled: Variable | None = None
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "_optimizer":  # not made yet: a copy that is being built
-            raise AttributeError(name)
-        return getattr(self._optimizer, name)
 
     def amp_init(self, place: Any, scope: Any = None, test_program: Any = None, use_fp16_test: bool = False) -> None:
         """Make parameters narrow where Paddle would: on the CPU none."""

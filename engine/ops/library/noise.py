@@ -103,19 +103,7 @@ def _drawn(k, count, classes, sampler, probabilities):
     trait=Trait.RANDOM,
 )
 def nce(
-    k,
-    input,
-    label,
-    weight,
-    bias,
-    sample_weight,
-    probabilities,
-    alias,
-    alias_probabilities,
-    *,
-    num_total_classes,
-    num_neg_samples,
-    sampler,
+    k, input, label, weight, bias, sample_weight, probabilities, *alias, num_total_classes, num_neg_samples, sampler
 ):
     """The cost of telling true classes from *num_neg_samples* drawn ones, for each row.
 
@@ -145,20 +133,7 @@ def nce(
 
 
 @nce.infer
-def _(
-    input,
-    label,
-    weight,
-    bias,
-    sample_weight,
-    probabilities,
-    alias,
-    alias_probabilities,
-    *,
-    num_total_classes,
-    num_neg_samples,
-    sampler,
-):
+def _(input, label, weight, bias, sample_weight, probabilities, *alias, num_total_classes, num_neg_samples, sampler):
     if input.ndim != 2 or label.ndim != 2 or weight.ndim != 2:
         raise ShapeError(
             f"nce: Input {list(input.shape)}, Label {list(label.shape)} and Weight {list(weight.shape)} must have 2 "
@@ -187,28 +162,13 @@ def _(
 
 
 @nce.gradient(wrt="Input Weight Bias")
-def _(
-    k,
-    input,
-    label: Like,
-    weight,
-    bias,
-    sample_weight,
-    probabilities,
-    samplelabels,
-    dcost,
-    *,
-    num_total_classes,
-    num_neg_samples,
-    sampler,
-):
+def _(k, input, label: Like, weight, bias, sample_weight, probabilities, samplelabels, dcost, **attrs):
     logits = k.nce_dots(input, weight, samplelabels)
     if bias is not None:
         logits = logits + k.nce_bias(bias, samplelabels)
     share = k.sigmoid(logits)
-    chance = k.nce_chance(
-        share, samplelabels, probabilities, classes=num_total_classes, drawn=num_neg_samples, sampler=sampler
-    )
+    of_classes = {"classes": attrs["num_total_classes"], "drawn": attrs["num_neg_samples"], "sampler": attrs["sampler"]}
+    chance = k.nce_chance(share, samplelabels, probabilities, **of_classes)
     slope = share * (1 - share) / (share + chance) - k.nce_true(share, label) * (1 - share)
     arriving = dcost if sample_weight is None else dcost * k.reshape_like(sample_weight, dcost)
     towards = slope * arriving
