@@ -11,7 +11,6 @@ from ..ir.variable import ARRAY, Variable
 from ..ops import registry
 from ..ops.opdef import OpDef
 from ..ops.readings import regroup
-from .arrays import writes_new_place
 from .values import Value, variable_of
 
 if TYPE_CHECKING:
@@ -69,9 +68,12 @@ def expand(grads: Differentiator, node: SweptOp, args: list[Any], mask: list[boo
             continue
         if isinstance(call, AskedResult):
             continue
-        if call.op.type == "array_without" and op.type == "write_to_array" and writes_new_place(grads, op):
-            results.append(call.operands[0])
-            continue
+        if call.op.type == "array_without" and op.type == "write_to_array":
+            from .arrays import writes_new_place
+
+            if writes_new_place(grads, op):
+                results.append(call.operands[0])
+                continue
         if call.op.type == "scale" and variable_of(value).kind == ARRAY:  # what a sum asks for: the gradient as it is
             call = AskedOp(registry.by_type("assign"), call.operands[:1], {})
         _make_operands(grads, call, op)

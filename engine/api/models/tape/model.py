@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from gradtool.engine.answers.under_watch import expect_recorded
 from gradtool.engine.eager.journal import Journal
 from gradtool.engine.eager.tape import GradNode, Place
 from gradtool.engine.eager.tensor import Leaf, Tensor
@@ -346,6 +345,8 @@ def recorded(model: TapeModel) -> TapeGraph:
     Raises:
         LossError: no recorded operator made the loss.
     """
+    from gradtool.engine.answers.under_watch import expect_recorded
+
     expect_recorded(model.loss, model.loss_name)
     return model.recording
 
