@@ -73,7 +73,8 @@ def _measured(module: ModuleType, dtype: str) -> dict[str, Any]:
         net.clear_gradients()
         loss.backward(retain_graph=i + 1 < len(losses))
         outcome["losses"][label] = float(loss.numpy())
-        outcome["gradients"][label] = {name: _told(p.grad) for name, p in parameters if not p.stop_gradient}
+        trained = [(name, p) for name, p in parameters if not p.stop_gradient and not name.endswith(KEPT)]
+        outcome["gradients"][label] = {name: _told(p.grad) for name, p in trained}
     return outcome
 
 
