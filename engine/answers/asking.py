@@ -9,7 +9,7 @@ from ..core import watch
 from ..core.errors import ArgumentTypeError, UsageError
 from ..eager.parameter import parameters_at
 from ..eager.recorded import leaves_behind, nodes_behind
-from ..eager.tape import GradNode
+from ..eager.tape import GradNode, loss_scale
 from ..eager.tensor import Leaf, Tensor
 from ..executor.executor import Executor
 from ..executor.scope import global_scope
@@ -177,6 +177,7 @@ def stats(model: Any, feed: Mapping[str, Any] | None = None) -> StatsStory:
             if leaf in parameters:
                 name = parameters[leaf].layer_path or leaf.name
                 lines.append(health.parameter(name, parameters[leaf].array, gradient, leaf))
+        return health.story(lines, gatherer, scale=loss_scale(nodes_behind([loss])))
     return health.story(lines, gatherer)
 
 

@@ -36,7 +36,8 @@ class Line:
         origin: the parameter's key, or the operator's origin (``events.py``).
         members: of a layer, its parameters.
         runs: of an operator in branches and loops, each of its runs, in the order of the forward pass.
-        dtype: of a parameter, the type of its gradient.
+        dtype: the type of the gradient.
+        scale: what a scaler multiplied the loss by, and divides this gradient by before the update.
     """
 
     name: str
@@ -48,13 +49,19 @@ class Line:
     members: list[str] = field(default_factory=list)
     runs: list[tuple[Inside, Numbers]] = field(default_factory=list)
     dtype: str = ""
+    scale: float = 1.0
+
+    @property
+    def size(self) -> float:
+        """The norm of the gradient, without the loss scale; 0 where there is none."""
+        return 0.0 if self.gradient is None else self.gradient.norm / self.scale
 
     @property
     def ratio(self) -> float | None:
         """The norm of the gradient in terms of the norm of the weight."""
         if self.gradient is None or not self.weight:
             return None
-        return self.gradient.norm / self.weight
+        return self.size / self.weight
 
     @property
     def verdict(self) -> str:
@@ -66,7 +73,7 @@ class Line:
             return g.state
         # A bias begins at 0: what its first steps made of it is no measure for its gradient.
         times = 0.0 if ratio is None or len(self.shape) == 1 else ratio
-        if g.norm > LARGEST or times > LARGEST_RATIO:
+        if self.size > LARGEST or times > LARGEST_RATIO:
             return numbers.LARGE
         return numbers.VANISHING if ratio is not None and ratio < SMALLEST_RATIO else numbers.OK
 
@@ -94,10 +101,12 @@ class StatsStory(Result):
     Attributes:
         parameters: in the order of their first use.
         operators: gradient operators in the order of the run.
+        scale: what a scaler multiplied the loss by, and divides gradients by before the update.
     """
 
     parameters: list[Line]
     operators: list[Line]
+    scale: float = 1.0
 
     @property
     def layers(self) -> list[Line]:
@@ -126,13 +135,14 @@ class StatsStory(Result):
         lines = self.parameters if of is None else of
 
         def order(line: Line) -> tuple[int, float]:
-            size = line.gradient.norm if line.gradient is not None else 0.0
+            size = line.size
             return numbers.WORST_FIRST.index(line.verdict), -abs(math.log10(size)) if size > 0 else 0.0
 
         return sorted(lines, key=order)[:count]
 
     def __str__(self) -> str:
-        lines = [
+        lines = [f"loss scale: {self.scale:g}"] if self.scale != 1.0 else []
+        lines += [
             f"{p.name}: {p.verdict}" + (f", ‖g‖ {p.gradient.norm:.4g}" if p.gradient else "") for p in self.parameters
         ]
         return "\n".join(lines)
@@ -144,7 +154,7 @@ def _joined(name: str, lines: Sequence[Line]) -> Line:
     members = [p.name for p in lines]
     if not gradients:
         return Line(name, None, weight, members=members)
-    return Line(name, Numbers.joined(gradients), weight, members=members)
+    return Line(name, Numbers.joined(gradients), weight, members=members, scale=lines[0].scale)
 
 
 class Gatherer:
@@ -162,7 +172,8 @@ class Gatherer:
             return
         line = self._repeated.get(event.origin) if event.inside else None
         if line is None:
-            line = Line(event.type, None, origin=event.origin, loc=event.loc, shape=tuple(values[0].shape))
+            shape, dtype = tuple(values[0].shape), str(magnitudes.plain(values[0]).dtype)
+            line = Line(event.type, None, origin=event.origin, loc=event.loc, shape=shape, dtype=dtype)
             self._lines.append(line)
         if event.inside:
             self._repeated[event.origin] = line
@@ -192,9 +203,21 @@ def parameter(name: str, weight: Any, gradient: Any, origin: Any = None, loc: Lo
     )
 
 
-def story(parameters: Iterable[Line], gatherer: Gatherer, name: Callable[[Line], str] | None = None) -> StatsStory:
-    """The answer; *name* gives the names of operators."""
-    operators = gatherer.operators
+def story(
+    parameters: Iterable[Line],
+    gatherer: Gatherer,
+    name: Callable[[Line], str] | None = None,
+    scale: float = 1.0,
+) -> StatsStory:
+    """The answer.
+
+    Args:
+        name: gives the names of operators.
+        scale: what a scaler multiplied the loss by, and divides gradients by before the update.
+    """
+    operators, parameters = gatherer.operators, list(parameters)
+    for line in (*operators, *parameters):
+        line.scale = scale
     for line in operators if name is not None else ():
         line.name = name(line)  # type: ignore[misc]
-    return StatsStory(list(parameters), operators)
+    return StatsStory(parameters, operators, scale)

@@ -12,7 +12,6 @@ INTERNAL = "it is a part of Paddle's own construction"
 OTHERS = "it lets programs of other packages run with Paddle, and gradtool is for those of Paddle"
 SERVERS = "it is about parameter servers"
 EXPORTS = "it writes models for other programs; gradtool graph and gradtool dump write graphs"
-NETWORK = "it takes models from the network, and gradtool downloads nothing"
 SEQUENCES = "it is about sequences in one tensor without padding (LoD), and gradtool's tensors know no sequences"
 
 ABSENT: tuple[tuple[str, str, str], ...] = (
@@ -62,7 +61,29 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
         DEVICES,
     ),
     ("gradtool.onnx", "export", EXPORTS),
-    ("gradtool.hub", "help list load load_state_dict_from_url", NETWORK),
+    ("gradtool.incubate", "DistributedFusedLamb", DISTRIBUTED),
+    ("gradtool.incubate.optimizer", "DistributedFusedLamb PipelineOptimizer", DISTRIBUTED),
+    ("gradtool.incubate", "cc", "it compiles functions; call the function as it is"),
+    ("gradtool.incubate", "inference", "it makes a function run faster; call the function as it is"),
+    (
+        "gradtool.incubate.nn.functional",
+        (
+            "fp8_gemm_blockwise fp8_quant_blockwise fused_act_dequant fused_stack_transpose_quant "
+            "fused_transpose_split_quant fused_transpose_wlch_split_quant fused_weighted_swiglu_act_quant "
+            "moe_gate_dispatch_and_quant"
+        ),
+        NARROW,
+    ),
+    (
+        "gradtool.incubate.nn.functional",
+        (
+            "blha_get_max_len block_multihead_attention block_multihead_attention_xpu "
+            "build_src_rank_and_local_expert_id cal_aux_loss cross_entropy_with_softmax_bwd_w_downcast "
+            "cudnn_flash_attention embedding_grad_add_to_ expand_modality_expert_id fused_partial_rope int_bincount "
+            "moe_combine_no_weight moe_gate_dispatch_partial_nosoftmaxtopk moe_gate_dispatch_permute"
+        ),
+        KERNELS,
+    ),
     ("gradtool.static", "IpuCompiledProgram IpuStrategy ipu_shard_guard set_ipu_shard xpu_places", DEVICES),
     ("gradtool.static", "MetaTensor register_op", INTERNAL),
     ("gradtool.static", "ctr_metric_bundle", SERVERS),
@@ -120,16 +141,12 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
 PARTS: dict[str, tuple[str, str]] = {
     "paddle.vision.transforms": ("changes of images", "write transforms with NumPy"),
     "paddle.vision.datasets": ("data sets of images", "give images by paddle.io.Dataset"),
-    "paddle.text": ("data sets of texts", "read the texts yourself and give them by paddle.io.Dataset"),
-    "paddle.audio": ("sound: features and data sets", "compute features with NumPy and give them by paddle.io.Dataset"),
     "paddle.dataset": ("data sets of the old kind", "read the data yourself and give them by paddle.io.Dataset"),
     "paddle.quantization": ("quantised models", "ask about the model before it is quantised"),
     "paddle.nn.quant": ("quantised models", "ask about the model before it is quantised"),
-    "paddle.profiler": ("measuring time", "leave it out and run gradtool profile MODEL"),
     "paddle.onnx": ("exporting models", "gradtool graph and gradtool dump write graphs; leave the export out"),
     "paddle.inference": ("running exported models", "run the model itself"),
     "paddle.tensorrt": ("running exported models", "run the model itself"),
-    "paddle.hub": ("models from the network", "gradtool downloads nothing: put the model's file beside yours"),
     "paddle.cost_model": ("costs of programs", "run gradtool profile MODEL"),
     "paddle.pir": ("another form of programs", "gradtool's programs are those of paddle.static"),
     "paddle.decomposition": ("another form of programs", "gradtool's programs are those of paddle.static"),
@@ -138,13 +155,31 @@ PARTS: dict[str, tuple[str, str]] = {
         "operators written in C++",
         "write the operator as a subclass of paddle.autograd.PyLayer",
     ),
-    "paddle.incubate.nn": ("fused layers for graphics cards", "use the layers of paddle.nn that they fuse"),
     "paddle.incubate.autotune": ("speed on graphics cards", "leave it out"),
     "paddle.distributed.auto_parallel": ("training on several devices", "run the script for one process"),
-    "paddle.distributed.sharding": ("training on several devices", "run the script for one process"),
     "paddle.distributed.rpc": ("training on several machines", "run the script for one process"),
 }
 """Parts of Paddle that are not here as a whole: what each is for, and what to do instead."""
+
+NAMELESS: dict[str, tuple[str, str]] = {
+    "paddle.incubate.asp": ("pruned weights for graphics cards", "leave it out"),
+    "paddle.incubate.checkpoint": ("going on after a crash of a cluster", "save and load the state yourself"),
+    "paddle.incubate.passes": ("changes of programs for speed", "leave it out"),
+    "paddle.incubate.xpu": ("kernels for other processors", "use the layers of paddle.nn that they fuse"),
+    "paddle.incubate.cc": ("compiled functions", "call the function as it is"),
+    "paddle.static.quantization": ("quantised models", "ask about the model before it is quantised"),
+    "paddle._C_ops": ("kernels by their names", "call the public function of the same name"),
+    "paddle._legacy_C_ops": ("kernels by their names", "call the public function of the same name"),
+    "paddle.fluid.contrib.slim": ("quantised models", "ask about the model before it is quantised"),
+    "paddle.fluid.contrib.sparsity": ("pruned weights for graphics cards", "leave it out"),
+    "paddle.fluid.transpiler": ("training on several machines", "run the script for one process"),
+    "paddle.fluid.distributed": ("training on several machines", "run the script for one process"),
+    "paddle.fluid.incubate.fleet.parameter_server": (
+        "training on several machines",
+        "run the script for one process",
+    ),
+}
+"""Modules that can be imported, as scripts do without using them, and that have no names: the same of each."""
 
 NEAR = 0.75
 """How alike, from 0 to 1, a name has to be that a message proposes."""
@@ -158,7 +193,7 @@ def explained(package: str, name: str, why: str | None, names: list[str]) -> tup
         names: what the package has.
     """
     public = f"{package}.{name}".replace("gradtool", "paddle", 1)
-    for part, (purpose, advice) in PARTS.items():
+    for part, (purpose, advice) in (*PARTS.items(), *NAMELESS.items()):
         if public == part or public.startswith(part + "."):
             which = "it" if public == part else part
             return f"{which} is a part of Paddle that gradtool does not have ({purpose})", advice

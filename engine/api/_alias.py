@@ -30,6 +30,8 @@ class _SameModule(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         module.__spec__ = self.own_spec  # the import system has just put the alias's in its place
+        if act := module.__dict__.get("when_imported"):
+            act()
 
 
 class Finder(MetaPathFinder):
@@ -62,7 +64,9 @@ class LastResort(MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         package, _, last = fullname.rpartition(".")
-        if package not in _lazy.packages():
+        if not fullname.startswith(("gradtool.", "paddle.")):
+            return None
+        if package not in _lazy.packages() and not _lazy.old_path(package):
             return None
         names = dir(sys.modules[package]) if package in sys.modules else []
         public = fullname.replace("gradtool", "paddle", 1)
@@ -78,6 +82,8 @@ def install() -> None:
     real = sys.modules.get("paddle")
     if real is not None and real.__name__ != "gradtool":
         raise ImportError("the real paddle is already imported in this process")
+    # Each script that imports it is asked for its mode anew, also where another one has loaded it.
+    vars(sys.modules["gradtool"]).pop("fluid", None)
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
         sys.meta_path.append(_last_resort)

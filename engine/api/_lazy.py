@@ -9,7 +9,8 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
-from types import FrameType, FunctionType
+from importlib.machinery import ModuleSpec
+from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 SUBMODULES: dict[str, tuple[str, ...]] = {
@@ -45,16 +46,25 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
         "reader",
         "sparse",
         "geometric",
+        "hub",
+        "profiler",
+        "sysconfig",
+        "audio",
+        "text",
     ),
     "gradtool.sparse": ("nn",),
     "gradtool.sparse.nn": ("functional",),
+    "gradtool.audio": ("backends", "datasets", "features", "functional"),
+    "gradtool.text": ("datasets",),
     "gradtool.hapi": ("callbacks", "dynamic_flops", "model", "model_summary", "progressbar"),
     "gradtool.amp": ("debugging", "grad_scaler"),
     "gradtool.autograd": ("py_layer",),
     "gradtool.framework": ("random",),
     "gradtool.device": ("cuda",),
     "gradtool.base.dygraph": ("base",),
-    "gradtool.incubate": ("autograd", "optimizer"),
+    "gradtool.incubate": ("autograd", "nn", "optimizer"),
+    "gradtool.incubate.nn": ("functional",),
+    "gradtool.incubate.optimizer": ("functional",),
     "gradtool.distributed": ("fleet",),
     "gradtool.distribution": (
         "bernoulli",
@@ -156,6 +166,8 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
         "io",
         "layer_helper",
         "layers",
+        "metrics",
+        "nets",
         "optimizer",
         "param_attr",
         "regularizer",
@@ -163,12 +175,31 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
     ),
     "gradtool.io": ("dataloader",),
     "gradtool.io.dataloader": ("batch_sampler", "collate", "dataset", "sampler", "worker"),
-    "gradtool.utils": ("dlpack", "download", "unique_name"),
+    "gradtool.utils": ("dlpack", "download", "layers_utils", "unique_name"),
 }
 """Modules that may be reached as attributes of their package."""
 
+_MODES = dict.fromkeys(
+    (
+        "_current_expected_place",
+        "_current_expected_place_",
+        "_dygraph_tracer",
+        "_global_flags",
+        "_in_eager_without_dygraph_check",
+        "_in_legacy_dygraph",
+        "_non_static_mode",
+        "_set_expected_place",
+        "_test_eager_guard",
+    ),
+    "gradtool._legacy_modes",
+)
+
 PRIVATE: dict[str, dict[str, str]] = {
+    "gradtool.base.framework": _MODES,
+    "gradtool.fluid.framework": _MODES,
+    "gradtool.framework": _MODES,
     "gradtool.nn.functional.conv": {"_conv_nd": "gradtool.nn.functional._by_numbers"},
+    "gradtool.distributed": {"_get_global_group": "gradtool.distributed._groups"},
     "gradtool.nn.layer.conv": {"_ConvNd": "gradtool.nn._conv_layers"},
     "gradtool.nn.layer.norm": {
         "_BatchNormBase": "gradtool.nn._batch_norm",
@@ -201,6 +232,9 @@ LATE: dict[str, str] = {
     "gradtool.incubate": "incubate",
     "gradtool.sparse": "sparse",
     "gradtool.vision": "vision",
+    "gradtool.profiler": "toolkit",
+    "gradtool.audio": "toolkit",
+    "gradtool.text": "toolkit",
 }
 """Packages with many names that few programs ask for -> their table, ``_names_….py``, read when one is asked."""
 
@@ -249,20 +283,14 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
             if name not in PRIVATE.get(package, {}):
                 raise AttributeError(name)
             return getattr(importlib.import_module(PRIVATE[package][name]), name)
-        if name in SUBMODULES.get(package, ()):
-            return importlib.import_module(f"{package}.{name}")
         where = sources(package).get(name)
+        if name in SUBMODULES.get(package, ()):
+            return _module(f"{package}.{name}")
         if where is None and sys._getframe(1).f_code.co_name == "_handle_fromlist":
             raise AttributeError(name)  # an import statement, which looks for a module of that name next
         if where is None:
-            raise missing(package, name, names())
-        if where.startswith(("gradtool.engine.ir.", "gradtool.engine.eager.")):
-            importlib.import_module("gradtool._variable_methods")  # whoever makes variables gets their operators
-        value = getattr(importlib.import_module(where), name)
-        if type(value) is FunctionType:
-            from . import _second_names
-
-            value = _second_names.taking(package, where, name, value)
+            return _old_module(package, name, names)
+        value = _value(package, where, name)
         setattr(sys.modules[package], name, value)
         return value
 
@@ -270,6 +298,55 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
         return sorted({*SUBMODULES.get(package, ()), *sources(package)})
 
     return get, names
+
+
+def _module(path: str) -> ModuleType:
+    """A module that is reached as an attribute, which some are told."""
+    module = importlib.import_module(path)
+    if act := module.__dict__.get("when_imported"):
+        act()
+    return module
+
+
+def _old_module(package: str, name: str, names: Callable[[], list[str]]) -> ModuleType:
+    """The module of the table of old paths; raises the error for a name that is nothing at all."""
+    if old_path(f"{package}.{name}"):
+        return _module(f"{package}.{name}")
+    raise missing(package, name, names())
+
+
+def _value(package: str, where: str, name: str) -> Any:
+    """What *package* has under *name*, which the module *where* defines."""
+    if where.startswith(("gradtool.engine.ir.", "gradtool.engine.eager.")):
+        importlib.import_module("gradtool._variable_methods")  # whoever makes variables gets their operators
+    value = getattr(importlib.import_module(where), name)
+    if type(value) is FunctionType:
+        from . import _second_names
+
+        value = _second_names.taking(package, where, name, value)
+    return value
+
+
+def old_path(path: str) -> bool:
+    """Whether that module is one of the table of old paths, from which it is then imported."""
+    from . import _old_paths
+
+    return path in _old_paths.HOMES
+
+
+class _OldPaths:
+    """Asks the table of old paths for modules of this package that no folder has; installed once, at the end."""
+
+    @staticmethod
+    def find_spec(fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        if not fullname.startswith("gradtool.") or fullname.startswith("gradtool._old_paths"):
+            return None
+        from . import _old_paths
+
+        return _old_paths.finder.find_spec(fullname)
+
+
+sys.meta_path.append(_OldPaths)
 
 
 VERSION = "0.1.0"
@@ -297,10 +374,12 @@ def missing(package: str, name: str, names: list[str]) -> AttributeError:
     """The error for a name that gradtool does not have."""
     from gradtool.engine.core.errors import NotImplementedHere
 
-    from . import _absent
+    from . import _absent, _old_paths
 
     public = package.replace("gradtool", "paddle", 1)
-    why, hint = _absent.explained(package, name, REASONS.get((package, name)), names)
+    homes = (package, *_old_paths.HOMES.get(package, ()))
+    reason = next((REASONS[home, name] for home in homes if (home, name) in REASONS), None)
+    why, hint = _absent.explained(package, name, reason, names)
     return NotImplementedHere(f"{public}.{name} is not implemented in gradtool{f': {why}' if why else ''}", hint=hint)
 
 
@@ -310,6 +389,6 @@ def refuse(package: str, namespace: dict[str, object]) -> Callable[[str], Any]:
     def get(name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise missing(package, name, sorted(n for n in namespace if not n.startswith("_")))
+        return _old_module(package, name, lambda: sorted(n for n in namespace if not n.startswith("_")))
 
     return get

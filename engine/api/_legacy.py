@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from gradtool.engine.core import spec
+from gradtool.engine.eager.parameter import TensorParameter as EagerParamBase
+from gradtool.engine.eager.tensor import Tensor as VarBase
 from gradtool.engine.executor.scope import DenseTensor as LoDTensor
 from gradtool.engine.ir.variable import DENSE, SELECTED_ROWS
+from gradtool.nn.clip import ClipGradBase as GradientClipBase
+from gradtool.nn.initializer import Bilinear as BilinearInitializer
 
-__all__ = ["LoDTensor", "VarDesc"]
+__all__ = ["BilinearInitializer", "EagerParamBase", "GradientClipBase", "LoDTensor", "ParamBase", "VarBase", "VarDesc"]
+
+ParamBase = EagerParamBase
 
 
 class VarDesc:

@@ -54,6 +54,13 @@ def switch_to_static_graph(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def declarative(function: Callable[..., Any]) -> Any:
+    """As ``paddle.jit.to_static``, under the name of version 1."""
+    from gradtool import jit
+
+    return jit.to_static(function)
+
+
 def enabled() -> bool:
     """Whether functions compute at once."""
     return not state.in_static_mode()

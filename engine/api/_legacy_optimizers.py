@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from gradtool.engine.core import state
 from gradtool.engine.core.errors import ArgumentTypeError, did_you_mean
 from gradtool.optimizer import _rules
 from gradtool.optimizer._base import Optimizer
 from gradtool.optimizer._settings import as_regularizer
+
+from ._legacy_decays import LearningRateDecay
 
 _COMMON = ("parameter_list", "regularization", "grad_clip", "name")
 
@@ -40,7 +43,10 @@ def _old(kind: type[Optimizer], arguments: str) -> type[Optimizer]:
         parameter_list: Sequence[Any] | None = None,
         no_grad_set: Iterable[Any] | None = None,
     ) -> Any:
-        return kind.minimize(self, loss, startup_program, parameter_list, no_grad_set)
+        result = kind.minimize(self, loss, startup_program, parameter_list, no_grad_set)
+        if isinstance(self._learning_rate, LearningRateDecay) and not state.in_static_mode():
+            self._learning_rate.step()
+        return result
 
     minimize.__doc__ = kind.minimize.__doc__
     body = {"__init__": __init__, "minimize": minimize, "__doc__": kind.__doc__, "__module__": __name__}

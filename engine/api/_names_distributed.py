@@ -54,7 +54,13 @@ provide(
     "ColumnParallelLinear ParallelCrossEntropy RowParallelLinear VocabParallelEmbedding",
 )
 provide(f"{FLEET}.meta_parallel", f"{FLEET}.meta_parallel._pipeline", "LayerDesc PipelineLayer SharedLayerDesc")
-provide(f"{FLEET}.meta_parallel", f"{FLEET}.meta_parallel._random", "RNGStatesTracker get_rng_state_tracker")
+provide(
+    f"{FLEET}.meta_parallel",
+    f"{FLEET}.meta_parallel._random",
+    "RNGStatesTracker get_rng_state_tracker model_parallel_random_seed",
+)
+provide(f"{HERE}.communication.group", "gradtool.distributed._groups", "Group")
+announce(FLEET, "auto", SEVERAL)
 
 announce(
     f"{FLEET}.meta_parallel", "PipelineParallel SegmentParallel ShardingParallel TensorParallel get_spec_layer", SEVERAL

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._absent import INTERNAL, SEQUENCES, SERVERS
 from ._lazy import announce, provide
 
 OLD_PACKAGES = ("gradtool.base", "gradtool.fluid")
@@ -18,6 +19,7 @@ INITIALIZERS = (
     "TruncatedNormalInitializer Xavier XavierInitializer MSRA MSRAInitializer NumpyArrayInitializer"
 )
 
+INFERENCE = "AnalysisConfig AnalysisPredictor PaddleTensor create_paddle_predictor"
 COMPILED = "BuildStrategy CompiledProgram ExecutionStrategy"
 
 for _package in OLD_PACKAGES:
@@ -59,15 +61,28 @@ for _package in OLD_PACKAGES:
     provide(f"{_package}.dygraph", "gradtool.autograd", "grad")
     provide(f"{_package}.dygraph", "gradtool.nn", "Layer Sequential LayerList")
     provide(_package, "gradtool._legacy_feeding", "DataFeeder")
+    provide(f"{_package}.framework", "gradtool._legacy_modes", "dygraph_only static_only in_to_static_mode")
+    provide(f"{_package}.framework", "gradtool._legacy", "EagerParamBase ParamBase")
+    provide(f"{_package}.framework", "gradtool.static._devices", "device_guard")
+    provide(f"{_package}.framework", "gradtool.base", "core unique_name")
+    provide(f"{_package}.core", "gradtool._legacy", "VarBase")
+    provide(_package, "gradtool._legacy", "LoDTensor")
+    provide(f"{_package}.data_feeder", "gradtool._legacy_feeding", "DataFeeder")
+    provide(_package, "gradtool.utils._checks", "require_version")
+    provide(f"{_package}.install_check", "gradtool.utils._checks", "run_check")
     announce(_package, "dataset", "it is a part of Paddle that gradtool does not have (data sets of the old kind)")
     provide(_package, "gradtool.engine.executor.compiled", COMPILED)
-    announce(_package, "compiler", "CompiledProgram and its strategies are in paddle.static")
+    announce(_package, "ParallelExecutor", "give the program to an Executor, which runs it the same")
+    announce(_package, "LoDTensorArray create_lod_tensor create_random_int_lodtensor", SEQUENCES)
+    announce(f"{_package}.core", "LoDTensorArray", SEQUENCES)
+    announce(f"{_package}.core", INFERENCE, "paddle.inference is a part of Paddle that gradtool does not have")
+    announce(f"{_package}.core", "ops eager libpaddle", INTERNAL)
+    announce(f"{_package}.framework", "IrGraph OpProtoHolder", INTERNAL)
+    announce(_package, "memory_optimize release_memory", "it did nothing any more when Paddle dropped it: leave it out")
     provide(_package, "gradtool.static._devices", "device_guard")
     provide(_package, "gradtool.static._weight_norm", "WeightNormParamAttr")
     provide(f"{_package}.param_attr", "gradtool.static._weight_norm", "WeightNormParamAttr")
 
-announce("gradtool.base", "io", "it is in paddle.static and paddle.fluid.io")
-announce("gradtool.base", "optimizer regularizer clip", "it is in paddle.optimizer, paddle.regularizer and paddle.nn")
 
 provide("gradtool.fluid.optimizer", "gradtool.optimizer._recompute", "RecomputeOptimizer")
 provide(
@@ -76,8 +91,69 @@ provide(
     "SGD SGDOptimizer Momentum MomentumOptimizer Adagrad AdagradOptimizer Adam AdamOptimizer Adamax AdamaxOptimizer "
     "Adadelta AdadeltaOptimizer RMSPropOptimizer Lamb LambOptimizer",
 )
-provide("gradtool.fluid.dygraph", "gradtool._legacy_layers", "Conv2D Dropout Embedding Linear Pool2D")
-provide("gradtool.fluid.dygraph", "gradtool.nn", "BatchNorm LayerNorm ParameterList")
+provide(
+    "gradtool.fluid.optimizer",
+    "gradtool.incubate.optimizer",
+    "GradientMergeOptimizer ModelAverage",
+)
+provide("gradtool.fluid.optimizer", "gradtool.incubate.optimizer._look_ahead", "LookaheadOptimizer")
+provide("gradtool.fluid.optimizer", "gradtool.optimizer", "Optimizer")
+announce(
+    "gradtool.fluid.optimizer",
+    "DecayedAdagrad DecayedAdagradOptimizer Dpsgd DpsgdOptimizer Ftrl FtrlOptimizer DGCMomentumOptimizer",
+    "Paddle dropped it with version 3; Adagrad and Adam are near",
+)
+DECAYS = (
+    "CosineDecay ExponentialDecay InverseTimeDecay LambdaDecay LearningRateDecay LinearLrWarmup MultiStepDecay "
+    "NaturalExpDecay NoamDecay PiecewiseDecay PolynomialDecay StepDecay"
+)
+provide("gradtool.fluid.dygraph", "gradtool._legacy_decays", DECAYS)
+announce("gradtool.fluid.dygraph", "ReduceLROnPlateau", "give the optimizer paddle.optimizer.lr.ReduceOnPlateau")
+provide(
+    "gradtool.fluid.dygraph",
+    "gradtool._legacy_layers",
+    "BilinearTensorProduct Conv2D Conv2DTranspose Conv3D Dropout Embedding GroupNorm InstanceNorm Linear PRelu Pool2D",
+)
+provide("gradtool.fluid.dygraph", "gradtool.nn", "BatchNorm Flatten LayerNorm ParameterList SpectralNorm")
+provide("gradtool.fluid.dygraph", "gradtool.nn", "BCELoss CrossEntropyLoss GRUCell L1Loss LSTMCell MSELoss NLLLoss")
+announce(
+    "gradtool.fluid.dygraph",
+    "Conv3DTranspose FC GRUUnit NCE TreeConv",
+    "its arguments of version 1 are not here; the layers of paddle.nn are",
+)
+provide("gradtool.fluid.dygraph", "gradtool.distributed", "DataParallel ParallelEnv")
+provide("gradtool.fluid.dygraph", "gradtool._legacy_parallel", "Env ParallelStrategy prepare_context")
+provide("gradtool.fluid.dygraph", "gradtool.jit", "to_static")
+provide("gradtool.fluid.dygraph", "gradtool._legacy_dygraph", "declarative")
+announce("gradtool.fluid.dygraph", "ProgramTranslator TracedLayer", "use paddle.jit.to_static and paddle.jit.save")
+provide("gradtool.fluid.dygraph", "gradtool.amp", "AmpScaler amp_guard")
+provide("gradtool.fluid", "gradtool.distributed", "DataParallel")
+provide("gradtool.fluid.clip", "gradtool.nn.clip", "ClipGradBase ClipGradByGlobalNorm ClipGradByNorm ClipGradByValue")
+provide("gradtool.fluid.clip", "gradtool._legacy", "GradientClipBase")
+announce(
+    "gradtool.fluid.clip",
+    "ErrorClipByValue append_gradient_clip_ops error_clip_callback set_gradient_clip",
+    "give the optimizer a grad_clip",
+)
+provide("gradtool.fluid.initializer", "gradtool.nn.initializer", "Bilinear Initializer")
+provide("gradtool.fluid.initializer", "gradtool._legacy", "BilinearInitializer")
+announce("gradtool.fluid.initializer", "force_init_on_cpu init_on_cpu", "everything is on the CPU: leave it out")
+provide(
+    "gradtool.fluid.io", "gradtool.io", "BatchSampler ChainDataset ComposeDataset DataLoader Dataset IterableDataset"
+)
+provide("gradtool.fluid.io", "gradtool.reader", "buffered cache chain compose firstn map_readers shuffle xmap_readers")
+provide("gradtool.fluid.io", "gradtool", "batch")
+announce("gradtool.fluid.io", "PyReader", "give a paddle.io.DataLoader a data set, or feed the Executor batches")
+announce("gradtool.fluid.metrics", "DetectionMAP", "Paddle computes it by an operator that version 3 has no more")
+announce("gradtool.fluid.nets", "sequence_conv_pool", SEQUENCES)
+announce("gradtool.fluid", "transpiler DistributeTranspiler DistributeTranspilerConfig", SERVERS)
+provide("gradtool.fluid.layers", "gradtool.nn.functional", "sequence_mask")
+announce(
+    "gradtool.fluid.layers",
+    "StaticRNN DynamicRNN While Switch IfElse",
+    "write a loop with paddle.static.nn.while_loop, a branch with paddle.static.nn.cond",
+)
+announce("gradtool.fluid.layers", "py_reader double_buffer read_file", "feed the Executor batches")
 provide("gradtool.fluid.dygraph", "gradtool._legacy_dygraph", "load_dygraph save_dygraph")
 provide("gradtool.fluid", "gradtool._legacy_dygraph", "load_dygraph save_dygraph")
 provide("gradtool.fluid", "gradtool.static._saving", "load save")
@@ -130,6 +206,11 @@ provide(
 provide("gradtool.framework", "gradtool.engine.ir.program", "Program Block")
 provide("gradtool.framework", "gradtool.engine.ir.variable", "Parameter")
 provide("gradtool.framework", "gradtool._parameters", "ParamAttr")
+provide("gradtool.framework", "gradtool._layer_helper", "LayerHelper")
+provide("gradtool.framework", "gradtool", "grad no_grad iinfo finfo dtype")
+provide("gradtool.framework", "gradtool._legacy", "EagerParamBase")
 provide("gradtool.framework", "gradtool.device", "CPUPlace CUDAPlace CUDAPinnedPlace XPUPlace")
 provide("gradtool.framework", "gradtool.engine.core.state", "enable_static disable_static set_default_dtype")
 provide("gradtool.framework", "gradtool.engine.ir.default", "switch_main_program switch_startup_program")
+announce("gradtool.base", "io", "it is in paddle.static and paddle.fluid.io")
+announce("gradtool.base", "optimizer regularizer clip", "it is in paddle.optimizer, paddle.regularizer and paddle.nn")

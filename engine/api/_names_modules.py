@@ -50,9 +50,10 @@ for _module, _names in LAYERS.items():
     provide(f"gradtool.nn.layer.{_module}", "gradtool.nn", _names)
     provide("gradtool.nn.layer", "gradtool.nn", _names)
 
-provide("gradtool.nn.layer.rnn", "gradtool.nn._recurrent_networks", "RNNBase")
 provide("gradtool.nn.decode", "gradtool.nn", "BeamSearchDecoder dynamic_decode")
 provide("gradtool.nn", "gradtool.nn.layer", "loss")  # a module, which is reached by this way, too
+provide("gradtool.nn.layer.rnn", "gradtool.nn._recurrent_networks", "RNNBase birnn rnn")
+provide("gradtool.nn.layer.layers", "gradtool._legacy_modes", "in_declarative_mode in_to_static_mode")
 
 FUNCTIONS: dict[str, str] = {
     "activation": (
@@ -113,6 +114,11 @@ provide(
 )
 provide("gradtool.base.dygraph.base", "gradtool.framework", "enable_dygraph disable_dygraph")
 provide("gradtool.base.dygraph.base", "gradtool.autograd", "grad")
+provide(
+    "gradtool.base.dygraph.base",
+    "gradtool._legacy_modes",
+    "in_declarative_mode in_to_static_mode param_guard",
+)
 provide("gradtool.common_ops_import", "gradtool", "ParamAttr")
 provide("gradtool.common_ops_import", "gradtool._layer_helper", "LayerHelper")
 provide(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._lazy import provide
+from ._lazy import announce, provide
 
 provide(
     "gradtool.amp",
@@ -43,3 +43,20 @@ provide(
     "gradtool.reader._decorators",
     "buffered cache chain compose firstn map_readers multiprocess_reader shuffle xmap_readers",
 )
+
+provide(
+    "gradtool.profiler",
+    "gradtool.profiler._schedule",
+    "ProfilerState ProfilerTarget SortedKeys SummaryView make_scheduler",
+)
+provide(
+    "gradtool.profiler",
+    "gradtool.profiler._profiler",
+    "Profiler RecordEvent export_chrome_tracing load_profiler_result",
+)
+announce(
+    "gradtool.profiler", "export_protobuf", "traces are written as JSON: use paddle.profiler.export_chrome_tracing"
+)
+provide("gradtool.audio", "gradtool.audio.backends", "info load save")
+provide("gradtool.text", "gradtool.text._decoding", "ViterbiDecoder viterbi_decode")
+provide("gradtool.text", "gradtool.text.datasets", "Conll05st Imdb Imikolov Movielens UCIHousing WMT14 WMT16")

@@ -5,12 +5,19 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from gradtool import _lazy
+
 from ._creation import fill_constant as fill_constant
 
 ARRAYS = ("array_length", "array_read", "array_write", "create_array")
 
 
+__path__: list[str] = []  # there are modules below it, in the table of old paths
+
+
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
+    if _lazy.old_path(f"{__name__}.{name}") and name not in dir(importlib.import_module("gradtool")):
+        return importlib.import_module(f"{__name__}.{name}")
     return getattr(importlib.import_module("gradtool._arrays" if name in ARRAYS else "gradtool"), name)

@@ -5,11 +5,13 @@ What is one for the process and what each thread or async task has for itself is
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property
+from types import FrameType
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -25,9 +27,11 @@ class _ProcessDefaults:
 
     Attributes:
         static: whether the main thread switched to static mode last: other threads begin with it.
+        is_chosen: whether somebody switched at all.
     """
 
     static = False
+    is_chosen = False
     default_dtype: DType = float32
 
 
@@ -41,7 +45,41 @@ class _Beginning:
         return _ProcessDefaults.static
 
 
-_static: ContextVar[bool | _Beginning] = ContextVar("gradtool_static", default=_Beginning())  # noqa: B039  (holds nothing)
+class _Undecided:
+    """The mode after ``import paddle.fluid`` where nobody has chosen one: the first function that asks decides it.
+
+    Version 1 built programs unless it was told otherwise, and version 2, which scripts mix with it, computes at once.
+
+    Args:
+        of_programs: what the names of modules begin with whose functions are for programs.
+    """
+
+    __slots__ = ("_of_programs",)
+
+    def __init__(self, of_programs: tuple[str, ...]) -> None:
+        self._of_programs = of_programs
+
+    def __bool__(self) -> bool:
+        static = self._called().startswith(self._of_programs)
+        _switch(static)
+        return static
+
+    @staticmethod
+    def _called() -> str:
+        """The module of the function that the user called: the outermost one of this package."""
+        frame: FrameType | None = sys._getframe(2)
+        package, name = __name__.partition(".")[0], ""
+        while frame is not None:
+            module = str(frame.f_globals.get("__name__"))
+            if module.partition(".")[0] == package:
+                name = module
+            elif module not in ("contextlib", "functools"):
+                break
+            frame = frame.f_back
+        return name
+
+
+_static: ContextVar[bool | _Beginning | _Undecided] = ContextVar("gradtool_static", default=_Beginning())  # noqa: B039  (holds nothing)
 _static.set(False)  # of the thread that imports this
 
 
@@ -61,7 +99,24 @@ def disable_static(place: object = None) -> None:
 def _switch(static: bool) -> None:
     if _in_main_thread():
         _ProcessDefaults.static = static
+    _ProcessDefaults.is_chosen = True
     _static.set(static)
+
+
+def leave_undecided(of_programs: tuple[str, ...]) -> None:
+    """Where nobody has switched, let the first function that asks for the mode decide it.
+
+    Args:
+        of_programs: what the names of modules begin with whose functions are for programs; others compute at once.
+    """
+    if not _ProcessDefaults.is_chosen and _in_main_thread():
+        _static.set(_Undecided(of_programs))
+
+
+def begin_anew() -> None:
+    """Dynamic mode, as in a new process: nobody has switched."""
+    _switch(False)
+    _ProcessDefaults.is_chosen = False
 
 
 def _in_main_thread() -> bool:
@@ -212,13 +267,13 @@ def building() -> Iterator[None]:
 @contextmanager
 def kept() -> Iterator[None]:
     """Give mode, default dtype and the stream of random numbers back as they were."""
-    static, drawn = bool(_static.get()), dict(vars(random))
-    begun, usual = _ProcessDefaults.static, _ProcessDefaults.default_dtype
+    static, drawn = _static.get(), dict(vars(random))
+    begun, chosen, usual = _ProcessDefaults.static, _ProcessDefaults.is_chosen, _ProcessDefaults.default_dtype
     try:
         yield
     finally:
         _static.set(static)
-        _ProcessDefaults.static, _ProcessDefaults.default_dtype = begun, usual
+        _ProcessDefaults.static, _ProcessDefaults.is_chosen, _ProcessDefaults.default_dtype = begun, chosen, usual
         vars(random).update(drawn)
 
 

@@ -98,6 +98,21 @@ class Freed:
         self.where = where
 
 
+class LossScale:
+    """By what a scaler multiplied a loss.
+
+    Attributes:
+        factor: it.
+        is_taken_off: whether the gradients have been divided by it, so that their size is not the update's.
+    """
+
+    __slots__ = ("factor", "is_taken_off")
+
+    def __init__(self, factor: float) -> None:
+        self.factor = factor
+        self.is_taken_off = False
+
+
 class PackedValues(tuple[Any, ...]):
     """Retained values behind ``saved_tensors_hooks``."""
 
@@ -121,6 +136,7 @@ class GradNode:
             share no storage with another have no counter until they are first written.
         aside: of a freed node: what it retained, if that was inside :func:`keeping_graphs`, or None.
         hooks: by output: what to call with its gradient, in order; None while there is nothing.
+        loss_scale: of the product of a loss and a scaler's scale, that scale.
     """
 
     # What nearly every node has is in slots; the others are the class's until a node differs.
@@ -131,6 +147,7 @@ class GradNode:
     versions: tuple[Any, ...] = ()
     aside: tuple[Any, ...] | None = None
     hooks: dict[int, dict[int, Any]] | None = None
+    loss_scale: LossScale | None = None
 
     def __init__(
         self,
@@ -317,3 +334,9 @@ def as_they_were(nodes: Iterable[GradNode]) -> Iterator[None]:
             for node, where in freed:
                 if node.kept is not where:
                     node.free(where)
+
+
+def loss_scale(nodes: Iterable[GradNode]) -> float:
+    """What the gradients of a pass over *nodes* are larger by than those of the loss, as long as they are divided."""
+    scales = (n.loss_scale for n in nodes if n.loss_scale is not None)
+    return next((s.factor for s in scales if s.is_taken_off and s.factor > 0), 1.0)

@@ -35,6 +35,9 @@ def view(answer: Sizes) -> View:
     judged = [bad] if not answer.findings else [findings] if not wrong else [bad, findings]
     told = [" · ".join([*_extent(answer), *judged])]
     told += _headlines(answer)
+    scale = answer.story.scale
+    if scale != 1.0:
+        told.append(f"loss scale {scale:g}: sizes are those before a GradScaler divides by it, verdicts those after")
     trend = answer.story.trend
     if trend is not None:
         told.append(_told(trend))
@@ -49,6 +52,7 @@ def view(answer: Sizes) -> View:
         "total": answer.total,
         "dropped": list(about.dropped),
         "trend": None if trend is None else _trend(trend),
+        "loss_scale": scale,
         "others": others_data,
         "failure": None if answer.failure is None else answer.failure.data(),
     }

@@ -97,6 +97,10 @@ class Case(ABC, Generic[V, C]):
         """Whether operand *position* of a use is a parameter that gets a gradient that is not zero."""
         return False
 
+    def loss_scale(self) -> float:
+        """What a scaler multiplied the loss by, and divides gradients by before the update."""
+        return 1.0
+
     def loss_is_zero(self) -> bool:
         """Whether the loss is 0."""
         return False

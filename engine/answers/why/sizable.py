@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic
@@ -55,14 +56,18 @@ class Sizable(Generic[V, C]):
 
     def told(self, subject: Subject[V], base: Answer, asked: bool) -> Answer:
         """*base*, about a gradient that is there, with what made it large or small if it is."""
-        norm = self._slopes.level(subject.value).norm
+        scale = self._case.loss_scale()
+        norm = self._slopes.level(subject.value).norm / scale
         weight = self._case.norm_of(subject)
         verdict = _verdict(norm, weight)
         leg = None if verdict is None else self._courses.leg(subject.value)
-        if verdict is None or leg is None or abs(leg.change) < DECADES or (leg.change > 0) is not (norm > 1):
+        if verdict is None or leg is None:
+            return base
+        change = leg.change - math.log10(scale)
+        if abs(change) < DECADES or (change > 0) is not (norm > 1):
             return base
         if leg.by_depth:
-            deep = Verdict.EXPLODED if leg.change > 0 else Verdict.VANISHED
+            deep = Verdict.EXPLODED if change > 0 else Verdict.VANISHED
             return self._deep(replace(base, finding=True), leg, deep, asked)
         told = replace(base, verdict=verdict, label=verdict.value, finding=False)
         return self._at_once(told, leg)

@@ -11,6 +11,8 @@ import numpy as np
 from ...core import source
 from ...core.source import NOWHERE, Location
 from ...eager.journal import Call, Event, Journal, Unrecorded, counted
+from ...eager.recorded import nodes_behind
+from ...eager.tape import loss_scale
 from ...eager.tensor import Keep, Tensor
 from . import constant_gradients
 from .advice import ADVICE
@@ -68,6 +70,13 @@ class TensorCase(Case[int, Call]):
         self._keep = [journal.number(t) for t in chosen or ()]
         self._slopes: Slopes[int, Call] | None = None
         self._evidence = JournalEvidence(self._reasons, self._loss_value)
+
+    def loss_scale(self) -> float:
+        return self._loss_scale
+
+    @cached_property
+    def _loss_scale(self) -> float:
+        return loss_scale(nodes_behind([self.loss]))
 
     def subjects(self) -> list[Subject[int]]:
         return [self.subject(t) for t in self.held]

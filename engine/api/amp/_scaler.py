@@ -17,6 +17,7 @@ import numpy as np
 from gradtool.engine.core import watch
 from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 from gradtool.engine.eager.mode import no_grad
+from gradtool.engine.eager.tape import LossScale
 from gradtool.engine.eager.tensor import Tensor
 
 from ._casting import last_dtype
@@ -83,6 +84,8 @@ class AmpScaler:
         self._scale = Tensor(np.array([self._init_loss_scaling], "float32"))
         self._found_inf = Tensor(np.array([False]))
         self._optimizer_states: dict[int, OptimizerState] = {}
+        self._scaled: list[LossScale] = []
+        """Of the losses since the last update."""
 
     def scale(self, var: Any) -> Any:
         """*var* times the scale.
@@ -103,6 +106,9 @@ class AmpScaler:
         if not self._enable:
             return var
         scaled = var * self._scale
+        if scaled.node is not None:
+            scaled.node.loss_scale = LossScale(self._number())
+            self._scaled.append(scaled.node.loss_scale)
         watch.note_scale(watch.Scaled(var, scaled, self._number()))
         return scaled
 
@@ -261,11 +267,14 @@ class AmpScaler:
                     )
         self._found_inf = Tensor(np.array([not finite]))
         self._optimizer_states[id(optimizer)] = OptimizerState.UNSCALED
+        for loss_scale in self._scaled:
+            loss_scale.is_taken_off = True
         watch.note_scale(watch.Unscaled(tuple(optimizer._parameters or ()), scale, finite))
 
     def _finish(self) -> None:
         """Count, and change the scale where it is time."""
         self._optimizer_states.clear()
+        self._scaled.clear()
         if not self._use_dynamic_loss_scaling:
             return
         if self._finite():

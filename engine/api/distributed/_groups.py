@@ -96,6 +96,11 @@ def new_group(
     return GROUPS[number]
 
 
+def _get_global_group() -> Group:
+    """The group of all processes; models import it by this name."""
+    return GROUPS[0]
+
+
 def get_group(id: int = 0) -> Group | None:
     """The group of that number, None where there is none."""
     return GROUPS.get(id)

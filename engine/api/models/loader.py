@@ -383,7 +383,7 @@ def _environment(request: Request, target: Target, absent: list[str]) -> Iterato
         if request.mode == "static":
             state.enable_static()
         else:
-            state.disable_static()
+            state.begin_anew()
         state.random.reset(request.seed)
         sys.argv = [target.shown, *request.script]
         try:

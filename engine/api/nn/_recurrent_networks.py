@@ -459,3 +459,29 @@ class SimpleRNN(RNNBase):
         mode = f"RNN_{activation.upper()}"
         self.activation = activation
         self._make(mode, SimpleRNNCell, input_size, hidden_size, num_layers, direction, time_major, dropout, settings)
+
+
+def rnn(
+    cell: Any,
+    inputs: Any,
+    initial_states: Any = None,
+    sequence_length: Any = None,
+    time_major: bool = False,
+    is_reverse: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """A cell over all steps: as :class:`RNN`, whose arguments these are, without a layer of its own."""
+    return RNN(cell, is_reverse, time_major)(inputs, initial_states, sequence_length, **kwargs)
+
+
+def birnn(
+    cell_fw: Any,
+    cell_bw: Any,
+    inputs: Any,
+    initial_states: Any = None,
+    sequence_length: Any = None,
+    time_major: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """Two cells in both directions: as :class:`BiRNN`, whose arguments these are, without a layer of its own."""
+    return BiRNN(cell_fw, cell_bw, time_major)(inputs, initial_states, sequence_length, **kwargs)

@@ -13,6 +13,8 @@ from gradtool.engine.core.errors import ArgumentTypeError, ShapeError, UsageErro
 from gradtool.engine.core.spec import TensorSpec
 from gradtool.engine.eager.tensor import Tensor
 
+__path__: list[str] = []  # there are modules below it, in the table of old paths
+
 
 class Initializer:
     """Base of all initializers."""

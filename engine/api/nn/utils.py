@@ -16,6 +16,7 @@ from gradtool.engine.eager.tensor import Tensor
 
 from ._normed_weights import DynamicOnly, remove_weight_norm, spectral_norm, weight_norm
 
+__path__: list[str] = []  # there are modules below it, in the table of old paths
 __all__ = [
     "clip_grad_norm_",
     "clip_grad_value_",

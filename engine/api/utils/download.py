@@ -15,7 +15,7 @@ class ChecksumError(UsageError, RuntimeError):
     """A file in the cache has other contents than expected (Paddle raises RuntimeError once it cannot download)."""
 
 
-def _cache() -> Path:
+def cache() -> Path:
     """Where Paddle keeps weights that it has downloaded."""
     return Path(os.path.expanduser("~")) / ".cache" / "paddle" / "hapi" / "weights"
 
@@ -27,7 +27,7 @@ def get_weights_path_from_url(url: str, md5sum: str | None = None) -> str:
         FileMissing: it is not there (a FileNotFoundError); put it there yourself.
         ChecksumError: it is another file (a RuntimeError).
     """
-    return get_path_from_url(url, str(_cache()), md5sum)
+    return get_path_from_url(url, str(cache()), md5sum)
 
 
 def get_path_from_url(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +10,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool import base, fluid
+from gradtool import _alias, base, fluid
 from gradtool.engine.core import state
 from gradtool.engine.core.errors import NotImplementedHere, UnsupportedError
 
@@ -101,21 +99,31 @@ def test_calc_gradient_returns_one_gradient_for_one_input() -> None:
     assert fluid.gradients([y], unrelated) == [None]
 
 
-def test_fluid_switches_static_mode_on_and_base_does_not() -> None:
-    code = (
-        "import gradtool as paddle; paddle.as_paddle()\n"
-        "import paddle.base; print(paddle.in_dynamic_mode())\n"
-        "import paddle.fluid; print(paddle.in_dynamic_mode())\n"
-    )
-    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert process.stdout.split() == ["True", "False"]
+@pytest.mark.parametrize(
+    ("code", "static"),
+    [
+        ("import paddle.fluid as fluid; fluid.layers.data('x', [3])", True),
+        ("from paddle import fluid; fluid.layers.fill_constant([1], 'float32', 0.0)", True),
+        ("import paddle.fluid as fluid, paddle; paddle.nn.Linear(2, 3)", False),
+        ("import paddle.fluid.layers, paddle; paddle.ones([2])", False),
+        ("import paddle, paddle.fluid; paddle.in_dynamic_mode()", False),
+        ("import paddle; paddle.disable_static(); import paddle.fluid", False),
+        ("import paddle; paddle.enable_static(); import paddle.fluid; paddle.ones([2])", True),
+        ("import paddle.base; paddle.base.default_main_program()", False),
+    ],
+)
+def test_what_is_called_first_decides_the_mode_after_fluid(code: str, static: bool) -> None:
+    with state.kept(), _alias.active():
+        state.begin_anew()
+        exec(code, {})
+        assert bool(state.in_static_mode()) is static
 
 
 @pytest.mark.parametrize(
     ("name", "about"),
     [
         ("dataset", "data sets of the old kind"),
-        ("compiler", "CompiledProgram and its strategies"),
+        ("ParallelExecutor", "give the program to an Executor"),
         ("nonsense", "is not implemented in gradtool"),
     ],
 )

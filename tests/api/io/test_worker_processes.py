@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -115,6 +119,34 @@ def test_workers_end_with_the_loop(error: type[BaseException]) -> None:
     assert len(multiprocessing.active_children()) == 2
     with pytest.raises(error):
         batches.throw(error)
+
+
+INTERRUPTED = """
+import gradtool as paddle, os, signal, time
+
+class Slow(paddle.io.Dataset):
+    def __len__(self):
+        return 10_000
+
+    def __getitem__(self, i):
+        time.sleep(0.001)
+        return float(i)
+
+for n, _ in enumerate(paddle.io.DataLoader(Slow(), batch_size=4, num_workers=2)):
+    if n == 2:
+        os.killpg(0, signal.SIGINT)  # as the terminal does for Ctrl-C: to every process
+"""
+
+
+def test_control_c_ends_the_workers_and_is_told_once(tmp_path: Path) -> None:
+    file = tmp_path / "script.py"
+    file.write_text(INTERRUPTED)
+    process = subprocess.Popen([sys.executable, file], stderr=subprocess.PIPE, text=True, start_new_session=True)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGINT
+    assert told.count("KeyboardInterrupt") == told.count("Traceback") == 1
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
 
 
 def test_a_worker_without_a_parent_ends(monkeypatch: pytest.MonkeyPatch) -> None:

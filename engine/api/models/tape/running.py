@@ -8,7 +8,7 @@ from typing import Any
 
 from gradtool.engine.answers import checking, profile, stats, under_watch
 from gradtool.engine.core import source
-from gradtool.engine.eager.tape import finite
+from gradtool.engine.eager.tape import finite, loss_scale
 from gradtool.engine.eager.tensor import Leaf
 
 from ..errors import CommandError
@@ -61,7 +61,8 @@ def sizes(model: TapeModel, gatherer: stats.Gatherer, gradients: Mapping[Any, An
         for e in leaves
     ]
     names = model.names()
-    return stats.story(lines, gatherer, lambda line: names.operators.get(line.origin, line.name))
+    scale = loss_scale(model.nodes)
+    return stats.story(lines, gatherer, lambda line: names.operators.get(line.origin, line.name), scale)
 
 
 def profiled(model: TapeModel, calls: Any, repeats: int, notes: Notes) -> profile.ProfileStory:

@@ -70,3 +70,16 @@ _TRACKER = RNGStatesTracker()
 def get_rng_state_tracker() -> RNGStatesTracker:
     """The one of this process."""
     return _TRACKER
+
+
+def model_parallel_random_seed(seed: int | None = None) -> None:
+    """Begin the streams of the process anew: the usual one, ``global_seed`` and ``local_seed``.
+
+    Args:
+        seed: what they are made of; drawn when None.
+    """
+    start = int(gradtool.randint(0, 100_000, [1])) if seed is None else seed
+    _TRACKER.reset()
+    _TRACKER.add("global_seed", start)
+    _TRACKER.add("local_seed", start + 1024)
+    gradtool.seed(start)

@@ -18,6 +18,11 @@ _HALF = np.finfo(np.float16)
 
 def _look(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
     halves = [x for _, x in evidence.parameters if x.gradient is not None and x.dtype == "float16"]
+    # Below a loss scale gradients of parameters are often wide, and what flows to them is not.
+    flowing = [x for x in evidence.sizes.story.operators if x.dtype == "float16" and x.scale != 1.0 and x.gradient]
+    if not halves and flowing and all(_underflow(x, options.of(x.name)) for x in flowing):
+        line = min(flowing, key=lambda x: x.gradient.largest if x.gradient is not None else math.inf)
+        yield Hit(line.name, f"in every float16 operator: {_underflow(line, options.of(line.name))}", line.loc)
     for said in (_overflow, _underflow):
         hits = [(line, message) for line in halves if (message := said(line, options.of(line.name))) is not None]
         if hits:
@@ -44,8 +49,15 @@ def _underflow(line: Line, options: Options) -> str | None:
         return None
     return (
         f"{small} of {sized} elements of the gradient of {line.name} that are not zero are below {_HALF.tiny:.2g}, "
-        "where float16 loses digits"
+        f"where float16 loses digits{_scaled(line)}"
     )
+
+
+def _scaled(line: Line) -> str:
+    """What is said of the scale that a scaler multiplied the loss by."""
+    if line.scale == 1.0:
+        return ""
+    return f", although the loss is scaled by {line.scale:g}: begin with a larger init_loss_scaling"
 
 
 RULE = Rule(

@@ -17,8 +17,7 @@ def _look(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
 
 def _size(line: Line, options: Options) -> tuple[float, str] | None:
     """How many times too large a gradient is, and what is said of it; None if it is not."""
-    assert line.gradient is not None
-    norm, ratio = line.gradient.norm, line.ratio or 0.0
+    norm, ratio = line.size, line.ratio or 0.0
     if norm > options["norm"]:
         return norm / options["norm"], f"the gradient of {line.name} has norm {norm:.3g}, above {options['norm']:g}"
     if ratio > options["ratio"]:
@@ -32,7 +31,7 @@ RULE = Rule(
     summary="A gradient that is far too large.",
     why=(
         "One step of it throws the parameter away. Its causes: a loss scale that was not taken off, a sum where a mean "
-        "was meant, inputs in the wrong unit."
+        "was meant, inputs in the wrong unit. What a GradScaler multiplies and divides is judged without its scale."
     ),
     severity=Severity.WARNING,
     look=_look,

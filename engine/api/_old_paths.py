@@ -1,0 +1,103 @@
+"""Modules of Paddle that scripts import from although their names live elsewhere: made when they are imported.
+
+A row says whose names such a module offers. What its successors lack is refused in the module's own name.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from . import _lazy
+from ._old_paths_table import ROWS
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+else:  # only the methods count
+    Loader = object
+
+HOMES: dict[str, tuple[str, ...]] = {}
+"""Module -> the modules whose names it offers, in the order in which they are asked."""
+
+for _parent, _children, _homes in ROWS:
+    for _child in _children.split():
+        HOMES[f"gradtool.{_parent}.{_child}".replace("..", ".")] = tuple(
+            f"gradtool.{h}".rstrip(".") for h in _homes.split()
+        )
+
+
+class Settled(ModuleType):
+    """A package whose functions and classes keep their names when a module of the same name is imported.
+
+    ``from paddle.amp.auto_cast import amp_state`` makes the import system put the module ``auto_cast`` where the class
+    is; in Paddle the class comes after it.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if type(value) is ModuleType and name in self.__dict__ and callable(self.__dict__[name]):
+            return
+        super().__setattr__(name, value)
+
+
+class Finder(Loader):
+    """Finds the modules of the table, and makes them."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname not in HOMES:
+            return None
+        return ModuleSpec(fullname, self, is_package=True)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        fill(module)
+
+
+finder = Finder()
+
+
+def fill(module: ModuleType) -> None:
+    """Give a module of the table its ``__getattr__`` and ``__dir__``, and let its name stay that of a function."""
+    path = module.__name__
+    package, _, last = path.rpartition(".")
+    settle(package, last)
+    own, own_names = _lazy.attach(path)
+
+    def names() -> list[str]:
+        offered = {*own_names()}
+        for home in HOMES[path]:
+            offered |= {n for n in dir(importlib.import_module(home)) if not n.startswith("_")}
+        return sorted(offered)
+
+    def get(name: str) -> Any:
+        if name == "__all__":
+            return names()
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name in own_names() or name in _lazy.PRIVATE.get(path, {}) or f"{path}.{name}" in HOMES:
+            return own(name)
+        for home in HOMES[path]:
+            successor = importlib.import_module(home)
+            if name in dir(successor) or name in _lazy.PRIVATE.get(home, {}):
+                value = module.__dict__[name] = getattr(successor, name)
+                return value
+        if name.startswith("_") or sys._getframe(1).f_code.co_name == "_handle_fromlist":
+            raise AttributeError(name)
+        raise _lazy.missing(path, name, names())
+
+    module.__dict__.update(__getattr__=get, __dir__=names, __doc__=f"Names of {', '.join(HOMES[path])}.")
+
+
+def settle(package: str, name: str) -> None:
+    """See that *name* of *package* stays what it is, if it is no module."""
+    parent = sys.modules[package]
+    if type(parent) is ModuleType and callable(getattr(parent, name, None)):
+        parent.__dict__[name] = getattr(parent, name)
+        parent.__class__ = Settled
