@@ -275,22 +275,25 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
     """``__getattr__`` and ``__dir__`` for *package*."""
 
     def get(name: str) -> Any:
-        if name == "__all__":  # asked for by ``from paddle.io import *``
-            return [n for n in names() if n not in SUBMODULES.get(package, ())]
-        if name == "__version__" and package == "gradtool":
-            return version_for(sys._getframe(1))
         if name.startswith("_"):
-            if name not in PRIVATE.get(package, {}):
-                raise AttributeError(name)
-            return getattr(importlib.import_module(PRIVATE[package][name]), name)
-        where = sources(package).get(name)
+            return _special(package, name, names, sys._getframe(1))
         if name in SUBMODULES.get(package, ()):
-            return _module(f"{package}.{name}")
+            module = importlib.import_module(f"{package}.{name}")
+            if "when_imported" in module.__dict__:
+                module.when_imported()
+            return module
+        where = sources(package).get(name)
         if where is None and sys._getframe(1).f_code.co_name == "_handle_fromlist":
             raise AttributeError(name)  # an import statement, which looks for a module of that name next
         if where is None:
             return _old_module(package, name, names)
-        value = _value(package, where, name)
+        if where.startswith(("gradtool.engine.ir.", "gradtool.engine.eager.")):
+            importlib.import_module("gradtool._variable_methods")  # whoever makes variables gets their operators
+        value = getattr(importlib.import_module(where), name)
+        if type(value) is FunctionType:
+            from . import _second_names
+
+            value = _second_names.taking(package, where, name, value)
         setattr(sys.modules[package], name, value)
         return value
 
@@ -300,31 +303,22 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
     return get, names
 
 
-def _module(path: str) -> ModuleType:
-    """A module that is reached as an attribute, which some are told."""
-    module = importlib.import_module(path)
-    if act := module.__dict__.get("when_imported"):
-        act()
-    return module
+def _special(package: str, name: str, names: Callable[[], list[str]], asking: FrameType) -> Any:
+    """What *package* has under a name that begins with an underscore."""
+    if name == "__all__":  # asked for by ``from paddle.io import *``
+        return [n for n in names() if n not in SUBMODULES.get(package, ())]
+    if name == "__version__" and package == "gradtool":
+        return version_for(asking)
+    if name not in PRIVATE.get(package, {}):
+        raise AttributeError(name)
+    return getattr(importlib.import_module(PRIVATE[package][name]), name)
 
 
 def _old_module(package: str, name: str, names: Callable[[], list[str]]) -> ModuleType:
     """The module of the table of old paths; raises the error for a name that is nothing at all."""
     if old_path(f"{package}.{name}"):
-        return _module(f"{package}.{name}")
+        return importlib.import_module(f"{package}.{name}")
     raise missing(package, name, names())
-
-
-def _value(package: str, where: str, name: str) -> Any:
-    """What *package* has under *name*, which the module *where* defines."""
-    if where.startswith(("gradtool.engine.ir.", "gradtool.engine.eager.")):
-        importlib.import_module("gradtool._variable_methods")  # whoever makes variables gets their operators
-    value = getattr(importlib.import_module(where), name)
-    if type(value) is FunctionType:
-        from . import _second_names
-
-        value = _second_names.taking(package, where, name, value)
-    return value
 
 
 def old_path(path: str) -> bool:

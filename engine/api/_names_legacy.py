@@ -150,7 +150,7 @@ announce("gradtool.fluid", "transpiler DistributeTranspiler DistributeTranspiler
 provide("gradtool.fluid.layers", "gradtool.nn.functional", "sequence_mask")
 announce(
     "gradtool.fluid.layers",
-    "StaticRNN DynamicRNN While Switch IfElse",
+    "DynamicRNN IfElse StaticRNN Switch",
     "write a loop with paddle.static.nn.while_loop, a branch with paddle.static.nn.cond",
 )
 announce("gradtool.fluid.layers", "py_reader double_buffer read_file", "feed the Executor batches")

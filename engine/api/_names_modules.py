@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ._absent import DEVICES
-from ._lazy import announce, provide
+from ._lazy import announce, provide, provide_all
 
 LAYERS: dict[str, str] = {
     "activation": (
@@ -46,9 +46,8 @@ LAYERS: dict[str, str] = {
 }
 """Module of ``paddle.nn.layer`` -> the layers in it, which are those of ``paddle.nn``."""
 
-for _module, _names in LAYERS.items():
-    provide(f"gradtool.nn.layer.{_module}", "gradtool.nn", _names)
-    provide("gradtool.nn.layer", "gradtool.nn", _names)
+provide_all(*[(f"gradtool.nn.layer.{_module}", "gradtool.nn", _names) for _module, _names in LAYERS.items()])
+provide("gradtool.nn.layer", "gradtool.nn", " ".join(LAYERS.values()))
 
 provide("gradtool.nn.decode", "gradtool.nn", "BeamSearchDecoder dynamic_decode")
 provide("gradtool.nn", "gradtool.nn.layer", "loss")  # a module, which is reached by this way, too
@@ -87,8 +86,9 @@ FUNCTIONS: dict[str, str] = {
 }
 """Module of ``paddle.nn.functional`` -> the functions in it, which are those of the package."""
 
-for _module, _names in FUNCTIONS.items():
-    provide(f"gradtool.nn.functional.{_module}", "gradtool.nn.functional", _names)
+provide_all(
+    *[(f"gradtool.nn.functional.{_module}", "gradtool.nn.functional", _names) for _module, _names in FUNCTIONS.items()]
+)
 
 DATA: dict[str, str] = {
     "batch_sampler": "BatchSampler DistributedBatchSampler",
@@ -98,9 +98,8 @@ DATA: dict[str, str] = {
 }
 """Module of ``paddle.io.dataloader`` -> what is in it of ``paddle.io``."""
 
-for _module, _names in DATA.items():
-    provide(f"gradtool.io.dataloader.{_module}", "gradtool.io", _names)
-    provide("gradtool.io.dataloader", "gradtool.io", _names)
+provide_all(*[(f"gradtool.io.dataloader.{_module}", "gradtool.io", _names) for _module, _names in DATA.items()])
+provide("gradtool.io.dataloader", "gradtool.io", " ".join(DATA.values()))
 provide("gradtool.io.dataloader.collate", "gradtool.io._collate", "default_collate_fn default_convert_fn")
 
 provide("gradtool.autograd.py_layer", "gradtool.engine.eager.pylayer", "PyLayer PyLayerContext")

@@ -50,7 +50,7 @@ def test_a_module_does_not_take_the_place_of_a_function_of_its_name() -> None:
     ("line", "about"),
     [
         ("from paddle.fluid.dygraph.nn import TreeConv", "its arguments of version 1 are not here"),
-        ("from paddle.fluid.layers.control_flow import While", "write a loop with paddle.static.nn.while_loop"),
+        ("from paddle.fluid.layers.control_flow import StaticRNN", "write a loop with paddle.static.nn.while_loop"),
         ("from paddle.fluid.contrib.slim import quantization", "quantised models"),
         ("from paddle._C_ops import matmul", "kernels by their names"),
         ("import paddle.inference", "running exported models"),

@@ -28,13 +28,13 @@ def test_parts_that_are_said_to_be_missing_are(part: str) -> None:
 @pytest.mark.parametrize(
     "statement",
     [
-        "import paddle.vision.transforms as T",
-        "from paddle.vision.models import resnet50",
-        "from paddle.vision import datasets",
+        "import paddle.inference as I",
+        "from paddle.quantization import QAT",
+        "from paddle import tensorrt",
     ],
 )
 def test_imports_of_a_part_say_the_same(statement: str) -> None:
-    with active(), pytest.raises(ImportError, match=r"paddle\.vision\.\w+ is not implemented in gradtool: it is"):
+    with active(), pytest.raises(ImportError, match=r"paddle\.\w+ is not implemented in gradtool: it is"):
         exec(statement)
 
 
