@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
 
-from gradtool.engine.answers.why.folding import folded
+from gradtool.engine.answers.why.folding import WHOLE, folded
 from gradtool.engine.core import source
 from gradtool.models.names import line_of, runs_data
 from gradtool.models.questions.saved import Kept
@@ -21,6 +21,9 @@ LONG = 40
 
 _MOST_LAYERS = 24
 """Rows of totals; where a model has more layers, those that hold them are told."""
+
+_TOGETHER = 2
+"""Names in a row of several buffers that are not folded."""
 
 _NUMBER = re.compile(r"\d+")
 
@@ -175,7 +178,7 @@ def _cells(runs: list[Any], by_number: dict[int, Any], names: Any, named: Any, l
     several = len(runs) > 1
 
     def each(values: Iterable[str]) -> str:
-        return folded([*dict.fromkeys(filter(None, values))]) or NOTHING
+        return folded([*dict.fromkeys(filter(None, values))], _TOGETHER if several else WHOLE) or NOTHING
 
     notes = _several_notes(runs) if several else _notes(b, by_number, names, named)
     notes += ["held anyway"] if b.held else []
