@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from types import CodeType
 
 from ..core.source import Location
@@ -19,10 +20,12 @@ def filled(calls: Sequence[Call]) -> list[str]:
 
     A ``forward`` calls layers and operators of its own. So what stands in the same function as a call of
     ``blocks.0.mlp.fc`` belongs to ``blocks.0.mlp``: the last one before it, or, where the function has begun anew since
-    then, the next one.
+    then, the next one. A layer that holds others and reads a parameter of its own does so in its own ``forward``.
     """
-    before = _nearest(calls, 1)
-    after = _nearest(calls[::-1], -1)[::-1]
+    named = {layer for layer, _ in calls if layer}
+    holders = named.intersection(itertools.chain.from_iterable(map(_outer, named)))
+    before = _nearest(calls, 1, holders)
+    after = _nearest(calls[::-1], -1, holders)[::-1]
     layers = []
     for (layer, _), first, second in zip(calls, before, after, strict=True):
         nearest = first if first is not None else second
@@ -30,7 +33,7 @@ def filled(calls: Sequence[Call]) -> list[str]:
     return layers
 
 
-def _nearest(calls: Iterable[Call], direction: int) -> list[str | None]:
+def _nearest(calls: Iterable[Call], direction: int, holders: Collection[str]) -> list[str | None]:
     """For every call the layer that the nearest one before it in the same run of its function tells."""
     last: dict[Function, tuple[str, int]] = {}
     functions: dict[CodeType, Function] = {}
@@ -47,7 +50,7 @@ def _nearest(calls: Iterable[Call], direction: int) -> list[str | None]:
         if neighbour is not None and (line - neighbour[1]) * direction < 0:
             neighbour = None
         if layer:
-            neighbour = (around(layer), line)
+            neighbour = (layer if layer in holders else around(layer), line)
         if neighbour is None:
             last.pop(function, None)
             layers.append(None)
@@ -55,6 +58,12 @@ def _nearest(calls: Iterable[Call], direction: int) -> list[str | None]:
             last[function] = (neighbour[0], line)
             layers.append(neighbour[0])
     return layers
+
+
+def _outer(layer: str) -> Iterator[str]:
+    """The layers that *layer* is part of: ``blocks.0`` and ``blocks`` of ``blocks.0.mlp``."""
+    while layer := layer.rpartition(".")[0]:
+        yield layer
 
 
 def _function(code: CodeType) -> Function:

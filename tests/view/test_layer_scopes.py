@@ -92,6 +92,16 @@ def test_functions_that_begin_anew_belong_to_what_comes_next() -> None:
     assert filled([]) == []
 
 
+def test_a_layer_that_holds_others_reads_its_own_parameter_in_its_own_forward() -> None:
+    def code() -> None: ...
+
+    def at(line: int) -> Location:
+        return ((code.__code__, line),)
+
+    calls = [("a.0.attn.qkv", at(1)), ("a.0.attn", at(2)), ("", at(3)), ("a.1.norm", at(1)), ("", at(2))]
+    assert filled(calls) == ["a.0.attn.qkv", "a.0.attn", "a.0.attn", "a.1.norm", "a.1"]
+
+
 @pytest.mark.parametrize(
     ("layer", "outer"), [("a", ""), ("a.b", "a"), ("a.0", ""), ("a.0.b", "a.0"), ("a.0.b.1", "a.0"), ("0.1", "")]
 )

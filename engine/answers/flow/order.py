@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ...core import source
+from ...core.errors import FixedError
 from ...core.source import Location
+from ...runs.branch import Branch
 from ...runs.timeline import Entry, Timeline
 from .fact import Fact, Kind
 from .perturb import at, changed
 from .predictions import downstream
 from .probe import Probe
-from .spread import Array, Spread
+from .spread import Array, Spread, upstream
 
 LARGE = 1e3
 """A number below minus this hides what it is added to before a softmax."""
@@ -121,9 +125,9 @@ def _masks(probe: Probe, steps: int) -> Iterator[tuple[str, Location]]:
     run = probe.recording.timeline
     fed = {n for n in probe.recording.inputs if n is not None}
     depends = downstream(run, fed)
-    hiding = _beside(run, depends | downstream(run, (n for n, v in enumerate(run.values) if v.role == "parameter")))
+    used = upstream(run, _hiding(run, depends))
     for number, value in enumerate(run.values):
-        if number in depends or value.role == "parameter" or number not in run.store or number not in hiding:
+        if number not in used or number in depends or value.role == "parameter" or number not in run.store:
             continue
         array = run.store.get(number)
         if getattr(array, "shape", ())[-2:] != (steps, steps):
@@ -134,21 +138,26 @@ def _masks(probe: Probe, steps: int) -> Iterator[tuple[str, Location]]:
             yield f"there is {how}", () if maker is None else maker.loc
 
 
-def _beside(run: Timeline, computed: set[int]) -> set[int]:
-    """The values that an operator reads together with something that is *computed*, as a mask is read with scores.
+def _hiding(run: Timeline, depends: set[int]) -> Iterator[int]:
+    """What meets values that depend on the inputs, and hides a triangle of them; distances of steps hide nothing."""
+    branch = Branch(run)
+    met = (n for e in run.entries if not e.backward and not depends.isdisjoint(e.inputs) for n in e.inputs)
+    for number in dict.fromkeys(met):
+        if number in depends:
+            continue
+        with contextlib.suppress(FixedError):  # nobody holds it any more, or it cannot be computed again
+            if _hides_a_triangle(branch.made(number)):
+                yield number
 
-    Which of two positions comes first also makes a triangle, and counts for relative positions alone.
-    """
-    found: set[int] = set()
-    for entry in run.entries:
-        read = set(entry.inputs)
-        if not read.isdisjoint(computed) and not entry.type.startswith(_LOOKING_UP):
-            found |= {n for n in read if n not in computed or len(read & computed) > 1}
-    return found
 
-
-_LOOKING_UP = ("lookup_table", "embedding", "gather", "index_select")
-"""Operators that read rows of a table, by numbers."""
+def _hides_a_triangle(array: Any) -> bool:
+    """Whether a triangle of an array is much below zero, or zero, beside other numbers; or marked, in whatever way."""
+    shape: tuple[int, ...] = getattr(array, "shape", ())
+    if len(shape) < 2 or shape[-1] != shape[-2] or array.dtype.kind not in "bfiu":
+        return False
+    square = np.asarray(array).reshape(-1, *shape[-2:])[0]
+    shown = square > -LARGE if (square <= -LARGE).any() else square != 0
+    return triangle(square) is not None or triangle(shown) is not None
 
 
 def triangle(array: Array) -> str | None:

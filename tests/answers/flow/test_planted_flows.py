@@ -107,6 +107,17 @@ WRONG = {
         "GT602",
         "matmul",
     ),
+    "a mask beside distances, one step too wide": (
+        ATTENTION + "    self.bias = nn.Embedding(9, 1)\n",
+        attending(
+            "near = self.bias(paddle.arange(5).unsqueeze(0) - paddle.arange(5).unsqueeze(1) + 4).squeeze(-1)\n"
+            "    scores = scores + (near + paddle.triu(paddle.full([5, 5], -1e9), 2))",
+            "  # here",
+        ),
+        TEXT,
+        "GT602",
+        "matmul",
+    ),
     "padding in an average": (
         "self.embed, self.head = nn.Embedding(9, 8), nn.Linear(8, 3)\n",
         """
@@ -199,6 +210,18 @@ RIGHT = {
         attending("pass"),
         """
         ids, masked = paddle.randint(1, 9, [3, 6]), paddle.randint(1, 9, [3, 6])
+        loss = F.cross_entropy(net(ids), masked)
+        loss.backward()
+        """,
+    ),
+    "distances of both directions": (
+        ATTENTION + "    self.bias = nn.Embedding(9, 1)\n",
+        attending(
+            "far = paddle.arange(5).unsqueeze(0) - paddle.arange(5).unsqueeze(1)\n"
+            "    scores = scores + self.bias((far > 0).astype('int64') * 4 + far.abs()).squeeze(-1)"
+        ),
+        """
+        ids, masked = paddle.randint(1, 9, [3, 5]), paddle.randint(1, 9, [3, 5])
         loss = F.cross_entropy(net(ids), masked)
         loss.backward()
         """,
