@@ -19,18 +19,14 @@ from ._short_names import delivered
 def as_tensor(
     data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> AnyTensor:
-    """A tensor with the values of *data*, or *data* itself where it is a tensor of that type."""
-    if isinstance(data, AnyTensor) and (dtype is None or data.dtype is dtype_of(dtype)):
-        return data
+    """A tensor of its own with the values of *data*, also where that is a tensor: no gradient flows back into it."""
     return to_tensor(data, dtype, stop_gradient=not requires_grad)
 
 
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
 ) -> AnyTensor:
-    """A tensor with the values of *obj*; *copy* decides whether a tensor is copied."""
-    if copy:
-        return to_tensor(obj, dtype, stop_gradient=not requires_grad)
+    """A tensor of its own with the values of *obj*, whatever *copy* says."""
     return as_tensor(obj, dtype, device, requires_grad)
 
 

@@ -249,9 +249,11 @@ def _parts(op_type: str, x: AnyTensor, axis: int, attrs: dict[str, Any], count: 
 
 @remembered
 def tile(x: Any, repeat_times: Any, name: str | None = None) -> AnyTensor:
-    """*x* repeated *repeat_times* along each dimension: a list of numbers and variables, or a variable."""
+    """*x* repeated *repeat_times* along each dimension: a list of numbers and variables, a variable or a number."""
     where = "paddle.tile"
     x = tensor(x, "x", where)
+    if isinstance(repeat_times, int) and not isinstance(repeat_times, bool):
+        repeat_times = [repeat_times]
     times = dims(repeat_times, "repeat_times", where)
     if any(n < 0 for n in times.numbers) and not times.parts:
         raise ShapeArgumentError(f"{where}: repeat_times must not be negative, but received {times.numbers}.")

@@ -42,8 +42,26 @@ multiply = _binary("multiply", "elementwise_mul")
 divide = _binary("divide", "elementwise_div")
 maximum = _binary("maximum", "elementwise_max")
 minimum = _binary("minimum", "elementwise_min")
-remainder = mod = floor_mod = _binary("remainder", "elementwise_mod")
-floor_divide = _binary("floor_divide", "elementwise_floordiv")
+
+
+def _remainder(x: Any, y: Any, name: str | None) -> AnyTensor:
+    """By a number, in the type of *x*."""
+    if isinstance(y, (int, float)) and isinstance(x, AnyTensor):
+        from ._creation import full
+
+        y = full([], y, x.dtype)
+    return apply("elementwise_mod", x, y, name=name, direct=True)  # type: ignore[no-any-return]
+
+
+def _floor_divide(x: Any, y: Any, name: str | None) -> AnyTensor:
+    """By a number, as ``x // y``."""
+    if isinstance(y, (int, float)) and isinstance(x, AnyTensor):
+        return x // y  # type: ignore[no-any-return]
+    return apply("elementwise_floordiv", x, y, name=name, direct=True)  # type: ignore[no-any-return]
+
+
+remainder = mod = floor_mod = binary("remainder", "elementwise_mod", _remainder)
+floor_divide = binary("floor_divide", "elementwise_floordiv", _floor_divide)
 
 
 @remembered
@@ -106,6 +124,8 @@ def scale(
 def round(x: Any, decimals: int = 0, name: str | None = None) -> AnyTensor:
     """The nearest number with *decimals* decimals; of two that are equally near, the even one."""
     attrs = {"decimals": integer(decimals, "decimals", "paddle.round")}
+    if isinstance(x, AnyTensor) and x.dtype.name in INTEGERS:
+        attrs["decimals"] = 0  # whole numbers stay what they are, as in Paddle
     return apply("round", x, attrs=attrs, name=name)  # type: ignore[no-any-return]
 
 

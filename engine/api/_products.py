@@ -20,7 +20,7 @@ from ._reduction import norm, sum
 from ._search import where
 
 
-def cross(x: Any, y: Any, axis: int = 9, name: str | None = None) -> AnyTensor:
+def cross(x: Any, y: Any, axis: int | None = 9, name: str | None = None) -> AnyTensor:
     """The vectors at right angles to those of *x* and *y* along *axis*, by default the first with three elements.
 
     Raises:
@@ -28,6 +28,7 @@ def cross(x: Any, y: Any, axis: int = 9, name: str | None = None) -> AnyTensor:
     """
     place = "paddle.cross"
     operands = tensor(x, "x", place), tensor(y, "y", place)
+    axis = 9 if axis is None else axis
     return apply("cross", *operands, attrs={"dim": integer(axis, "axis", place)}, name=name)  # type: ignore[no-any-return]
 
 

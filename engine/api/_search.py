@@ -105,15 +105,15 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     """*x* where *condition* holds, else *y*; the three are broadcast against each other.
 
     Args:
-        condition: a bool tensor.
+        condition: a bool tensor; without *x* and *y*, of any type.
         x, y: tensors or numbers. Without both, the result is ``nonzero(condition, as_tuple=True)``.
 
     Tensors of different shapes are broadcast by adding zeros to them, as Paddle does it.
     """
     place = "paddle.where"
-    condition = tensor(condition, "condition", place, ["bool"])
     if x is None and y is None:
-        return nonzero(condition, as_tuple=True)
+        return nonzero(tensor(condition, "condition", place), as_tuple=True)
+    condition = tensor(condition, "condition", place, ["bool"])
     if x is None or y is None:
         raise UsageError(f"{place}: either both or neither of x and y must be given.")
     x, y = _branch(x, y, "x"), _branch(y, x, "y")

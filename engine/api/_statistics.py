@@ -35,7 +35,8 @@ def nanmean(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = 
         axis = [axis]
     there = sum(cast(logical_not(isnan(x)), "int64"), axis, keepdim=keepdim)
     kind = x.dtype if x.dtype.is_differentiable else dtype_of("float32")
-    return nansum(x, axis, keepdim=keepdim, name=name) / cast(there, kind)  # type: ignore[no-any-return]
+    total = nansum(x, axis, keepdim=keepdim, name=name)
+    return cast(total, kind) / cast(there, kind)  # type: ignore[no-any-return]
 
 
 def nanmedian(x: Any, axis: Any = None, keepdim: bool = False, mode: str = "avg", name: str | None = None) -> Any:
@@ -428,8 +429,8 @@ def _grid(points: AnyTensor, bins: Any, ranges: Any, count: int, place: str) -> 
         if ranges is not None:
             low, high = (to_tensor(v, points.dtype) for v in ranges[2 * i : 2 * i + 2])
         else:
+            if points.shape[0] == 0:
+                raise RefusedValue(f"{place}: of no points there is no range.", hint="give ranges")
             low, high = min(points[:, i]), max(points[:, i])
-            same = low == high
-            low, high = where(same, low - 0.5, low), where(same, high + 0.5, high)
         edges.append(linspace(low, high, integer(part, "bins", place) + 1, points.dtype))
     return edges

@@ -104,6 +104,10 @@ def _bound(type_: str, attrs: dict[str, float]) -> BoundOp:
     return recipes[target].call({**target.defaults, **attrs})
 
 
+KEEPS_TYPE = ("cumsum",)
+"""Functions whose results have another type than whole numbers, but for their in-place form."""
+
+
 def in_place(function: str, package: str = "gradtool") -> Callable[..., Any]:
     """``paddle.<function>``, or that of another package, as a method that changes its tensor."""
     method = function + "_"
@@ -113,6 +117,8 @@ def in_place(function: str, package: str = "gradtool") -> Callable[..., Any]:
         old = before(self, shares=function in SAME_STORAGE)
         others = [old if v is self else v for v in args]
         named = {n: old if v is self else v for n, v in named.items()}
+        if function in KEEPS_TYPE and len(others) < 2:
+            named.setdefault("dtype", self.dtype)
         result = getattr(importlib.import_module(package), function)(old, *others, **named)
         return take(self, result, method, shares=function in SAME_STORAGE, any_shape=function in FLATTENS)
 

@@ -168,16 +168,19 @@ def attach() -> None:
 
 def _operator(method: str, op_type: str, reverse: bool, scalar: Scalar | None) -> Callable[[Any, Any], Any]:
     divides = op_type == "elementwise_div"
+    reflected = None if reverse or method in COMPARISONS else f"__r{method.removeprefix('__')}"
 
     def operate(self: AnyTensor, other: Any) -> Any:
         x: AnyTensor = self
-        if other is None and method in ("__eq__", "__ne__"):
-            return method == "__ne__"  # a tensor is never None: so None is found in a list of tensors
+        if method in ("__eq__", "__ne__") and not isinstance(other, COMPARABLE):
+            return method == "__ne__"  # a tensor is no such thing: so None is found in a list of tensors
         if isinstance(other, (complex, np.complexfloating)):
             x, other = _with_complex(x, complex(other))
         elif isinstance(other, bool) and not x.dtype.is_differentiable:
             other = constant(x, other, like=reverse and isinstance(x, Variable))
         elif not isinstance(other, AnyTensor):
+            if reflected is not None and _answers(other, reflected):
+                return NotImplemented
             plain = isinstance(other, (int, float))
             x = _meeting_number(x, other, divides)
             number = _number(other, method)
@@ -203,6 +206,20 @@ def _operator_of_tensors(method: str, op_type: str, reverse: bool, scalar: Scala
     from ._tensor_methods import operator
 
     return operator(method, op_type, reverse, scalar, _operator(method, op_type, reverse, scalar))
+
+
+COMPARABLE = (AnyTensor, int, float, complex, str, list, tuple, np.ndarray, np.generic)
+"""What a tensor can be asked whether it is equal to; anything else it is not (strings and lists are refused)."""
+
+COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
+
+
+def _answers(other: Any, reflected: str) -> bool:
+    """Whether *other* is of a class that calculates with a tensor on its left, as a value of a rule does.
+
+    Lists and strings have such a method too, for other purposes, and NumPy's arrays take tensors for objects.
+    """
+    return type(other).__module__ not in ("builtins", "numpy") and hasattr(type(other), reflected)
 
 
 def _with_complex(x: AnyTensor, number: complex) -> tuple[AnyTensor, AnyTensor]:

@@ -245,3 +245,107 @@ def test_borders_that_cut_off(run: Any, mode: str, paddings: list[int], result: 
     x = np.arange(1.0, 5.0, dtype="float32").reshape(1, 1, 4)
     results = run(lambda x: F.pad(x, paddings, mode, 9.0 if mode == "constant" else 0.0, "NCL"), x)
     compare(results, np.reshape(result, (1, 1, -1)), [[slopes]])
+
+
+# -- numbers, and other classes, in place of tensors ------------------------------------------------------------------
+
+
+@BOTH
+def test_remainders_and_quotients_by_a_number(run: Any) -> None:
+    x = np.array([5.0, 7.5], "float32")
+    compare(run(lambda v: paddle.mod(v, 2), x), [1.0, 1.5], [1.0, 1.0])
+    whole = np.array([5, -7], "int64")
+    paddle.disable_static()
+    assert paddle.floor_divide(paddle.to_tensor(whole), 2).tolist() == [2, -4]
+    assert paddle.remainder(paddle.to_tensor(whole), 2.5).tolist() == [1, 1]  # 2.5 becomes a whole number
+
+
+@pytest.mark.usefixtures("dynamic")
+def test_classes_that_calculate_with_a_tensor_on_their_left_are_asked() -> None:
+    class Unit:
+        def __rmul__(self, other: Any) -> str:
+            return "mine"
+
+    x = paddle.to_tensor([1.0])
+    assert x * Unit() == "mine"  # type: ignore[operator]
+    assert (x == Unit()) is False
+    assert x not in [Unit()]
+    with pytest.raises(TypeError, match="takes a Tensor or a number"):
+        x + Unit()  # type: ignore[operator]
+    with pytest.raises(TypeError, match="takes a Tensor or a number"):
+        x * [1, 2]  # type: ignore[operator]
+
+
+@BOTH
+def test_borders_of_some_of_the_last_dimensions(run: Any) -> None:
+    x = np.arange(6, dtype="float32").reshape(1, 2, 3)
+    expected = np.pad(x, ((0, 0), (0, 2), (1, 0)))
+    compare(run(lambda v: F.pad(v, [1, 0, 0, 2]), x), expected, np.ones_like(x))
+    compare(run(lambda v: F.pad(v, [1, 2]), x[0]), np.pad(x[0], ((0, 0), (1, 2))), np.ones_like(x[0]))
+    compare(run(paddle.nn.ZeroPad2D(1), x), np.pad(x, ((0, 0), (1, 1), (1, 1))), np.ones_like(x))
+
+
+# -- tensors of their own, and in place -------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("dynamic")
+def test_as_tensor_and_asarray_copy_without_a_gradient() -> None:
+    x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    for function in (paddle.as_tensor, paddle.asarray):
+        y = function(x)
+        assert y.stop_gradient
+        y[0] = 7.0
+        assert x.tolist() == [1.0, 2.0]
+        assert not function(x, requires_grad=True).stop_gradient
+
+
+@pytest.mark.usefixtures("dynamic")
+def test_rows_of_a_table_are_shortened_in_place() -> None:
+    w = paddle.to_tensor([[3.0, 4.0], [1.0, 0.0], [0.3, 0.4], [6.0, 8.0]], stop_gradient=False)
+    y = F.embedding(paddle.to_tensor([0, 1, 0, 2]), w, max_norm=1.0)
+    np.testing.assert_allclose(y.numpy(), [[0.6, 0.8], [1.0, 0.0], [0.6, 0.8], [0.3, 0.4]], rtol=1e-6)
+    np.testing.assert_allclose(w.numpy(), [[0.6, 0.8], [1.0, 0.0], [0.3, 0.4], [6.0, 8.0]], rtol=1e-6)
+    y.sum().backward()
+    assert w.grad is not None
+    assert w.grad.tolist() == [[2.0, 2.0], [1.0, 1.0], [1.0, 1.0], [0.0, 0.0]]
+
+
+@pytest.mark.usefixtures("dynamic")
+def test_running_sums_in_place_keep_their_type() -> None:
+    x = paddle.to_tensor([1, 2], dtype="int32")
+    assert x.cumsum_().dtype == paddle.int32
+    assert x.tolist() == [1, 3]
+    assert paddle.cumsum(x).dtype == paddle.int64
+
+
+# -- edges ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("dynamic")
+def test_single_rows_whole_numbers_and_nothing_at_all() -> None:
+    row = paddle.to_tensor([[1.0, 2.0, 4.0]])
+    assert paddle.linalg.cov(row, rowvar=False).tolist() == pytest.approx(7 / 3)
+    assert paddle.linalg.corrcoef(row, rowvar=False).tolist() == pytest.approx(1.0)
+    assert paddle.round(paddle.to_tensor([15, 24]), -1).tolist() == [15, 24]
+    powers = paddle.to_tensor([2, 1, -1, 0, -1]) ** paddle.to_tensor([-1, -2, -3, -1, -2])
+    assert powers.tolist() == [0, 1, -1, 0, 1]
+    assert paddle.nanmean(paddle.to_tensor([1, 2, 4]), keepdim=True).tolist() == pytest.approx([7 / 3])
+    assert paddle.zeros([0, 3]).stride() == [3, 1]
+    assert paddle.linalg.pinv(paddle.zeros([2, 0, 3]), 0.1).shape == [2, 3, 0]
+    _, edges = paddle.histogramdd(paddle.to_tensor([[1.0, 2.0]]), [2, 1])
+    assert [e.tolist() for e in edges] == [[1.0, 1.0, 1.0], [2.0, 2.0]]
+    with pytest.raises(ValueError, match="there is no norm 2"):
+        paddle.linalg.matrix_norm(paddle.zeros([0, 3]), 2)
+
+
+@pytest.mark.usefixtures("dynamic")
+def test_the_largest_of_all_is_not_larger_than_itself() -> None:
+    x = np.diag([3.0, 2.0, 1.0]) * (1 + 1j)
+    assert int(paddle.linalg.matrix_rank(paddle.to_tensor(x), rtol=1.0)) == 0
+    assert int(paddle.linalg.matrix_rank(paddle.to_tensor(x), atol=1.5, rtol=0.1)) == 2
+
+
+@pytest.mark.usefixtures("dynamic")
+def test_softsign_of_complex_numbers() -> None:
+    x = paddle.to_tensor([3 + 4j, 0.5j], stop_gradient=False)
+    np.testing.assert_allclose(F.softsign(x).numpy(), [0.5 + 2j / 3, 1j / 3], rtol=1e-6)

@@ -304,7 +304,7 @@ ERRORS: list[tuple[str, type[Exception], str]] = [
     ("F.pad(x, [1, 2, 3])", ValueError, "pad must hold 2 numbers"),
     ("F.pad(x, [1, 2], mode='foo')", AssertionError, "mode must be one of"),
     ("F.pad(x, [4, 0], mode='reflect')", ValueError, "larger than 4"),
-    ("F.pad(x[0], [1, 2])", ValueError, "3, 4 or 5 dimensions"),
+    ("F.pad(x[0], [1, 2], mode='reflect')", ValueError, "3, 4 or 5 dimensions"),
     ("F.interpolate(x, scale_factor=2)", ValueError, "4 or 5 dimensions"),
     ("F.interpolate(x[None])", ValueError, "one of size and scale_factor"),
     ("F.interpolate(x[None], [2, 2], 2)", ValueError, "only one of"),

@@ -62,7 +62,7 @@ def _direction(norm: Any) -> str:
 
 
 def _axis(x: AnyTensor, axis: Any, place: str) -> int:
-    number = integer(axis, "axis", place)
+    number = -1 if axis is None else integer(axis, "axis", place)
     if not -x.ndim <= number < x.ndim:
         raise UsageError(f"Invalid FFT axis ({axis}), it should be in range [-{x.ndim}, {x.ndim})")
     return number % x.ndim
@@ -81,7 +81,7 @@ def _single(name: str, kind: str, forward: bool, doc: str) -> Callable[..., AnyT
     def function(
         x: Any,
         n: int | None = None,
-        axis: int = -1,
+        axis: int | None = -1,
         norm: str = "backward",
         name: str | None = None,
         *,
@@ -127,6 +127,8 @@ def _double(name: str, kind: str, forward: bool, doc: str) -> Callable[..., AnyT
 
 def _dims(x: AnyTensor, sizes: list[int] | None, axes: Any, place: str) -> list[int]:
     """The dimensions that are transformed: all of them, or the last ones that there are sizes for."""
+    if isinstance(axes, int):
+        raise UsageError(f"Invalid FFT axes ({axes}), it should be a sequence of integers.")
     if axes is None:
         return [*range(x.ndim)][-len(sizes or range(x.ndim)) :]
     dims = [_axis(x, a, place) for a in axes]

@@ -7,13 +7,10 @@ from typing import Any
 from gradtool._arguments import tensor
 from gradtool._creation import cast, full, zeros
 from gradtool._dispatch import apply
-from gradtool._math import maximum
-from gradtool._reduction import max
 from gradtool.engine.core.errors import DtypeError, UsageError
 from gradtool.engine.core.state import in_static_mode
 from gradtool.engine.core.value import AnyTensor
-
-from ._norms import svdvals
+from gradtool.engine.ops.infer import real_part
 
 
 def eig(x: Any, name: str | None = None) -> tuple[AnyTensor, AnyTensor]:
@@ -113,16 +110,12 @@ def matrix_rank(
         return apply("matrix_rank", x, tensor(tol, "tol", place), attrs=attrs, name=name)  # type: ignore[no-any-return]
     if tol is not None:
         raise UsageError("Only support to use tol alone or use atol and rtol without tol.")
-    values = eigvalsh(x).abs() if hermitian else svdvals(x)
-    largest = max(values, -1) if values.shape[-1] else zeros(values.shape[:-1], values.dtype)
-    bound = _number(0.0 if atol is None else atol, values)
-    if rtol is not None:
-        bound = maximum(bound, _number(rtol, values) * largest)
-    attrs["use_default_tol"] = False
-    return apply("matrix_rank", x, bound, attrs=attrs, name=name)  # type: ignore[no-any-return]
+    bounds = [_number(0.0 if atol is None else atol, x), None if rtol is None else _number(rtol, x)]
+    return apply("matrix_rank_atol_rtol", x, *bounds, attrs={"hermitian": hermitian}, name=name)  # type: ignore[no-any-return]
 
 
 def _number(value: Any, like: AnyTensor) -> AnyTensor:
+    kind = real_part(like.spec).dtype
     if isinstance(value, (int, float)):
-        return full([], float(value), like.dtype)
-    return cast(value, like.dtype)
+        return full([], float(value), kind)
+    return cast(value, kind)

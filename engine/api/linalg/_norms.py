@@ -79,6 +79,10 @@ def matrix_norm(
     dims = integers([*axis] if isinstance(axis, (list, tuple)) else axis, "axis", "paddle.linalg.matrix_norm")
     if len(dims) != 2:
         raise UsageError(f"paddle.linalg.matrix_norm: axis must be two numbers, but received {axis}.")
+    if p in (2, -2, math.inf, -math.inf) and 0 in [x.shape[d] for d in dims if -x.ndim <= d < x.ndim]:
+        raise ShapeError(
+            f"paddle.linalg.matrix_norm: of matrices without elements there is no norm {p}: x is {list(x.shape)}."
+        )
     return norm(x, p, dims, keepdim, name)
 
 
@@ -139,6 +143,8 @@ def pinv(x: Any, rcond: Any = 1e-15, hermitian: bool = False, name: str | None =
         hermitian: the matrices equal their adjoints: their lower triangles are read, and decomposed by eigenvalues.
     """
     x = tensor(x, "x", "paddle.linalg.pinv")
+    if 0 in x.shape[-2:]:
+        return matrix_transpose(_conj(x))  # no elements either
     if hermitian:
         from ._eigen import eigh
 
@@ -173,7 +179,7 @@ def cov(
     """The covariances of variables, of which each column is an observation.
 
     Args:
-        rowvar: each row is a variable, else each column.
+        rowvar: each row is a variable, else each column; a single row is one variable.
         ddof: divide by one less than the number of observations.
         fweights: how often each observation counts.
         aweights: how much each observation weighs.
@@ -187,7 +193,8 @@ def cov(
     if not 0 < x.ndim <= 2:
         raise UsageError(f"Input(x) only support N-D (1<=N<=2) tensor in cov, but received {x.ndim}-D.")
     rows = unsqueeze(x, 0) if x.ndim == 1 else x
-    rows = matrix_transpose(rows) if x.ndim == 2 and not rowvar else rows
+    # One row is one variable in any case.
+    rows = matrix_transpose(rows) if x.ndim == 2 and not rowvar and x.shape[0] != 1 else rows
     often = _weights(fweights, rows, "fweights")
     if often is not None and hasattr(often, "array") and (often.array % 1).any():
         raise UsageError(f"{place}: Input(fweights) must be integer, but has {often.array[often.array % 1 != 0][0]}.")

@@ -55,11 +55,24 @@ _DOCS = {
     "floordiv": "Quotient rounded towards minus infinity",
 }
 
+
+def _powers(xp):
+    """Powers; of whole numbers by negative ones what stands before the decimal point, as in Paddle."""
+
+    def compute(x, y):
+        if y.dtype.kind != "i" or not (y < 0).any():
+            return xp.power(x, y)
+        inverse = xp.where(x == -1, 1 - 2 * (y % 2), x == 1)
+        return xp.where(y < 0, inverse, xp.power(x, xp.maximum(y, 0))).astype(x.dtype)
+
+    return compute
+
+
 add = _define("add", "elementwise_add", lambda xp: xp.add, Trait.HOLOMORPHIC)
 sub = _define("sub", "elementwise_sub", lambda xp: xp.subtract, Trait.HOLOMORPHIC)
 mul = _define("mul", "elementwise_mul", lambda xp: xp.multiply, Trait.HOLOMORPHIC)
 div = _define("div", "elementwise_div", lambda xp: xp.divide, Trait.HOLOMORPHIC)
-pow = _define("pow", "elementwise_pow", lambda xp: xp.power, Trait.HOLOMORPHIC)
+pow = _define("pow", "elementwise_pow", _powers, Trait.HOLOMORPHIC)
 max = _define("max", "elementwise_max", lambda xp: xp.maximum)
 min = _define("min", "elementwise_min", lambda xp: xp.minimum)
 mod = _define("mod", "elementwise_mod", lambda xp: _refusing_zero(xp.mod))

@@ -34,7 +34,9 @@ def _shifted(xp, x, scale, bias, axis):
 
 
 def _mean(k, x, dims):
-    """Mean over *dims*, which stay as ones."""
+    """Mean over *dims*, which stay as ones; *x* itself over none (to ``reduce_sum``, no dimensions are all)."""
+    if not dims:
+        return x
     total = k.reduce_sum(x, dim=dims, keep_dim=True)
     return total * (k.size_of(total) / k.size_of(x))
 
@@ -390,4 +392,5 @@ def _(make):
     yield make(x=(2, 3, 6), epsilon=0.1)
     yield make(x=(2, 3, 4), scale=(3,))
     yield make(x=(2, 3, 4), bias=(3,))
+    yield make(x=(2, 3), scale=(3,), bias=(3,))
     yield make(x=(0, 3, 4), scale=(3,), bias=(3,))

@@ -25,13 +25,19 @@ _UNARY = {
     "mish": ("mish",),
     "relu": ("relu",),
     "relu6": ("relu6",),
-    "softsign": ("softsign",),
     "swish": ("swish",),
     "tanhshrink": ("tanh_shrink",),
 }
 """By function: what its results are counted under, and its operator if that is called otherwise."""
 
 __getattr__ = made_when_used(globals(), {name: partial(unary, *row) for name, row in _UNARY.items()})
+
+
+def softsign(x: Any, name: str | None = None) -> AnyTensor:
+    """``x / (1 + |x|)``, of real or complex numbers."""
+    if tensor(x, "x", "softsign").dtype.is_complex:
+        return x / _math.abs(x).scale(1.0, 1.0).astype(x.dtype)  # type: ignore[no-any-return]
+    return apply("softsign", x, name=name)  # type: ignore[no-any-return]
 
 
 def silu(x: Any, inplace: bool = False, name: str | None = None) -> AnyTensor:
@@ -166,6 +172,8 @@ def prelu(x: Any, weight: Any, data_format: str = "NCHW", name: str | None = Non
     """
     tensor(x, "x", "prelu", FLOATS)
     tensor(weight, "weight", "prelu", FLOATS)
+    if weight.ndim == 0:
+        weight = _manipulation.reshape(weight, [1])
     if weight.ndim != 1:
         raise SlopeError(f"prelu: the dim count of weight should be 1, but its shape is {list(weight.shape)}.")
     mode = "all"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from gradtool._arguments import tensor
 from gradtool._dispatch import apply, layer_name
 from gradtool._images import FLOATS
 from gradtool._remembered import remembered
 from gradtool.engine.core.errors import DtypeError, UnsupportedError, UsageError
+from gradtool.engine.eager.tensor import Tensor
 
 
 class IdTypeError(DtypeError, NotImplementedError):
@@ -47,12 +50,14 @@ def embedding(
     Args:
         weight: ``[rows, columns]``.
         padding_idx: ids whose result is zeros and which get no gradient; negative ones count from the end.
+        max_norm: rows that are looked up and longer are first made so long, in the table itself; dynamic mode only.
+        norm_type: which norm their length is.
         sparse: the gradient of the table holds the rows that were looked up and no others: selected rows (see
             ``Tensor.is_selected_rows``), which sums, clipping and optimizers take as they are.
 
     Raises:
         UsageError: *padding_idx* outside the table (a ValueError).
-        UnsupportedError: *max_norm* or *scale_grad_by_freq*.
+        UnsupportedError: *scale_grad_by_freq*, or *max_norm* in a program.
     """
     if tensor(x, "x", "embedding").dtype.name not in ("uint8", "int8", "int16", "int32", "int64"):
         raise IdTypeError(
@@ -60,15 +65,27 @@ def embedding(
             hint=f"cast it, for example with {x.name}.astype('int64')",
         )
     tensor(weight, "weight", "embedding", (*FLOATS, "complex64", "complex128"))
-    for what, value in (("max_norm", max_norm), ("scale_grad_by_freq", scale_grad_by_freq)):
-        if value:
-            raise UnsupportedError(f"embedding: the argument {what} is not part of this version of gradtool.")
+    if scale_grad_by_freq:
+        raise UnsupportedError("embedding: the argument scale_grad_by_freq is not part of this version of gradtool.")
+    if max_norm:
+        _renormed(x, weight, max_norm, norm_type)
     attrs = {
         "padding_idx": padding_index(padding_idx, weight.shape[0], "embedding"),
         "is_sparse": sparse,
         "remote_prefetch": sparse,
     }
     return apply("lookup_table_v2", x, weight, attrs=attrs, key="embedding", name=name)
+
+
+def _renormed(x: Any, weight: Any, max_norm: float, norm_type: float) -> None:
+    """Make the rows of the table *weight* that *x* names no longer than *max_norm*, in place."""
+    if not isinstance(weight, Tensor) or not isinstance(x, Tensor):
+        raise UnsupportedError("embedding: the argument max_norm is not part of this version of gradtool in programs.")
+    ids = np.unique(x.array)
+    table = np.array(weight.array)
+    lengths = np.linalg.norm(table[ids].astype("float64"), ord=norm_type, axis=1, keepdims=True)
+    table[ids] = np.where(lengths > max_norm, table[ids] * (max_norm / np.maximum(lengths, 1e-7)), table[ids])
+    weight.write(table, "embedding_renorm_")
 
 
 def padding_index(index: int | None, rows: int, where: str) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import gradtool
 from gradtool._arguments import tensor
 from gradtool._images import FLOATS
-from gradtool.engine.core.errors import UsageError
+from gradtool.engine.core.errors import AxisError, UsageError
 from gradtool.engine.core.spec import UNKNOWN
 from gradtool.engine.core.state import in_static_mode
 
@@ -80,6 +80,11 @@ def multi_margin_loss(
     _known(reduction, "multi_margin_loss")
     tensor(input, "input", "multi_margin_loss", _WIDE)
     tensor(label, "label", "multi_margin_loss", ("int32", "int64"))
+    if input.ndim != 2 or label.ndim != 1:
+        raise AxisError(
+            f"multi_margin_loss: input {list(input.shape)} must be [batch, classes], and label {list(label.shape)} "
+            "[batch]"
+        )
     if input.shape[0] != label.shape[0] and UNKNOWN not in (input.shape[0], label.shape[0]):
         raise UsageError(
             "The label's shape[0] should be equal to input's shape[0], but received input's shape[0] "

@@ -8,7 +8,7 @@ from gradtool._arguments import tensor
 from gradtool._dispatch import apply, counted, layer_name
 from gradtool._images import FLOATS, layout
 from gradtool._remembered import remembered
-from gradtool.engine.core.errors import ArgumentTypeError, UsageError
+from gradtool.engine.core.errors import ArgumentTypeError, AxisError, UsageError
 from gradtool.engine.core.spec import UNKNOWN
 
 
@@ -180,6 +180,9 @@ def cosine_similarity(x1: Any, x2: Any, axis: int = 1, eps: float = 1e-8) -> Any
     """Cosine of the angle between vectors along *axis*."""
     tensor(x1, "x1", "cosine_similarity", FLOATS)
     tensor(x2, "x2", "cosine_similarity", FLOATS)
+    for what, v in (("x1", x1), ("x2", x2)):
+        if not -v.ndim <= axis < v.ndim:
+            raise AxisError(f"cosine_similarity: axis {axis} is out of range for {what}, {list(v.shape)}")
 
     def product(a: Any, b: Any) -> Any:
         return apply("reduce_sum", apply("elementwise_mul", a, b, direct=True), attrs={"dim": (axis,)}, key="sum")

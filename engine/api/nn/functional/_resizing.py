@@ -66,8 +66,9 @@ def pad(
 
     Args:
         pad: for the inner dimensions of a tensor of 3, 4 or 5 dimensions, the last one first: ``[left, right, top,
-            bottom, front, back]``, as many pairs as there are; a list or a variable. With ``mode="constant"`` two
-            numbers for every dimension of *x* also do, the first dimension first.
+            bottom, front, back]``, as many pairs as there are; a list or a variable. With ``mode="constant"`` fewer
+            pairs or more also do, for the last dimensions of *x*, and two numbers for every dimension, the first
+            dimension first.
         mode: ``constant``, ``reflect`` (mirrored without the edge), ``replicate`` (the edge repeated) or ``circular``.
         value: what a constant border holds.
         data_format: ``NCHW`` and the like, or ``NHWC`` with the channels last.
@@ -81,6 +82,11 @@ def pad(
         tensor(pad, "pad", where, INTEGERS)
     else:
         pad = integers(pad, "pad", where)
+        if mode == "constant" and len(pad) not in (2 * x.ndim, 2 * (x.ndim - 2)) and _is_of_last(pad, x):
+            # For some of the last dimensions, of which the last one comes first.
+            pairs = [pad[i : i + 2] for i in range(len(pad) - 2, -1, -2)]
+            whole = [0, 0] * (x.ndim - len(pairs)) + [n for pair in pairs for n in pair]
+            return apply("pad", x, attrs={"paddings": whole, "pad_value": float(value)}, name=name)  # type: ignore[no-any-return]
         if mode == "constant" and len(pad) == 2 * x.ndim:
             if not pad_from_left_axis:
                 pad = [n for i in range(len(pad) - 2, -1, -2) for n in pad[i : i + 2]]
@@ -106,6 +112,10 @@ def pad(
     wide = unsqueeze(x, extra) if extra else x
     padded = apply("pad3d", wide, paddings, attrs=attrs, name=name)
     return squeeze(padded, extra) if extra else padded
+
+
+def _is_of_last(pad: list[int], x: AnyTensor) -> bool:
+    return len(pad) % 2 == 0 and 0 < len(pad) < 2 * x.ndim
 
 
 def _with_zeros(pad: AnyTensor, count: int, *, after: bool) -> AnyTensor:
