@@ -53,9 +53,22 @@ class Programs:
 
     def __init__(self) -> None:
         self.calls: dict[Signature, Any] = {}
+        self._last: Any = None
 
-    def note(self, called: Signature) -> None:
+    def note(self, args: tuple[Any, ...], kwargs: dict[str, Any], instance: Any) -> None:
         """Remember a call, as the last one."""
+        # Mostly it is one of tensors alone, like the one before: then there is nothing to do.
+        last = None
+        if not kwargs:
+            try:
+                kinds = [(a.array.shape, a.array.dtype, a.stop_gradient) for a in args]
+                last = kinds, getattr(instance, "training", None)
+            except AttributeError:  # no tensor
+                last = None
+        if last is not None and last == self._last:
+            return
+        self._last = last
+        called = signature(args, kwargs, instance)
         self.calls[called] = self.calls.pop(called, None)
         if len(self.calls) > REMEMBERED:
             del self.calls[next(iter(self.calls))]
@@ -95,7 +108,7 @@ class StaticFunction:
 
             return converted(self)(*args, **kwargs)
         if _Switch.on:
-            self._programs.note(signature(args, kwargs, self.class_instance))
+            self._programs.note(args, kwargs, self.class_instance)
         if self.class_instance is None:
             return self.dygraph_function(*args, **kwargs)
         if (
