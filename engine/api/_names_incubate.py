@@ -52,3 +52,4 @@ provide(
     "get_rng_state register_rng_state_as_index set_rng_state",
 )
 provide(OPTIMIZER, f"{OPTIMIZER}._gradient_merge", "GradientMergeOptimizer")
+provide(OPTIMIZER, f"{OPTIMIZER}._lars", "LarsMomentumOptimizer")

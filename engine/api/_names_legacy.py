@@ -94,8 +94,9 @@ provide(
 provide(
     "gradtool.fluid.optimizer",
     "gradtool.incubate.optimizer",
-    "GradientMergeOptimizer ModelAverage",
+    "GradientMergeOptimizer LarsMomentumOptimizer ModelAverage",
 )
+provide("gradtool.fluid.optimizer", "gradtool.incubate.optimizer._lars", "LarsMomentum")
 provide("gradtool.fluid.optimizer", "gradtool.incubate.optimizer._look_ahead", "LookaheadOptimizer")
 provide("gradtool.fluid.optimizer", "gradtool.optimizer", "Optimizer")
 announce(

@@ -188,8 +188,10 @@ class Steps:
         result = record.apply(op, [operands.get(s.name) for s in op.inputs], attrs)
         for slot, new in zip(op.outputs, result if isinstance(result, tuple) else (result,), strict=True):
             target = operands.get(source_of(slot.name))
-            if target is not None:
-                target.write(new.array, op.type)
+            if target is None:
+                continue
+            for old, own in zip(target, new, strict=True) if slot.many else ((target, new),):
+                old.write(own.array, op.type)
         if home is not param:
             param.write(home.array.astype(param.array.dtype), op.type)
         for name, growth in self._grown().items():

@@ -20,8 +20,9 @@ AHEAD = {
 }
 
 
-def layer() -> Any:
-    return paddle.nn.Linear(2, 1, weight_attr=paddle.nn.initializer.Constant(1.0))
+def layer(bias: float = 0.0) -> Any:
+    constant = paddle.nn.initializer.Constant
+    return paddle.nn.Linear(2, 1, weight_attr=constant(1.0), bias_attr=constant(bias))
 
 
 def trained(net: Any, optimizer: Any, steps: int, also: Callable[[], None] = lambda: None) -> list[list[float]]:
@@ -58,12 +59,14 @@ def test_slow_weights_go_on_from_their_state() -> None:
             incubate.LookAhead(*wrong)
 
 
-def run(build: Callable[[Any], Any], steps: int, sizes: tuple[float, ...] = (1.0,)) -> list[list[float]]:
+def run(
+    build: Callable[[Any], Any], steps: int, sizes: tuple[float, ...] = (1.0,), bias: float = 0.0
+) -> list[list[float]]:
     main, startup = paddle.static.Program(), paddle.static.Program()
     with paddle.static.program_guard(main, startup):
         x = paddle.static.data("x", [2, 2])
-        attr = paddle.ParamAttr(initializer=paddle.nn.initializer.Constant(1.0))
-        build((paddle.static.nn.fc(x, 1, weight_attr=attr) ** 2).mean())
+        attrs = [paddle.ParamAttr(initializer=paddle.nn.initializer.Constant(value)) for value in (1.0, bias)]
+        build((paddle.static.nn.fc(x, 1, weight_attr=attrs[0], bias_attr=attrs[1]) ** 2).mean())
     executor = paddle.static.Executor()
     executor.run(startup)
     weight = main.all_parameters()[0].name
@@ -88,6 +91,28 @@ def test_gradients_are_added_up_before_an_update(inner: Any, wanted: list[list[f
     merge = incubate.optimizer.GradientMergeOptimizer
     got = run(lambda loss: merge(inner(), k_steps=2).minimize(loss), 6, (1.0, 2.0))
     np.testing.assert_allclose(got, [[1.0, 1.0], *np.repeat(wanted, 2, axis=0)[:5].tolist()], atol=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("settings", "wanted"),
+    [
+        ({}, [0.99926579, 0.99969959]),
+        ({"exclude_from_weight_decay": ["w_0"], "lars_coeff": 0.1}, None),
+        ({"epsilon": 0.1, "rescale_grad": 0.5, "lars_coeff": 0.5}, [0.65509355, 0.85318148]),
+    ],
+)
+def test_steps_are_as_long_as_parameters_are_large(settings: dict[str, Any], wanted: list[float] | None) -> None:
+    def build(loss: Any) -> None:
+        incubate.optimizer.LarsMomentumOptimizer(0.1, 0.9, **settings).minimize(loss)
+
+    got = run(build, 3, bias=0.5)
+    paddle.disable_static()
+    net = layer(0.5)
+    net.weight.name = "fc_0.w_0"
+    lars = incubate.optimizer.LarsMomentumOptimizer(0.1, 0.9, parameter_list=net.parameters(), **settings)
+    np.testing.assert_allclose(trained(net, lars, 3), got, atol=2e-6)
+    if wanted is not None:
+        np.testing.assert_allclose(got[-1], wanted, rtol=1e-6)
 
 
 @pytest.mark.usefixtures("dynamic")
