@@ -38,7 +38,7 @@ class Settled(ModuleType):
     """
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if type(value) is ModuleType and name in self.__dict__ and callable(self.__dict__[name]):
+        if isinstance(value, ModuleType) and name in self.__dict__ and callable(self.__dict__[name]):
             return
         super().__setattr__(name, value)
 
@@ -98,6 +98,7 @@ def fill(module: ModuleType) -> None:
 def settle(package: str, name: str) -> None:
     """See that *name* of *package* stays what it is, if it is no module."""
     parent = sys.modules[package]
-    if type(parent) is ModuleType and callable(getattr(parent, name, None)):
-        parent.__dict__[name] = getattr(parent, name)
+    value = getattr(parent, name, None)
+    if callable(value) and not isinstance(value, ModuleType):
+        parent.__dict__[name] = value
         parent.__class__ = Settled

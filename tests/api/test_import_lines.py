@@ -40,9 +40,13 @@ def test_every_module_of_the_table_can_be_imported_and_asked() -> None:
 def test_a_module_does_not_take_the_place_of_a_function_of_its_name() -> None:
     import gradtool.amp.auto_cast
     import gradtool.distributed.fleet.recompute.recompute
+    import gradtool.incubate.nn.functional.fused_bias_act
+    import gradtool.incubate.nn.functional.fused_linear
     import gradtool.tensor.einsum
 
     assert callable(gradtool.amp.auto_cast)
+    assert callable(gradtool.incubate.nn.functional.fused_bias_act)
+    assert callable(gradtool.incubate.nn.functional.fused_linear)
     assert gradtool.tensor.einsum is gradtool.einsum  # type: ignore[comparison-overlap]
 
 
