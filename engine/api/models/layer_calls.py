@@ -203,7 +203,8 @@ def _evaluating(layer: Layer) -> Iterator[None]:
     layers = layer.sublayers(include_self=True)
     fields = [(each.__dict__, dict(each.__dict__)) for each in layers]
     buffers = [(held, dict(held)) for each in layers if (held := each.__dict__["_buffers"])]
-    values = [(t, t.array.copy()) for _, held in buffers for t in held.values() if isinstance(t, Tensor)]
+    tensors = [t.carrier for _, held in buffers for t in held.values() if isinstance(t, Tensor)]
+    values = [(t, t.array.copy()) for t in tensors]
     layer.eval()
     try:
         yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -332,6 +333,13 @@ class SparseTensor(Tensor):
     def clone(self) -> Tensor:
         """A copy through which gradients flow."""
         return self.of_values(self.carrier.clone())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        """A leaf of its own with the same places and values."""
+        places = tuple(p.copy() for p in self.places)
+        copied = SparseTensor(copy.deepcopy(self.carrier, memo), places, self._sizes, self.coalesced)
+        memo[id(self)] = copied
+        return copied
 
     def set_value(self, value: Any) -> None:
         """Replace the values by those of a sparse tensor with the same places."""
