@@ -36,7 +36,6 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
     ("gradtool.Tensor", "block create_parameter create_tensor", INTERNAL),
     ("gradtool.Tensor", "top_p_sampling", KERNELS),
     ("gradtool", "disable_compat enable_compat", OTHERS),
-    ("gradtool.nn.functional", "sparse_attention", KERNELS),
     (
         "gradtool.nn.functional",
         (

@@ -83,7 +83,7 @@ provide(
     "celu elu gelu glu hardshrink hardsigmoid hardswish hardtanh leaky_relu log_sigmoid log_softmax mish prelu "
     "relu relu6 selu sigmoid silu softmax softplus softshrink softsign swish tanh tanhshrink thresholded_relu",
 )
-provide("gradtool.nn.functional", "gradtool.nn.functional._attention", "scaled_dot_product_attention")
+provide("gradtool.nn.functional", "gradtool.nn.functional._attention", "scaled_dot_product_attention sparse_attention")
 provide("gradtool.nn.functional", "gradtool.nn.functional._conv", "conv2d conv2d_transpose conv3d conv3d_transpose")
 provide("gradtool.nn.functional", "gradtool.nn.functional._conv1d", "conv1d conv1d_transpose")
 provide("gradtool.nn.functional", "gradtool.nn.functional._dropout", "alpha_dropout dropout dropout2d dropout3d")

@@ -37,6 +37,7 @@ ABSENT = {
     "dtypes": "Size bool cdouble cfloat double float half int long short bfloat16 bool_ complex128 complex64 "
     "float16 float32 float64 int16 int32 int64 int8 uint8",
     "a description without values: tests/api/jit": "InputSpec",
+    "a kernel of Paddle for graphics cards alone: tests/api/sparse": "sparse_attention",
     "what the driver itself is made of": "Tensor data Executor Program Scope Variable append_backward "
     "gradients default_main_program default_startup_program global_scope program_guard scope_guard name_scope "
     "ParamAttr backward",

@@ -143,6 +143,21 @@ def test_attention(masks: bool) -> None:
     both(lambda a, b, c: F.attention(a, b, c, places, *more), dense, q, k, v)
 
 
+def test_attention_over_compressed_rows() -> None:
+    """The values that the documentation of Paddle shows; its kernel is one for graphics cards."""
+    x = paddle.to_tensor([[[[0.0, 1.0], [2.0, 3.0], [0.0, 1.0], [2.0, 3.0]]]])
+    places = [paddle.to_tensor(v, dtype="int32") for v in ([[[0, 2, 4, 6, 8]]], [[[0, 1, 0, 1, 2, 3, 2, 3]]])]
+    both = [[1.60885942, 2.60885954], [1.99830270, 2.99830270]]
+    given = paddle.nn.functional.sparse_attention(x, x, x, *places)
+    np.testing.assert_allclose(given.numpy(), [[both * 2]], rtol=1e-6)
+    padding = paddle.to_tensor([[1.0, 1, 1, 0]])
+    allowed = paddle.to_tensor([[1.0, 0, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1]])
+    given = paddle.nn.functional.sparse_attention(x, x, x, *places, padding, allowed)
+    np.testing.assert_allclose(given.numpy(), [[[[0, 1], both[1], [0, 1], [0, 1]]]], rtol=1e-6, atol=1e-7)
+    with pytest.raises(ValueError, match="'sparse_csr_offset' must be"):
+        paddle.nn.functional.sparse_attention(x, x, x, places[0][0], places[1])
+
+
 @pytest.mark.parametrize(
     ("kernel", "setting"),
     [

@@ -14,6 +14,7 @@ from gradtool.engine.core.spec import UNKNOWN
 
 from ._activation import softmax
 from ._dropout import dropout
+from ._sparse_attention import sparse_attention as sparse_attention
 
 
 def scaled_dot_product_attention(
