@@ -114,10 +114,12 @@ class Begin:
     Attributes:
         roots: what it starts from: arrays, as far as they are known.
         names: of static programs, the names of these variables.
+        recorded: whether the pass is itself recorded: it computes for another one, as derivatives in a loss do.
     """
 
     roots: list[Any] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
+    recorded: bool = False
 
 
 @dataclass(slots=True)
@@ -161,7 +163,7 @@ class Adapter:
             self.listener(computed)
         elif isinstance(event, watch.Began):
             self._begun = True
-            self.listener(Begin([t.array for t in event.roots]))
+            self.listener(Begin([t.array for t in event.roots], recorded=event.recorded))
         elif isinstance(event, watch.Ended):
             self.finish()
         elif isinstance(event, watch.Pulled):

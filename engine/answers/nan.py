@@ -166,6 +166,8 @@ class Hunt:
         self.limit = steps
         self.checked = {FORWARD: 0, BACKWARD: 0, UPDATE: 0}
         self.steps = 0
+        self.own = 0
+        """How many of the passes are no derivatives that another pass goes through."""
         self.carriers = 0
         self.victims: dict[str, None] = {}
         self.absorbed: list[Birth] = []
@@ -221,10 +223,11 @@ class Hunt:
     # -- the pass -------------------------------------------------------------------------------------------------
 
     def _begin(self, event: Begin) -> None:
-        if self.limit is not None and self.steps >= self.limit:
+        if self.limit is not None and self.own >= self.limit:
             self._done = []
             return
         self.steps += 1
+        self.own += not event.recorded
         self._in_pass = True
         rooted = bool(event.roots or event.names)
         self._loss_is_bad = (

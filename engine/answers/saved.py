@@ -29,6 +29,7 @@ class Operation:
         work: an estimate of the arithmetic that it takes, in elements.
         reads: the buffers that it read, by number.
         inside: of a static program, the branches and loops that it stands in, with the iteration.
+        derived: whether a backward pass that is itself recorded ran it: ``paddle.grad`` with ``create_graph``.
     """
 
     type: str
@@ -38,6 +39,7 @@ class Operation:
     work: int = 0
     reads: list[int] = field(default_factory=list)
     inside: Inside = ()
+    derived: bool = False
 
 
 @dataclass
@@ -95,6 +97,11 @@ class SavedStory(Result):
         return sum(b.nbytes for b in self.kept)
 
     @property
+    def derived(self) -> list[Buffer]:
+        """Those of the buffers kept that belong to derivatives: of the second and of higher orders."""
+        return [b for b in self.kept if b.producer is not None and b.producer.derived]
+
+    @property
     def held(self) -> int:
         """Bytes that backward reads and the program holds anyway."""
         return sum(b.nbytes for b in self.buffers if b.held)
@@ -141,16 +148,29 @@ class Keeper:
         self._buffers: dict[int, Buffer] = {}
         self._arrays: dict[int, Any] = {}
         """Keeps every buffer alive, so that its identity is not given to another."""
-        self._begun = False
+        self._first = 0
+        """Where the backward pass that runs begins."""
+        self._is_recorded = False
+        """Whether that pass is itself recorded: it computes for another one, as the derivatives in a loss do."""
 
     def __call__(self, event: OpEvent | Begin | End) -> None:
         if isinstance(event, Begin):
-            self._begun = True
+            self._first, self._is_recorded = len(self._operations), event.recorded
         elif isinstance(event, End):
             self._found = self._told()
-            self._clear()
+            if self._is_recorded:
+                self._go_on()
+            else:
+                self._clear()
         else:
             self._see(event)
+
+    def _go_on(self) -> None:
+        """Take what a recorded pass computed for a part of the graph that a later pass goes back through."""
+        for operation in self._operations[self._first :]:
+            operation.part, operation.derived = FORWARD, True
+        for buffer in self._buffers.values():
+            buffer.readers, buffer.last = [], -1
 
     def story(self) -> SavedStory:
         return self._found if self._found is not None else self._told()
@@ -169,7 +189,8 @@ class Keeper:
                 buffer.last = index
                 if not buffer.readers or buffer.readers[-1] is not operation:
                     buffer.readers.append(operation)
-        operation.work = work(event)
+        # What a recorded rule computes with has been told, operator by operator.
+        operation.work = 0 if event.recorded else work(event)
         for v in event.outputs:
             if v.array is not None:
                 buffer = self._buffer(v, operation)
@@ -199,7 +220,7 @@ class Keeper:
             timeline[b.last + 1] -= b.nbytes
         alive = np.cumsum(timeline[:-1]).tolist() if self._operations else []
         buffers = sorted(needed.values(), key=lambda b: (not b.held, b.number))
-        return SavedStory(buffers, self._operations, alive)
+        return SavedStory(buffers, self._operations[:], alive)
 
     def _find_duplicates(self, needed: dict[int, Buffer]) -> None:
         seen: dict[Any, int] = {}

@@ -64,6 +64,16 @@ class Line:
         return self.size / self.weight
 
     @property
+    def times(self) -> float:
+        """How many times its weight a gradient is; 0 where that says nothing.
+
+        A bias begins at 0: what its first steps made of it is no measure for its gradient. So does the token for a
+        class, which is a vector that has the rank of what it is put in front of.
+        """
+        is_token = len(self.shape) > 2 and max(self.shape[:-1]) == 1
+        return 0.0 if len(self.shape) == 1 or is_token else self.ratio or 0.0
+
+    @property
     def verdict(self) -> str:
         """What is to be said of it, in the words of :mod:`.numbers`."""
         g, ratio = self.gradient, self.ratio
@@ -71,9 +81,7 @@ class Line:
             return numbers.NONE
         if g.state != numbers.OK:
             return g.state
-        # A bias begins at 0: what its first steps made of it is no measure for its gradient.
-        times = 0.0 if ratio is None or len(self.shape) == 1 else ratio
-        if self.size > LARGEST or times > LARGEST_RATIO:
+        if self.size > LARGEST or self.times > LARGEST_RATIO:
             return numbers.LARGE
         return numbers.VANISHING if ratio is not None and ratio < SMALLEST_RATIO else numbers.OK
 

@@ -137,14 +137,14 @@ def any_model(
 
 
 class Passes:
-    """Counts the backward passes that a listener is told of."""
+    """Counts the backward passes that a listener is told of, but for those that compute for another one."""
 
     def __init__(self, listener: Listener) -> None:
         self.listener = listener
         self.count = 0
 
     def __call__(self, event: Any) -> None:
-        self.count += isinstance(event, Begin)
+        self.count += isinstance(event, Begin) and not event.recorded
         self.listener(event)
 
 

@@ -61,6 +61,7 @@ def test_a_bias_that_has_hardly_moved_from_zero_is_no_measure() -> None:
     assert Line("b", gradient, 1e-4, shape=(1,)).verdict == "ok"
     assert Line("w", gradient, 1e-4, shape=(1, 1)).verdict == "large"
     assert Line("b", Numbers.of(np.array([2e4])), 1e-4, shape=(1,)).verdict == "large"
+    assert Line("token", gradient, 1e-4, shape=(1, 1, 8)).verdict == "ok"
 
 
 def test_the_trend_with_depth() -> None:

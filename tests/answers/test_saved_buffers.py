@@ -99,6 +99,39 @@ def test_what_a_layer_of_ones_own_saved() -> None:
     assert "PyLayer_Cube_grad" in {r.type for b in story.kept for r in b.readers}
 
 
+def test_derivatives_in_a_loss_keep_what_they_computed() -> None:
+    paddle.disable_static()
+    x = paddle.to_tensor([0.5, 1.0], stop_gradient=False)
+    w = paddle.to_tensor([2.0, 3.0], stop_gradient=False)
+
+    def loss() -> paddle.Tensor:
+        (slope,) = paddle.grad(paddle.exp(x * w).sum(), x, create_graph=True)
+        return paddle.tanh(slope).sum()
+
+    story = paddle.saved(loss)
+    kept = [(b.producer.type, b.producer.derived) for b in story.kept]
+    assert ("exp", False) in kept
+    assert ("tanh", False) in kept
+    assert story.derived
+    assert ("elementwise_mul", True) in kept  # the slope by the product, which the slope by the weight needs
+    assert {b.nbytes for b in story.kept} == {8}
+    assert all(b.made < b.last for b in story.kept)
+    assert max(story.timeline) <= story.total
+
+
+def test_the_pass_of_a_derivative_is_not_the_pass_of_the_loss() -> None:
+    paddle.disable_static()
+    x = paddle.to_tensor([0.5, 1.0], stop_gradient=False)
+
+    def loss() -> paddle.Tensor:
+        (slope,) = paddle.grad((x * x * x).sum(), x, create_graph=True)
+        loss = paddle.exp(slope).sum()
+        loss.backward()
+        return loss
+
+    assert "exp" in {b.producer.type for b in paddle.saved(loss).kept}
+
+
 @pytest.mark.parametrize(("values", "text"), [([0, 0], ""), ([1, 8], "▁█"), (list(range(80)), None)])
 def test_the_course_of_values(values: list[int], text: str | None) -> None:
     drawn = spark(values)

@@ -87,6 +87,12 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
         total + (f" · {size(story.duplicated)} twice" if story.duplicated else ""),
         f"peak {size(story.peak)} at {peak or NOTHING}   {spark(story.timeline)}",
     ]
+    derived = story.derived
+    if derived:
+        lines.append(
+            f"{size(sum(b.nbytes for b in derived))} of it in {count(len(derived), 'buffer')} by derivatives that are "
+            "differentiated again (paddle.grad with create_graph)"
+        )
     if operators:
         again = f"computing {count(operators, 'operator')} again ({share} % of the forward work)"
         lines.append(f"{again} would free {size(freed)}")
@@ -98,6 +104,7 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
         "total": story.total,
         "held": story.held,
         "duplicated": story.duplicated,
+        "derivatives": {"buffers": len(derived), "bytes": sum(b.nbytes for b in derived)},
         "peak": {"bytes": story.peak, "operator": peak},
         "timeline": [
             {"operator": named(o), "part": o.part, "bytes": n}

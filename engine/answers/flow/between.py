@@ -135,6 +135,8 @@ def _carrier(spread: Spread, entry: Entry, number: int, asked: Array) -> int:
     outs = [n for _, n in entry.outs]
     if len(operands) < 2 or entry.kernel is None or number not in outs:
         return operands[0] if operands else number
+    if any(np.shape(spread.before(n)) != np.shape(spread.after(n)) for n in operands):
+        return operands[0]  # selected by other values: with what was selected before it does not go together
     for operand in operands:
         given = [_only(spread, o, operand) for o in entry.operands]
         try:

@@ -68,7 +68,32 @@ class JournalEvidence(intent.Evidence[int]):
                 told = look(subject, answer)
                 if told is not None:
                     return told
+        is_zero = answer.verdict.is_zero and answer.verdict is not Verdict.CLEARED
+        if subject.is_parameter and answer.finding and is_zero:
+            return self._of_another_optimizer(subject, answer) or answer
         return intent.intended(self, subject, answer)
+
+    def _of_another_optimizer(self, subject: Subject[int], answer: Answer) -> Answer | None:
+        """About a zero that no update takes: the critic's, where the actor is trained through it."""
+        journal = self._flow.journal
+        events = journal.events.get(subject.value, ())
+        times = [e.time for e in events if e.kind == "added" and e.into == self._loss]
+        other = _other_pass(self._flow, self._loss, subject.value)
+        if not times or other is None or self._last_step < times[-1]:
+            return None  # where nothing was updated after this pass, it may have been about to be
+        later = next((e.kind for e in events if e.time > times[-1] and e.kind in ("step", "cleared")), "")
+        if later == "step" or not any(e.kind == "step" for e in events):
+            return None
+        said = (
+            f"this pass trains others: its optimizer takes what another backward call gives it: {source.short(other)}"
+        )
+        return replace(answer, finding=False, said=(*answer.said, said), advice="")
+
+    @cached_property
+    def _last_step(self) -> int:
+        """When an optimizer updated for the last time."""
+        events = self._flow.journal.events.values()
+        return max((e.time for of in events for e in of if e.kind == "step"), default=0)
 
     def _of_a_layer_gone(self, subject: Subject[int], answer: Answer) -> Answer | None:
         """About a parameter that another one stands for in its layer; what became of its values is nothing then."""

@@ -319,3 +319,34 @@ def test_where_nothing_is_predicted_the_silence_of_rules_is_told(tmp_path: Path)
     assert "(GT601, GT602, GT603, GT604)" in note.message
     assert "no prediction was found" in note.message
     assert findings(Request(str(file)), "model.py", Selection(select=("GT605", "GT901"))) == []
+
+
+def test_positions_in_a_triangle_that_choose_rows_of_a_table_are_no_mask(tmp_path: Path) -> None:
+    text = model(
+        """
+        self.embed, self.bias = nn.Embedding(9, 4), nn.Embedding(2, 1)
+        """,
+        """
+        (ids,) = inputs
+        h, steps = self.embed(ids), paddle.arange(ids.shape[1])
+        later = (steps.unsqueeze(0) - steps.unsqueeze(1) > 0).astype("int64")
+        scores = paddle.matmul(h, h, transpose_y=True) + self.bias(later).squeeze(-1)
+        return paddle.matmul(F.softmax(scores), h)
+        """,
+        "ids = paddle.randint(0, 9, [2, 5])\nloss = net(ids).square().mean()\nloss.backward()\n",
+    )
+    assert [f for f in found(tmp_path, text) if f.code == "GT602"] == []
+
+
+def test_what_a_mask_selects_may_have_another_shape(tmp_path: Path) -> None:
+    text = model(
+        "self.fc = nn.Linear(3, 2)",
+        """
+        x, mask = inputs
+        some = paddle.masked_select(x, mask.unsqueeze(-1)).reshape([-1, 3])
+        return self.fc(some) * paddle.ones([4, 1]) + paddle.masked_select(x, mask.unsqueeze(-1)).reshape([-1, 3]).sum()
+        """,
+        "mask = paddle.to_tensor([[True, False, True], [True, True, False]])\n"
+        "loss = net(paddle.rand([2, 3, 3]), mask).square().mean()\nloss.backward()\n",
+    )
+    assert {f.code for f in found(tmp_path, text)} <= {"GT605"}

@@ -439,3 +439,41 @@ def test_a_parameter_made_after_the_backward_pass_is_no_finding(later: bool) -> 
     assert told.verdict is Verdict.NO_PATH
     assert told.finding is not later
     assert ("it was made after this backward pass" in told.said) is later
+
+
+@pytest.mark.parametrize("taken", ["", "at once", "cleared before"])
+def test_a_zero_that_no_update_takes_is_no_finding(taken: str) -> None:
+    """Where the optimizer of what has the zero goes on with this very gradient, it is one."""
+    with paddle.watching():
+        actor, critic, other = parameter(1.0), parameter(2.0), parameter(9.0)
+        own = paddle.optimizer.SGD(0.1, parameters=[critic, other])
+        its = paddle.optimizer.SGD(0.1, parameters=[actor])
+        ((critic - 1.0).square() + (other - 1.0).square()).sum().backward()
+        own.step()
+        own.clear_grad()
+        loss = paddle.minimum(actor + critic + 50.0, actor + other).sum()
+        loss.backward(retain_graph=True)
+        its.step()
+        if taken == "cleared before":
+            own.clear_grad()
+        if taken:
+            own.step()
+        told = answer(loss, critic)
+    assert told.verdict is (Verdict.CLEARED if taken == "cleared before" else Verdict.NOT_SELECTED)
+    assert told.finding is bool(taken)
+    assert any("this pass trains others" in s for s in told.said) is (not taken)
+
+
+def test_a_zero_before_any_update_is_a_finding() -> None:
+    """What a watch ended before was perhaps about to take it."""
+    with paddle.watching():
+        w, other = parameter(1.0), parameter(2.0)
+        opt = paddle.optimizer.SGD(0.1, parameters=[w, other])
+        (w * other).sum().backward()
+        opt.step()
+        opt.clear_grad()
+        loss = paddle.minimum(w + 50.0, other).sum()
+        loss.backward(retain_graph=True)
+        told = answer(loss, w)
+    assert told.verdict is Verdict.NOT_SELECTED
+    assert told.finding

@@ -233,6 +233,18 @@ def test_what_files_say_of_rules_paths_and_parameters(gradtool: Run, models: Pat
     assert (code, "gradtool.toml:2: unknown rule 'GT1O3'" in said) == (2, True)
 
 
+def test_a_bias_after_one_small_step_is_no_measure_for_its_gradient(gradtool: Run, folder: Path) -> None:
+    text = (
+        "import paddle\nnet = paddle.nn.Linear(4, 1)\n"
+        "opt = paddle.optimizer.Adam(1e-4, parameters=net.parameters())\n"
+        "for _ in range(2):\n    loss = (net(paddle.ones([8, 4])) - 1).square().mean()\n"
+        "    loss.backward()\n    opt.step()\n    opt.clear_grad()\n"
+    )
+    (folder / "model.py").write_text(text, encoding="utf-8")
+    done = gradtool("check", "model.py", "--select", "GT203")
+    assert done.code == 0, done.out
+
+
 def test_the_models_are_listed_without_a_run(gradtool: Run, models: Path) -> None:
     Path("gradtool.toml").write_text('[[models]]\ntarget = "src/good.py"\nname = "fine"\n', encoding="utf-8")
     assert gradtool("check", "--show-files").out == "src/good.py\n"

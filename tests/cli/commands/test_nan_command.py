@@ -144,3 +144,38 @@ def test_the_same_from_python() -> None:
     assert x.grad is None
     with pytest.raises(TypeError, match="expected a function"):
         paddle.find_nan(3)
+
+
+DERIVED = """\
+import paddle
+net = paddle.nn.Linear(1, 1)
+def build():
+    x = paddle.to_tensor([[0.5]], stop_gradient=False)
+    (slope,) = paddle.grad(net(x).sum(), x, create_graph=True)
+    return paddle.sqrt((slope * 0).sum()), net
+"""
+
+
+def test_a_derivative_in_the_loss_is_not_taken_for_its_backward_pass(gradtool: Run, model: Write) -> None:
+    done = gradtool("nan", model(DERIVED), "--format", "json")
+    assert done.code == 1
+    assert [b["type"] for b in done.data["births"]] == ["sqrt_grad"]
+    saved = gradtool("saved", "model.py", "--format", "json").data
+    assert "sqrt_grad.0" in {reader for b in saved["buffers"] for reader in b["readers"]}
+
+
+def test_a_number_of_steps_does_not_count_derivatives(gradtool: Run, model: Write) -> None:
+    text = DERIVED + "loss, _ = build()\nloss.backward()\n"
+    done = gradtool("nan", model(text), "--steps", "1", "--format", "json")
+    assert [b["type"] for b in done.data["births"]] == ["sqrt_grad"]
+
+
+def test_the_same_of_a_function_from_python() -> None:
+    paddle.disable_static()
+    x = paddle.to_tensor([0.5], stop_gradient=False)
+
+    def loss() -> paddle.Tensor:
+        (slope,) = paddle.grad((x * x).sum(), x, create_graph=True)
+        return paddle.sqrt((slope * 0).sum())
+
+    assert [b.type for b in paddle.find_nan(loss).births] == ["sqrt_grad"]

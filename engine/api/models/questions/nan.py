@@ -84,7 +84,7 @@ class Nan(Question[Births]):
 
     def _searched(self, left: Loaded, request: Request, hunt: Hunt, coverage: Coverage, notes: Notes) -> Births:
         model = self._model(left, request, hunt)
-        again = not hunt.steps or (self.order == 2 and hunt.story().clean)
+        again = not hunt.own or (self.order == 2 and hunt.story().clean)
         if model is not None and again:
             # A static program has not run before, or its runs are not the one that is looked at.
             if not model.computes_while_loading:
@@ -117,7 +117,7 @@ class Nan(Question[Births]):
                 raise CommandError(str(error), "--steps N searches N calls of its function step()") from None
             if not hunt.steps:
                 raise
-        if self.steps and not hunt.steps:
+        if self.steps and not (hunt.steps if model is None else hunt.own):
             raise CommandError(
                 f"--steps: {left.name} has no function step(), and runs no backward pass itself",
                 "put one step of training into step(), or the loop into the file",

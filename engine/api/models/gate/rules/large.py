@@ -17,7 +17,7 @@ def _look(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
 
 def _size(line: Line, options: Options) -> tuple[float, str] | None:
     """How many times too large a gradient is, and what is said of it; None if it is not."""
-    norm, ratio = line.size, line.ratio or 0.0
+    norm, ratio = line.size, line.times
     if norm > options["norm"]:
         return norm / options["norm"], f"the gradient of {line.name} has norm {norm:.3g}, above {options['norm']:g}"
     if ratio > options["ratio"]:
