@@ -44,7 +44,6 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
         ),
         KERNELS,
     ),
-    ("gradtool.vision.ops", "decode_jpeg", "Paddle decodes images on graphics cards, and gradtool computes on the CPU"),
     ("gradtool.linalg", "fp8_fp8_half_gemm_fused", KERNELS),
     ("gradtool.nn.Layer", "xpu", DEVICES),
     ("gradtool.nn.Layer", "full sharded_state_dict", DISTRIBUTED),
@@ -138,8 +137,6 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
 
 
 PARTS: dict[str, tuple[str, str]] = {
-    "paddle.vision.transforms": ("changes of images", "write transforms with NumPy"),
-    "paddle.vision.datasets": ("data sets of images", "give images by paddle.io.Dataset"),
     "paddle.dataset": ("data sets of the old kind", "read the data yourself and give them by paddle.io.Dataset"),
     "paddle.quantization": ("quantised models", "ask about the model before it is quantised"),
     "paddle.nn.quant": ("quantised models", "ask about the model before it is quantised"),

@@ -99,7 +99,9 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
     ),
     "gradtool.distributed.fleet": ("meta_parallel", "utils"),
     "gradtool.static": ("amp", "nn"),
-    "gradtool.vision": ("models", "ops"),
+    "gradtool.vision": ("datasets", "image", "models", "ops", "transforms"),
+    "gradtool.vision.datasets": ("cifar", "flowers", "folder", "mnist", "voc2012"),
+    "gradtool.vision.transforms": ("functional", "transforms"),
     "gradtool.vision.models": (
         "densenet",
         "inceptionv3",

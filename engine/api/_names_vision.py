@@ -34,7 +34,7 @@ OPS: dict[str, str] = {
     "_boxes": "box_coder prior_box yolo_box yolo_loss",
     "_choosing": "distribute_fpn_proposals generate_proposals matrix_nms nms",
     "_deformable": "DeformConv2D deform_conv2d",
-    "_files": "read_file",
+    "_files": "decode_jpeg read_file",
     "_layers": "ConvNormActivation",
     "_regions": "PSRoIPool RoIAlign RoIPool psroi_pool roi_align roi_pool",
 }
@@ -42,3 +42,39 @@ OPS: dict[str, str] = {
 
 for _file, _names in OPS.items():
     provide("gradtool.vision.ops", f"gradtool.vision.ops.{_file}", _names)
+
+TRANSFORMS: dict[str, str] = {
+    "functional": (
+        "adjust_brightness adjust_contrast adjust_hue affine center_crop crop erase hflip normalize pad perspective "
+        "resize rotate to_grayscale to_tensor vflip"
+    ),
+    "transforms": (
+        "BaseTransform BrightnessTransform CenterCrop ColorJitter Compose ContrastTransform Grayscale HueTransform "
+        "Normalize Pad RandomAffine RandomCrop RandomErasing RandomHorizontalFlip RandomPerspective RandomResizedCrop "
+        "RandomRotation RandomVerticalFlip Resize SaturationTransform ToTensor Transpose"
+    ),
+}
+"""File of ``paddle.vision.transforms`` -> the names in it, which are those of the package."""
+
+NOT_ABOVE = {"RandomAffine", "RandomErasing", "RandomPerspective", "affine", "erase", "perspective"}
+"""Names of transforms that ``paddle.vision`` itself does not have."""
+
+for _file, _names in TRANSFORMS.items():
+    _home = f"gradtool.vision.transforms.{_file}"
+    provide("gradtool.vision.transforms", _home, _names)
+    provide("gradtool.vision", _home, " ".join(n for n in _names.split() if n not in NOT_ABOVE))
+
+DATASETS: dict[str, str] = {
+    "cifar": "Cifar10 Cifar100",
+    "flowers": "Flowers",
+    "folder": "DatasetFolder ImageFolder",
+    "mnist": "FashionMNIST MNIST",
+    "voc2012": "VOC2012",
+}
+"""File of ``paddle.vision.datasets`` -> the names in it, which are those of the package, and of ``paddle.vision``."""
+
+for _file, _names in DATASETS.items():
+    provide("gradtool.vision.datasets", f"gradtool.vision.datasets.{_file}", _names)
+    provide("gradtool.vision", f"gradtool.vision.datasets.{_file}", _names)
+
+provide("gradtool.vision", "gradtool.vision.image", "get_image_backend image_load set_image_backend")

@@ -63,8 +63,3 @@ def test_what_does_not_fit_is_refused(call: tuple[Callable[[], Any], type[Except
     refused, kind, words = call
     with pytest.raises(kind, match=words):
         refused()
-
-
-def test_decoding_images_is_said_not_to_come() -> None:
-    with pytest.raises(AttributeError, match="decode_jpeg is not implemented in gradtool: Paddle decodes images"):
-        ops.decode_jpeg  # noqa: B018
