@@ -197,13 +197,18 @@ class BatchNorm(Layer):
         self._param_attr, self._bias_attr = param_attr, bias_attr
         self._in_place, self._fuse_with_relu = in_place, False
 
+    @staticmethod
+    def _is_built_alone() -> bool:
+        """Whether a program is built by hand: one that is traced has the mode of the layer."""
+        return bool(state.in_static_mode()) and state.tracing.get() is None
+
     def forward(self, input: Any) -> Any:
         tensor(input, "input", "BatchNorm", FLOATS)
         attrs = {
             "momentum": self._momentum,
             "epsilon": self._epsilon,
             "data_layout": self._data_layout,
-            "is_test": self._is_test if state.in_static_mode() else not self.training,
+            "is_test": self._is_test if self._is_built_alone() else not self.training,
             "use_global_stats": self._use_global_stats,
             "trainable_statistics": self._trainable_statistics,
         }

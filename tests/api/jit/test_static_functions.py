@@ -169,6 +169,21 @@ def test_functions_that_stay_as_they_are() -> None:
     assert paddle.jit.to_static(nn.Linear) is nn.Linear
 
 
+def test_functions_in_place_write_their_tensor() -> None:
+    def f(x: Any) -> Any:
+        y = x * 2
+        nn.functional.relu_(y)
+        y.zero_() if y.ndim > 1 else y.scale_(3.0)
+        return y
+
+    marked = paddle.jit.to_static(f, input_spec=[InputSpec([3], "float32", "x")])
+    x = np.array([-1.0, 0.0, 2.0], "float32")
+    paddle.enable_static()
+    (result,) = paddle.static.Executor().run(marked.main_program, {"x": x}, marked.outputs)
+    paddle.disable_static()
+    assert result.tolist() == f(paddle.to_tensor(x)).tolist() == [0.0, 0.0, 12.0]
+
+
 def test_a_program_joins_the_one_being_built() -> None:
     @paddle.jit.to_static
     def f(x: Any) -> Any:

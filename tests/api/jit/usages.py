@@ -59,11 +59,12 @@ def classifier() -> Usage:
             super().__init__()
             self.conv = nn.Conv2D(1, 2, 3, padding=1)
             self.norm = nn.BatchNorm2D(2)
+            self.older = nn.BatchNorm(2)
             self.head = nn.Linear(2 * 4 * 4, 3)
             self.drop = nn.Dropout(0.0)
 
         def forward(self, image: Any) -> Any:
-            x = F.max_pool2d(F.relu(self.norm(self.conv(image))), 2)
+            x = F.max_pool2d(F.relu(self.older(self.norm(self.conv(image)))), 2)
             x = paddle.reshape(x, [x.shape[0], -1])
             return F.softmax(self.head(self.drop(x)))
 

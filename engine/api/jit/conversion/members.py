@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from functools import partial
+from types import ModuleType
 from typing import Any
 
 from gradtool import _creation
+from gradtool.engine.core.source import is_ours
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.variable import Variable
@@ -133,6 +136,9 @@ def in_place(owner: Any, name: str) -> Callable[..., Any]:
     if not isinstance(owner, Variable):
         from .runtime import callee
 
+        ours = isinstance(owner, ModuleType) and is_ours(owner.__name__)
+        if ours and hasattr(owner, name[:-1]):
+            return partial(_written, getattr(owner, name), getattr(owner, name[:-1]), name)
         return callee(getattr(owner, name))  # type: ignore[no-any-return]
     if name in _FILLS:
         return lambda *given: _put(owner, _creation.full_like(owner, (*_FILLS[name], *given)[0]), name)
@@ -149,6 +155,13 @@ def in_place(owner: Any, name: str) -> Callable[..., Any]:
         return _put(owner, result, name)
 
     return change
+
+
+def _written(
+    changing: Callable[..., Any], making: Callable[..., Any], name: str, x: Any, *args: Any, **named: Any
+) -> Any:
+    """``paddle.tanh_(x)``: of a variable, what ``paddle.tanh`` makes of it is written to it."""
+    return _put(x, making(x, *args, **named), name) if isinstance(x, Variable) else changing(x, *args, **named)
 
 
 _FILLS: dict[str, tuple[float, ...]] = {"zero_": (0.0,), "fill_": ()}
