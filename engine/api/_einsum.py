@@ -8,7 +8,7 @@ from collections import Counter
 from itertools import combinations
 from typing import Any
 
-from gradtool.engine.core.errors import UsageError
+from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import tensor
@@ -42,6 +42,10 @@ def einsum(equation: str, *operands: Any) -> AnyTensor:
     (5, 2, 4)
     """
     where = "paddle.einsum"
+    if not isinstance(equation, str):
+        raise ArgumentTypeError(
+            f"The type of 'equation' in {where} must be str, but received {type(equation).__name__}."
+        )
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
     tensors = [tensor(v, f"operands[{i}]", where) for i, v in enumerate(operands)]

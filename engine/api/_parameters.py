@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradtool.engine.core import source, state
-from gradtool.engine.core.errors import ArgumentTypeError, DtypeError
+from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, UsageError
 from gradtool.engine.core.spec import TensorSpec
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.eager.parameter import TensorParameter
@@ -95,6 +95,10 @@ class ParamAttr:
         return {**settings, "initializer": self.initializer} if with_initializer else settings
 
 
+class NegativeSize(UsageError, AssertionError):
+    """A parameter of negative size (Paddle raises AssertionError)."""
+
+
 def make(
     layer: str,
     attr: Any,
@@ -127,6 +131,12 @@ def make(
             raise DtypeError(f"parameter '{name}' of dtype {kind.name} needs an initializer")
         init = initializer.Constant(0.0) if is_bias else initializer.XavierUniform()
     dims = tuple(int(d) for d in shape)
+    for i, size in enumerate(dims):
+        if size < 0:
+            raise NegativeSize(
+                f"Expected every dim's size to be larger than or equal to 0, but the size of the {i}-th dim is {size} "
+                f"for parameter '{name}' of shape {list(dims)}."
+            )
     flags: dict[str, Any] = {
         "trainable": settings.trainable,
         "learning_rate": settings.learning_rate,

@@ -119,6 +119,12 @@ def slice_scatter(
     """*x* with the part from *starts* to *ends* in steps of *strides* along *axes* replaced by *value*."""
     where_ = "paddle.slice_scatter"
     x, value = tensor(x, "x", where_), tensor(value, "value", where_)
+    for what, numbers in (("axes", axes), ("starts", starts), ("ends", ends), ("strides", strides)):
+        if not isinstance(numbers, (list, tuple)) or len(numbers) != len(axes):
+            raise ArgumentTypeError(
+                f"The type of '{what}' in {where_} must be list or tuple, with a number for each axis, but received "
+                f"{numbers!r}."
+            )
     index: list[Any] = [builtins.slice(None)] * x.ndim
     for axis, start, end, stride in zip(axes, starts, ends, strides, strict=True):
         index[axis] = builtins.slice(start, end, stride)

@@ -227,7 +227,9 @@ def _copy_(self: Tensor, other: Tensor, blocking: bool = True) -> Tensor:
     Raises:
         ShapeError: *other* has another shape (a ValueError).
         DtypeError: it has another dtype (a TypeError).
+        ArgumentTypeError: it is no tensor (a TypeError).
     """
+    tensor(other, "other", "copy_")
     if other.array.shape != self.array.shape:
         raise ShapeError(
             f"copy_: '{self.name}' has shape {list(self.array.shape)}, the other tensor {list(other.array.shape)}."

@@ -11,6 +11,7 @@ from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ops import registry
 
+from ._arguments import tensor
 from ._dispatch import compute
 from ._tensor_methods import before, take
 from .device import CPUPlace
@@ -55,6 +56,7 @@ def _is_contiguous(self: Tensor) -> bool:
 
 def _is_same_shape(self: Tensor, y: Tensor) -> bool:
     """Whether *y* has the same shape."""
+    tensor(y, "y", "is_same_shape")
     return bool(self.array.shape == y.array.shape)
 
 

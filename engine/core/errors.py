@@ -92,8 +92,11 @@ class AxisError(ShapeError, IndexError):
     in_paddle = "(InvalidArgument) (OutOfRange)"
 
 
-class DtypeError(ProgramError, TypeError, ValueError):
-    """A data type is unknown or not accepted (Paddle raises TypeError or ValueError, by where it notices)."""
+class DtypeError(ProgramError, TypeError, RuntimeError, ValueError):
+    """A data type is unknown or not accepted.
+
+    Paddle raises TypeError or ValueError, by where it notices, and RuntimeError where no kernel is registered for it.
+    """
 
     in_paddle = "(InvalidArgument)"
 

@@ -349,3 +349,26 @@ def test_the_largest_of_all_is_not_larger_than_itself() -> None:
 def test_softsign_of_complex_numbers() -> None:
     x = paddle.to_tensor([3 + 4j, 0.5j], stop_gradient=False)
     np.testing.assert_allclose(F.softsign(x).numpy(), [0.5 + 2j / 3, 1j / 3], rtol=1e-6)
+
+
+# -- what is refused --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("dynamic")
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda x: paddle.abs(x.astype("bool")), RuntimeError, "received bool"),
+        (lambda x: x.copy_(0), TypeError, "received int"),
+        (lambda x: x.is_same_shape("s"), TypeError, "received str"),
+        (lambda x: paddle.einsum(x, x), TypeError, "must be str, but received Tensor"),
+        (lambda x: paddle.slice_scatter(x, x, 0, [0], [1], [1]), TypeError, "The type of 'axes'"),
+        (lambda x: paddle.nn.Linear(2, -3), AssertionError, "the 1-th dim is -3"),
+        (lambda x: paddle.fft.fftn(x, axes=1), ValueError, "a sequence of integers"),
+        (lambda x: F.cosine_similarity(x.sum(), x.sum()), IndexError, "axis 1 is out of range"),
+        (lambda x: F.multi_margin_loss(x.sum(), x.sum().astype("int64")), IndexError, "must be"),
+    ],
+)
+def test_errors_say_what_came(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call(paddle.to_tensor([1.0, 2.0]))
