@@ -99,6 +99,7 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
     ),
     "gradtool.distributed.fleet": ("meta_parallel", "utils"),
     "gradtool.static": ("amp", "nn"),
+    "gradtool.static.amp": ("bf16",),
     "gradtool.vision": ("datasets", "image", "models", "ops", "transforms"),
     "gradtool.vision.datasets": ("cifar", "flowers", "folder", "mnist", "voc2012"),
     "gradtool.vision.transforms": ("functional", "transforms"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,8 +11,8 @@ from gradtool import _lazy
 from gradtool.engine.core.errors import UsageError, expect_type
 from gradtool.engine.ir.program import Program
 
-from ._amp_lists import AutoMixedPrecisionLists, narrow
-from ._amp_optimizer import decorate
+from .._amp_lists import AutoMixedPrecisionLists, narrow
+from .._amp_optimizer import decorate
 
 __path__: list[str] = []  # there are modules below it, in the table of old paths
 __all__ = [
@@ -77,4 +78,10 @@ def cast_parameters_to_fp16(
         )
 
 
-__getattr__ = _lazy.refuse(__name__, globals())
+def __getattr__(name: str) -> Any:
+    if name == "bf16":
+        return importlib.import_module(f"{__name__}.bf16")
+    return _refused(name)
+
+
+_refused = _lazy.refuse(__name__, globals())
