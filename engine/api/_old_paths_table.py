@@ -91,7 +91,7 @@ ROWS: tuple[tuple[str, str, str], ...] = (
     ),
     ("static", "input io program log_helper", "static _loggers"),
     ("static.nn", "common control_flow loss metric sequence_lod static_pylayer", "static.nn static"),
-    ("static.amp", "decorator fp16_lists fp16_utils amp_nn bf16 debugging", "static.amp"),
+    ("static.amp", "decorator fp16_lists fp16_utils amp_nn debugging", "static.amp"),
     ("jit", "api translated_layer dy2static", "jit"),
     ("jit.dy2static", "program_translator utils convert_operators logging_utils", "jit"),
     ("amp", "auto_cast amp_lists", "amp"),

@@ -14,7 +14,6 @@ from gradtool.engine.ir.program import Program
 from .._amp_lists import AutoMixedPrecisionLists, narrow
 from .._amp_optimizer import decorate
 
-__path__: list[str] = []  # there are modules below it, in the table of old paths
 __all__ = [
     "AutoMixedPrecisionLists",
     "CustomOpLists",
