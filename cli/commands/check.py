@@ -78,6 +78,7 @@ from ..errors import CLEAN, FAILED
 @click.option("--out", multiple=True, metavar="FORM=FILE", help="Write the findings in one more form; repeatable.")
 @click.option("-o", "--output", metavar="FILE", help="Write the result to FILE, whole or not at all.")
 @click.option("-q", "--quiet", is_flag=True, help="No notes on stderr.")
+@click.option("-v", "--verbose", count=True, help="More detail.")
 @click.option("--ascii", "ascii_", is_flag=True, help="ASCII characters only.")
 @click.pass_context
 def command(context: click.Context, /, **values: Any) -> int:
@@ -98,7 +99,8 @@ def command(context: click.Context, /, **values: Any) -> int:
 
     if values.pop("watch"):
         return gating.watched(context, values)
-    out = Output(file=values.pop("output"), quiet=values.pop("quiet"), ascii=values.pop("ascii_"))
+    looks = {name: values.pop(name) for name in ("quiet", "verbose")}
+    out = Output(file=values.pop("output"), ascii=values.pop("ascii_"), **looks)
     form, others = values.pop("form"), [_form_and_file(text) for text in values.pop("out")]
     for name in (form, *(name for name, _ in others)):
         _must_be_a_form(name, gate.names())

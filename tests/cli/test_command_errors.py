@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gradtool.cli import gating
 from gradtool.engine.autodiff import part
 from gradtool.viz.views import backward as backward_view
 from tests.cli.conftest import DOCUMENT, Outcome, Run, Write
@@ -203,6 +204,8 @@ def test_a_bug_says_so(gradtool: Run, model: Write, monkeypatch: pytest.MonkeyPa
     done = gradtool("backward", model(""))
     check(done, 70, "gradtool itself failed: AssertionError: inside", "-v shows where")
     assert "Traceback" in gradtool("backward", "model.py", "-v").err
+    monkeypatch.setattr(gating, "asked", broken)
+    assert "Traceback" in gradtool("check", "model.py", "-v").err
 
 
 def test_interruption(gradtool: Run, model: Write, monkeypatch: pytest.MonkeyPatch) -> None:
