@@ -38,6 +38,7 @@ class ConcreteProgram:
         tensors: by the name of a persistable variable, the tensor of dynamic mode whose value it has.
         main_program, startup_program: the programs.
         kwargs: of the call.
+        modes: whether the layer whose method it is, and each below it, worked as in training.
     """
 
     def __init__(
@@ -52,6 +53,19 @@ class ConcreteProgram:
         self.tensors: dict[str, Tensor] = trace.tensors
         self.main_program: Program = trace.program
         self.startup_program: Program = trace.startup
+        self.modes: tuple[bool, ...] = ()
+
+    def give_values(self) -> None:
+        """Put copies of the values that the program needs into the current scope, for whoever runs it.
+
+        What a program of the user's has there under the same name stays.
+        """
+        scope = global_scope()
+        given = _given.setdefault(scope, set())
+        for name, tensor in self.tensors.items():
+            if name in given or name not in scope.values:
+                scope.values[name] = np.array(tensor.array)
+                given.add(name)
 
     @property
     def parameters(self) -> list[Tensor]:
@@ -87,25 +101,11 @@ def traced(function: Callable[..., Any], called: Signature, name: str) -> Concre
         concrete.structure, concrete.outputs = _outputs(trace, returned, inputs.variables, name)
         trace.finish()
     trace.check()
-    _give_values(concrete.tensors)
     return concrete
 
 
 _given: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
 """By scope, the names of the values that traces put there."""
-
-
-def _give_values(tensors: dict[str, Tensor]) -> None:
-    """Put copies of the values that a program needs into the current scope, for whoever runs it.
-
-    What a program of the user's has there under the same name stays.
-    """
-    scope = global_scope()
-    given = _given.setdefault(scope, set())
-    for name, tensor in tensors.items():
-        if name in given or name not in scope.values:
-            scope.values[name] = np.array(tensor.array)
-            given.add(name)
 
 
 def _captured_objects(function: Any) -> list[Any]:

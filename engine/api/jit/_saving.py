@@ -96,7 +96,7 @@ def _methods(layer: Any, input_spec: Any, skip_forward: bool) -> dict[str, Metho
 
 
 def _method(function: StaticFunction, input_spec: Any) -> Method:
-    concrete = function.concrete_program_specify_input_spec(input_spec)
+    concrete = function.forget().concrete_program_specify_input_spec(input_spec)
     if concrete.startup_program.global_block().ops:
         raise UnsupportedError(
             "jit.save: the function makes parameters while it computes, and a program has no values for them.",

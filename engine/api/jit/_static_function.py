@@ -200,12 +200,24 @@ class StaticFunction:
                 hint="input_spec=[paddle.static.InputSpec([None, 3], 'float32', 'x')]",
             )
         concrete = calls.get(called)
-        if concrete is None:
-            from ._concrete import traced
-
-            concrete = traced(self.__jit_python__, called, self._name)
+        if concrete is None or concrete.modes != modes_of(self.class_instance):
+            concrete = self._traced(called)
             calls[called] = concrete
+        concrete.give_values()
         return concrete
+
+    def _traced(self, called: Signature) -> Any:
+        from ._concrete import traced
+
+        concrete = traced(self.__jit_python__, called, self._name)
+        concrete.modes = modes_of(self.class_instance)
+        return concrete
+
+    def forget(self) -> StaticFunction:
+        """Make programs anew when they are asked for: what objects hold may have changed; returns the function."""
+        for called in self._programs.calls:
+            self._programs.calls[called] = None
+        return self
 
     @property
     def main_program(self) -> Program:
@@ -267,6 +279,13 @@ class StaticFunction:
         if not isinstance(self.class_instance, Layer):
             raise UsageError(f"{what}() is for methods of a layer, and {self._name} is none.")
         return self.class_instance
+
+
+def modes_of(instance: Any) -> tuple[bool, ...]:
+    """Whether a layer, and each below it, works as in training."""
+    if not isinstance(instance, Layer):
+        return ()
+    return tuple(layer.training for layer in instance.sublayers(include_self=True))
 
 
 def _forget(function: weakref.ref[StaticFunction], key: int, gone: Any) -> None:

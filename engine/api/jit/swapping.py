@@ -75,13 +75,20 @@ class Swapped:
         return self._trace.captured(value) if isinstance(value, Tensor) else value
 
     def write_back(self) -> None:
-        """Let the program keep what the function assigned to buffers, as the layers would."""
+        """Let the program keep what the function assigned to buffers, as the layers would.
+
+        An attribute that holds a tensor is a buffer as well; one that the program never reads is none of its state.
+        """
+        read = {v for block in self._trace.program.blocks for op in block.ops for v in op.input_variables()}
         for owner, fields in self._fields.values():
             if not isinstance(owner, Layer):
                 continue
             for name, before in fields["_buffers"].items():
                 now = owner.__dict__["_buffers"].get(name)
-                if isinstance(before, Tensor) and isinstance(now, Variable):
+                if not isinstance(before, Tensor) or not isinstance(now, Variable):
+                    continue
+                passing = name in fields["_non_persistable_buffer_names_set"]
+                if not passing or self._trace.captured(before) in read:
                     self._write(before, now, name)
 
     def _write(self, before: Tensor, now: Variable, name: str) -> None:

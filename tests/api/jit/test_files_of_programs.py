@@ -133,6 +133,20 @@ def test_a_model_writes_its_network(tmp_path: Path) -> None:
     )
 
 
+def test_what_is_written_is_what_the_layer_does_now(tmp_path: Path) -> None:
+    class Factor(nn.Layer):
+        factor = 2.0
+
+        def forward(self, x: Any) -> Any:
+            return x * self.factor
+
+    net = paddle.jit.to_static(Factor(), input_spec=SPEC)
+    assert net.forward.outputs
+    net.factor = 5.0
+    paddle.jit.save(net, str(tmp_path / "net"))
+    np.testing.assert_array_equal(paddle.jit.load(str(tmp_path / "net"))(X).numpy(), X * 5)
+
+
 def test_wrong_calls(tmp_path: Path) -> None:
     prefix = str(tmp_path / "net")
     with pytest.raises(TypeError, match="should be 'Layer' or 'Function'"):

@@ -82,6 +82,23 @@ def test_a_program_is_made_without_a_trace_in_the_layer() -> None:
     assert lines == {__file__}
 
 
+def test_a_program_follows_modes_and_values(tmp_path: Any) -> None:
+    layer = paddle.jit.to_static(Scaled(), input_spec=[InputSpec([2, 3], "float32", "x")])
+    first = layer.forward.concrete_program
+    assert layer.forward.concrete_program is first
+    layer.drop.eval()
+    second = layer.forward.concrete_program
+    assert second is not first
+    (drop,) = (op for op in second.main_program.global_block().ops if op.type == "dropout")
+    assert drop.attrs["is_test"] is True
+    layer.linear.weight.set_value(np.ones([3, 2], "float32"))
+    program, outputs = layer.forward.main_program, layer.forward.outputs
+    paddle.enable_static()
+    (result,) = paddle.static.Executor().run(program, {"x": np.ones([2, 3], "float32")}, outputs)
+    paddle.disable_static()
+    assert result.tolist() == [[3.0, 3.0]] * 2
+
+
 def test_training_is_as_without_the_mark() -> None:
     def trained(mark: bool) -> list[Any]:
         paddle.seed(3)
