@@ -273,7 +273,8 @@ class Cutting:
     """Gradients are about to be cut off. If a watcher's answer is true, nothing is cut.
 
     Attributes:
-        how: ``detach``, ``no_grad``, or the attribute that is set: ``stop_gradient``, ``trainable``.
+        how: ``detach``, ``no_grad``, or the attribute that is set: ``stop_gradient``, ``trainable``; or the public
+            name of a function that sets ``stop_gradient`` on what it is given.
         tensor: the tensor that it happens to; None for a call under ``no_grad``.
     """
 

@@ -18,10 +18,15 @@ from .spread import Array, Spread
 _RELATING = """
 matmul matmul_v2 mul bmm dot einsum gather gather_nd index_select scatter scatter_nd_add
 elementwise_add elementwise_sub elementwise_mul elementwise_div elementwise_max elementwise_min
+graph_send_recv graph_send_ue_recv graph_send_uv segment_pool
 cdist p_norm rnn lstm gru flip roll concat slice
 """
 RELATING = frozenset(_RELATING.split())
 """Operators by which rows that are no samples meet as it is meant: nodes of a graph, steps of a sequence, pairs."""
+
+
+MESSAGES = frozenset({"graph_send_recv", "graph_send_ue_recv", "graph_send_uv", "segment_pool", "scatter_nd_add"})
+"""Operators that send rows to each other along edges: where one is on the way, rows are nodes."""
 
 
 def batches(probe: Probe) -> tuple[int, dict[int, int], list[int]] | None:
@@ -112,6 +117,8 @@ def _fact(
     certain = probe.fixed_batch or pooled or place is None or place.type not in RELATING
     if place is not None and place.type in ("matmul", "matmul_v2", "bmm", "einsum", "gather", "index_select"):
         certain = probe.fixed_batch
+    if not probe.fixed_batch and any(entry.type in MESSAGES for entry in one.entries):
+        certain = False
     certain = certain and not pairs
     doubt = "" if certain else _PAIRS
     if certain and not probe.fixed_batch:

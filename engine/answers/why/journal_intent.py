@@ -215,6 +215,16 @@ def _frozen(flow: JournalFlow, loss: int, subject: Subject[int], answer: Answer)
     if not stops:
         return replace(answer, label="frozen: made with stop_gradient=True")
     last = stops[-1]
+    if last.how not in _SETTINGS:
+        return replace(
+            answer,
+            verdict=Verdict.STOP_GRADIENT,
+            label=Verdict.STOP_GRADIENT.value,
+            finding=True,
+            said=(f"{last.how} set stop_gradient=True, which is its default, on the values that it was given",),
+            location=last.loc,
+            advice=f"pass stop_gradient=False to {last.how}",
+        )
     label = f"frozen: {_SETTINGS[last.how]}, set at {source.short(last.loc)}"
     before = [e for e in added_to(flow, value) if e.time < last.time]
     lists = [x for x in flow.journal.listings if value in x.leaves]

@@ -244,7 +244,8 @@ def _fixes_batch(layer: Layer) -> bool:
     from gradtool import nn
 
     kinds = tuple(k for k in (getattr(nn, name, None) for name in _BATCHED) if k is not None)
-    return any(isinstance(each, kinds) for each in layer.sublayers(include_self=True))
+    layers = (e for e in layer.sublayers(include_self=True) if not type(e).__module__.startswith("gradtool.sparse."))
+    return any(isinstance(each, kinds) for each in layers)
 
 
 _BATCHED = (

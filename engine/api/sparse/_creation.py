@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradtool._creation import cast, to_tensor
+from gradtool.engine.core import watch
 from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, LabelError, ShapeError
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.eager.tensor import Tensor
@@ -67,7 +68,9 @@ def sparse_coo_tensor(
     if count and places.min() < 0:
         raise LabelError(f"{where}: indices must not be negative, but there is {places.min()}.")
     # Made by an operator of Paddle's: gradients flow on into the values, and the tensor is no leaf.
-    carrier = Tensor(tensor.array, version=tensor.version) if stop_gradient else tensor.clone()
+    carrier = Tensor(tensor.array, version=tensor.version) if tensor.stop_gradient else tensor.clone()
+    if watch.noting and tensor.stop_gradient and tensor.node is not None:
+        watch.note(watch.Copied("detach", (tensor,), carrier))
     return SparseTensor(carrier, (places,), tuple(sizes), False)
 
 
@@ -183,8 +186,13 @@ def _values_of(value: Any, dtype: Any, stop_gradient: bool, where: str) -> Tenso
         raise DtypeError(
             f"{where}: values must be numbers, but they are bool.", hint="cast them, for example to 'int32'"
         )
-    if made.stop_gradient != stop_gradient:
-        made.stop_gradient = stop_gradient
+    if made.stop_gradient == stop_gradient:
+        return made  # type: ignore[return-value]
+    if not stop_gradient:
+        made.stop_gradient = False
+    elif not (watch.noting and watch.note(watch.Cutting(where, made))):
+        # No setting of the user's: mostly it is the default, and the values were to be trained.
+        made._stop = True
     return made  # type: ignore[return-value]
 
 

@@ -95,6 +95,26 @@ def test_commands_name_what_sparse_tensors_carry(gradtool: Run, tmp_path: Path) 
         assert gradtool(command, str(file)).code == 0
 
 
+def test_rows_that_messages_are_sent_to_are_no_samples(gradtool: Run, tmp_path: Path) -> None:
+    file = tmp_path / "convolution.py"
+    file.write_text(CONVOLUTION.replace("ADJACENCY", COO), encoding="utf-8")
+    assert " error" not in gradtool("check", str(file)).out
+
+
+def test_a_weight_that_was_frozen_by_a_default_is_found(gradtool: Run, tmp_path: Path) -> None:
+    file = tmp_path / "convolution.py"
+    file.write_text(CONVOLUTION.replace("ADJACENCY", COO.replace(", stop_gradient=False", "")), encoding="utf-8")
+    answer = gradtool("why", "--prove", str(file)).out
+    assert "net.0.weight   grad = None   verdict: STOP_GRADIENT\n" in answer
+    assert "paddle.sparse.sparse_coo_tensor set stop_gradient=True, which is its default" in answer
+    assert "convolution.py:12" in answer
+    assert "try  pass stop_gradient=False to paddle.sparse.sparse_coo_tensor" in answer
+    assert "[proved by running again]" in answer
+    product = COO.replace(", stop_gradient=False", "").replace("self.weight", "self.weight * 2")
+    file.write_text(CONVOLUTION.replace("ADJACENCY", product), encoding="utf-8")
+    assert "net.0.weight   grad = None   verdict: DETACHED\n" in gradtool("why", str(file)).out
+
+
 def test_why_names_the_line_where_compressed_rows_cut(gradtool: Run, tmp_path: Path) -> None:
     file = tmp_path / "convolution.py"
     file.write_text(CONVOLUTION.replace("ADJACENCY", CSR), encoding="utf-8")
