@@ -83,4 +83,8 @@ def __getattr__(name: str) -> Any:
     return _refused(name)
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), "bf16"})
+
+
 _refused = _lazy.refuse(__name__, globals())
