@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.tensor_array import TensorArray
+from ..numbers import BLOCK
 
 _NOISE = 32.0
 """Times what rounding may have done, below which a gradient counts as zero."""
@@ -77,11 +78,15 @@ def measured(g: Any) -> Level:
     a = dense(g)
     if not a.size:
         return Level(0.0, 0.0, 0.0, 0)
-    sizes = np.abs(a).astype(np.float64).ravel()
-    largest = float(sizes.max())
-    if not math.isfinite(largest):
-        return Level(math.inf, math.inf, math.inf, a.size)
-    return Level(largest, float(sizes.sum()), math.sqrt(float(sizes @ sizes)), a.size, largest * rounding(a))
+    flat = a.reshape(-1)
+    largest = total = squares = 0.0
+    for start in range(0, flat.size, BLOCK):
+        sizes = np.abs(flat[start : start + BLOCK]).astype(np.float64)
+        most = float(sizes.max())
+        if not math.isfinite(most):
+            return Level(math.inf, math.inf, math.inf, a.size)
+        largest, total, squares = max(largest, most), total + float(sizes.sum()), squares + float(sizes @ sizes)
+    return Level(largest, total, math.sqrt(squares), a.size, largest * rounding(a))
 
 
 def cancelling(level: Level, terms: float, g: Any) -> bool:
