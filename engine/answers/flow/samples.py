@@ -26,7 +26,7 @@ RELATING = frozenset(_RELATING.split())
 
 
 MESSAGES = frozenset({"graph_send_recv", "graph_send_ue_recv", "graph_send_uv", "segment_pool", "scatter_nd_add"})
-"""Operators that send rows to each other along edges: where one is on the way, rows are nodes."""
+"""Operators that send rows to each other along edges: where there is one, rows may be nodes."""
 
 
 def batches(probe: Probe) -> tuple[int, dict[int, int], list[int]] | None:
@@ -117,7 +117,7 @@ def _fact(
     certain = probe.fixed_batch or pooled or place is None or place.type not in RELATING
     if place is not None and place.type in ("matmul", "matmul_v2", "bmm", "einsum", "gather", "index_select"):
         certain = probe.fixed_batch
-    if not probe.fixed_batch and any(entry.type in MESSAGES for entry in one.entries):
+    if not probe.fixed_batch and any(entry.type in MESSAGES for entry in probe.recording.timeline.entries):
         certain = False
     certain = certain and not pairs
     doubt = "" if certain else _PAIRS
