@@ -60,3 +60,5 @@ announce(
 provide("gradtool.audio", "gradtool.audio.backends", "info load save")
 provide("gradtool.text", "gradtool.text._decoding", "ViterbiDecoder viterbi_decode")
 provide("gradtool.text", "gradtool.text.datasets", "Conll05st Imdb Imikolov Movielens UCIHousing WMT14 WMT16")
+provide("gradtool.hub", "gradtool.hub", "help list load load_state_dict_from_url")
+provide("gradtool.sysconfig", "gradtool.sysconfig", "get_include get_lib")
