@@ -24,12 +24,18 @@ ELSEWHERE = {
     "no operator of programs": "median",
     "no public function": "fused_softmax_mask_upper_triangle",
     "appended by type; compared in tests/appended": "add_position_encoding affine_channel anchor_generator "
-    "auc baddbmm bilinear_tensor_product box_coder "
-    "check_finite_and_unscale cholesky_solve crop crop_tensor cross_entropy deformable_conv "
-    "deformable_conv_v1 dist distribute_fpn_proposals expand fc flatten2 generate_proposals_v2 grad_add kron "
-    "lookup_table lrn lu_solve matmul matrix_nms matrix_power maxout multi_dot multiclass_nms3 nce nms norm "
-    "prior_box psroi_pool renorm reshape reverse rint roi_align roi_pool row_conv shuffle_channel "
-    "spectral_norm svdvals swiglu top_k transpose update_loss_scaling yolo_box yolov3_loss",
+    "auc average_accumulates baddbmm bilinear_interp "
+    "bilinear_tensor_product bipartite_match box_coder check_finite_and_unscale cholesky_solve crop "
+    "crop_tensor cross_entropy cross_entropy2 ctc_align decayed_adagrad deformable_conv deformable_conv_v1 "
+    "dirichlet dist distribute_fpn_proposals edit_distance expand fc flatten2 ftrl gaussian_inplace "
+    "generate_proposals_v2 grad_add graph_send_recv graph_send_ue_recv graph_send_uv gru_unit gumbel_softmax "
+    "hierarchical_sigmoid hinge_loss identity_loss kron l1_norm lars_momentum logspace lookup_table lrn "
+    "lu_solve matmul matrix_nms matrix_power matrix_rank_atol_rtol maxout merged_adam merged_momentum "
+    "multi_dot multiclass_nms3 nce nearest_interp nms norm partial_concat partial_sum prior_box psroi_pool "
+    "read_file renorm reshape reverse rint rms_norm roi_align roi_pool row_conv rrelu segment_pool shape64 "
+    "shuffle_channel spectral_norm stft svdvals swiglu top_k transpose uniform_random_batch_size_like "
+    "uniform_random_inplace update_loss_scaling variance viterbi_decode yolo_box yolov3_loss",
+    "lists of tensors": "array_without lod_array_length read_from_array tensor_array_to_tensor write_to_array",
     "selected rows": "get_tensor_from_selected_rows merge_selected_rows",
 }
 """Operators in no call, as their types are not the user's to mix."""
