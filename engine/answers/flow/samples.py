@@ -119,7 +119,7 @@ def _fact(
         certain = probe.fixed_batch
     if not probe.fixed_batch and any(entry.type in MESSAGES for entry in probe.recording.timeline.entries):
         certain = False
-    certain = certain and not pairs
+    certain = certain and not pairs and not (place is None and _are_numbers(probe, changes[0]))
     doubt = "" if certain else _PAIRS
     if certain and not probe.fixed_batch:
         doubt = _doubt(probe, axes, row, changes[0], place)
@@ -137,6 +137,11 @@ def _fact(
         tuple(said),
         "work along the other axis, or transpose where the axes are reordered",
     )
+
+
+def _are_numbers(probe: Probe, change: Mapping[int, Array]) -> bool:
+    """Whether what is changed are whole numbers alone: names of nodes, say, whose neighbours others have, too."""
+    return all(probe.inputs[i].array.dtype.kind in "iu" for i in change)
 
 
 _PAIRS = "whether its rows are samples: they may be nodes, steps or pairs (batch = 1 says that they are)"

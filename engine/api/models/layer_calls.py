@@ -249,7 +249,7 @@ def _fixes_batch(layer: Layer) -> bool:
 
 
 _BATCHED = (
-    *(f"{kind}{n}D" for kind in ("Conv", "BatchNorm", "MaxPool", "AvgPool", "AdaptiveAvgPool") for n in (1, 2, 3)),
-    "BatchNorm",
-    "MultiHeadAttention",
+    *(f"{kind}{n}D" for kind in ("Conv", "MaxPool", "AvgPool", "AdaptiveAvgPool") for n in (1, 2, 3)),
+    *("BatchNorm2D", "BatchNorm3D", "MultiHeadAttention"),
 )
+"""Not those that normalise rows: these may as well be the nodes of a graph or the points of a cloud."""

@@ -243,6 +243,29 @@ DOUBTFUL = {
         function("pass", "loss = F.cross_entropy(forward(x) @ forward(x + 0.1).T, paddle.arange(6))"),
         "whether its rows are samples",
     ),
+    "nodes of a graph that are normalised": (
+        """\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(3)
+net = paddle.nn.Sequential(paddle.nn.Linear(4, 8), paddle.nn.BatchNorm1D(8), paddle.nn.Linear(8, 3))
+
+
+class Graph(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.net = net
+
+    def forward(self, nodes, edges):
+        return self.net(paddle.matmul(edges, nodes))
+
+
+loss = F.cross_entropy(Graph()(paddle.rand([6, 4]), paddle.rand([6, 6])), paddle.to_tensor([0, 1, 2, 0, 1, 2]))
+loss.backward()
+""",
+        "whether its rows are samples",
+    ),
 }
 
 
