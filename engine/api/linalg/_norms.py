@@ -79,7 +79,9 @@ def matrix_norm(
     dims = integers([*axis] if isinstance(axis, (list, tuple)) else axis, "axis", "paddle.linalg.matrix_norm")
     if len(dims) != 2:
         raise UsageError(f"paddle.linalg.matrix_norm: axis must be two numbers, but received {axis}.")
-    if p in (2, -2, math.inf, -math.inf) and 0 in [x.shape[d] for d in dims if -x.ndim <= d < x.ndim]:
+    # The largest of no singular values, or of no rows.
+    over = dims if p in (2, -2) else dims[:1] if p in (math.inf, -math.inf) else []
+    if 0 in [x.shape[d] for d in over if -x.ndim <= d < x.ndim]:
         raise ShapeError(
             f"paddle.linalg.matrix_norm: of matrices without elements there is no norm {p}: x is {list(x.shape)}."
         )
