@@ -235,6 +235,8 @@ def _write_back(child: Differentiator, v: Variable, g: Variable) -> None:
         return
     child.namer.give_back(total.name)
     ops[at].outputs = mapped(ops[at].outputs, lambda v: g if v is total else v)
+    for op in ops[at + 1 :]:  # the gradient of an array is read by the writes that it passes
+        op.inputs = mapped(op.inputs, lambda v: g if v is total else v)
 
 
 def _touches(op: Operator, v: Variable) -> bool:

@@ -115,6 +115,6 @@ def complete_specs(program: Program) -> None:
             specs.update({v: specs[read] for v in each(op.outputs) if v.kind == ARRAY and v not in specs})
     for v in arrays:
         if v not in specs:
-            of = v.block._find_var_recursive(names.forward(v.name))
+            of = v.block._find_var_recursive(names.forward(v.name).partition("@VERSION@")[0])
             specs[v] = v.spec if of is None else specs.get(of, v.spec)
         v.spec = specs[v]

@@ -212,12 +212,17 @@ def _pylayer(op: Operator) -> Region:
 def _sums(
     block: Block, inputs: Sequence[Variable | None], results: Sequence[Variable | None], without: set[Variable]
 ) -> list[tuple[Variable, Variable, Variable]]:
-    """What a backward block computes for inputs that it does not carry, under the gradient's plain name."""
+    """What a backward block computes for inputs that it does not carry, under the gradient's plain name.
+
+    Where a block inside it has that name, it has the one that a further call of ``gradients`` would give.
+    """
+    prefixed = {names.plain(n): v for n, v in block.vars.items() if n.startswith("grad/") and not names.is_part(n)}
     sums = []
     for v, result in zip(inputs, results, strict=True):
         if v is None or result is None or v in without:
             continue
-        inside = block.vars.get(names.grad(v.name))
+        plain = names.grad(v.name)
+        inside = block.vars.get(plain, prefixed.get(plain))
         if inside is not None:
             sums.append((inside, result, v))
     return sums

@@ -138,7 +138,62 @@ def loops_in_loops(x: Any, w: Any) -> Any:
     return paddle.stack(array, axis=0).square().sum() + s.sum()
 
 
+def written_in_each_iteration_and_by_a_branch(x: Any, w: Any) -> Any:
+    array = create_array("float64")
+
+    def body(i: Any, s: Any) -> Any:
+        s = paddle.tanh(s @ w)
+        array_write(s * x, end(array), array)
+
+        def more() -> Any:
+            array_write(s + x, end(array), array)
+            return s * 2
+
+        return i + 1, cond(i < at(2), more, lambda: s)
+
+    _, s = while_loop(lambda i, s: i < at(3), body, [at(0), x * 1.0])
+    return paddle.stack(array, axis=0).square().sum() + s.sum()
+
+
+def read_then_written_in_an_iteration(x: Any, w: Any) -> Any:
+    array = array_write(x * 1.0, at(0))
+
+    def body(i: Any) -> Any:
+        h = array_read(array, i)
+        array_write(paddle.tanh(h @ w) + x, end(array), array)
+
+        def more() -> Any:
+            array_write(array_read(array, end(array) - 1) * x, end(array), array)
+            return x * 2
+
+        cond(i < at(1), more, lambda: x * 3)
+        return i + 1
+
+    while_loop(lambda i: i < at(3), body, [at(0)])
+    return paddle.stack(array, axis=0).square().sum()
+
+
+def written_by_a_branch_and_then_in_each_iteration(x: Any, w: Any) -> Any:
+    array = array_write(x @ w, at(0))
+
+    def body(i: Any) -> Any:
+        def more() -> Any:
+            array_write(x * 5, end(array), array)
+            return x * 2
+
+        one = cond(i > at(0), more, lambda: x * 3)
+        array_write(one @ w, end(array), array)
+        array_write(array_read(array, at(0)) * one, at(0), array)
+        return i + 1
+
+    while_loop(lambda i: i < at(3), body, [at(0)])
+    return paddle.stack(array, axis=0).square().sum()
+
+
 MODELS = [
+    written_in_each_iteration_and_by_a_branch,
+    read_then_written_in_an_iteration,
+    written_by_a_branch_and_then_in_each_iteration,
     several_writes,
     a_place_written_twice,
     an_index_counted_in_place,

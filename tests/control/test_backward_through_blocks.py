@@ -388,3 +388,22 @@ def test_a_step_of_training_that_only_one_branch_takes() -> None:
     verify(parsed)
     verify(main().clone())
     assert main().clone(for_test=True).num_blocks == 3
+
+
+def test_what_a_loop_and_a_branch_in_it_both_read_while_they_write_a_variable_of_the_outside() -> None:
+    x = data("x", [3])
+    h, i, n = x * 1.0, paddle.full([1], 0, "int64"), paddle.full([1], 2, "int64")
+
+    def body(i: Any) -> Any:
+        paddle.assign(h + x * 2, output=h)
+        nn.cond(paddle.sum(x) > 0, lambda: paddle.assign(h * x + x * 3, output=h) and None, None)
+        return i + 1
+
+    nn.while_loop(lambda i: i < n, body, [i])
+    (grad,) = static.gradients([paddle.sum(h)], [x])
+    verify(main())
+    value = np.array([0.5, 1.0, 2.0])
+    for program in (main(), main().clone(), static.Program.parse_from_string(str(main()))):
+        (found,) = Executor().run(program, feed={"x": value}, fetch_list=[grad.name])
+        # Twice h = (h + 2 x) x + 3 x, from h = x: 3 x³ + 5 x² + 3 x.
+        assert np.allclose(found, 9 * value**2 + 10 * value + 3)
