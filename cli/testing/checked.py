@@ -139,7 +139,7 @@ def _gate(config: Any, folder: str) -> Gate:
         for name, what in _WRITES.items():
             if values[name]:
                 raise CommandError(f"{what}, and a test compares with it", "say it to gradtool check")
-        for name in ("models", "watch", "form", "out", "output", "quiet", "ascii_", "show_files"):
+        for name in ("models", "watch", "form", "out", "output", "quiet", "verbose", "ascii_", "show_files"):
             del values[name]
         asked = gating.asked(context, values)
         _, source = configuration.of(context).listed("models")

@@ -19,17 +19,21 @@ def gradients_of_parameters(loss: Variable) -> dict[Variable, Variable] | None:
     seed = block.vars.get(names.grad(loss.name))
     if seed is None or seed.op is None or not roles.is_backward(seed.op.role):
         return None
-    noted = _noted(block, seed.op)
-    if noted:
-        return noted
+    noted, written = _noted(block, seed.op)
     plain = ((p, block.vars.get(p.grad_name)) for p in block.program.all_parameters())
-    return {p: g for p, g in plain if g is not None}
+    # Those that no list asked for are computed on the way to others, and noted nowhere.
+    return {p: g for p, g in plain if g is not None and (g in written or not noted)} | noted
 
 
-def _noted(block: Block, seed: Operator) -> dict[Variable, Variable]:
-    """What ``append_backward`` wrote into ``op_role_var``: behind *seed*, and what it took over from before."""
+def _noted(block: Block, seed: Operator) -> tuple[dict[Variable, Variable], set[Variable]]:
+    """What ``append_backward`` wrote into ``op_role_var``: behind *seed*, and what it took over from before.
+
+    Returns:
+        Gradient by parameter, and all that is written by the operators behind *seed*.
+    """
     own: dict[Variable, Variable] = {}
     before: dict[Variable, Variable] = {}
+    written: set[Variable] = set()
     begun = ended = False
     for op in block.ops:
         begun |= op is seed
@@ -38,7 +42,9 @@ def _noted(block: Block, seed: Operator) -> dict[Variable, Variable]:
             break
         if not roles.is_backward(op.role):
             continue
+        if begun:
+            written.update(op.output_variables())
         for parameter, gradient in zip(op.role_var[::2], op.role_var[1::2], strict=True):
             if parameter in block.vars and gradient in block.vars:
                 (own if begun else before)[block.vars[parameter]] = block.vars[gradient]
-    return {**before, **own}
+    return {**before, **own}, written

@@ -21,7 +21,7 @@ each_half = pytest.mark.parametrize("half", [spec.float16, spec.bfloat16], ids=l
 
 OF_COMPLEX = {"angle", "as_complex", "as_real", "complex", "conj", "imag", "real"}
 OF_COMPLEX |= {"eig", "eigvals"}
-OF_COMPLEX |= {"fft_c2c", "fft_c2r", "fft_c2r_adjoint", "fft_r2c", "fft_r2c_adjoint"}
+OF_COMPLEX |= {"fft_c2c", "fft_c2r", "fft_c2r_adjoint", "fft_r2c", "fft_r2c_adjoint", "stft"}
 """Operators whose samples hold complex numbers, or that make some: there are none with parts of 16 bits."""
 
 

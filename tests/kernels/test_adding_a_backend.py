@@ -259,6 +259,9 @@ def test_it_is_offered_where_backends_are_chosen(counting: ModuleType) -> None:
 
 
 OTHERWISE = {
+    "engine/api/_variable_methods.py": "the module of a type of numbers",
+    "engine/api/jit/conversion/calls.py": "a package whose functions are called as they are",
+    "engine/api/jit/conversion/members.py": "a method of tensors",
     "engine/api/models/gate/cache.py": "packages whose versions an answer depends on",
     "engine/api/models/imports.py": "packages that models of files may import",
     "engine/eager/leaving.py": "a method of tensors",

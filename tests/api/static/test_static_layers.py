@@ -305,7 +305,7 @@ def test_text_shows_the_structure() -> None:
         "  (0): Linear(in_features=3, out_features=4, dtype=float32)\n"
         "  (1): Sequential(\n"
         "    (0): ReLU()\n"
-        "    (1): Dropout(p=0.25, axis=None, mode=upscale_in_train)\n"
+        "    (1): Dropout(p=0.25, axis=None, mode=upscale_in_train, inplace=False)\n"
         "  )\n"
         ")"
     )
