@@ -92,8 +92,21 @@ _calls: weakref.WeakSet[BoundOp] = weakref.WeakSet()
 @watch.when_switched
 @when_in_use
 def _bind_again() -> None:
+    """Let every call choose its kernels anew, each when it is next computed: a process may hold many that never are."""
     for call in list(_calls):
-        call.bind()
+        call.kernel = _late(call)
+        call.gradients = _Gradients(call)
+
+
+def _late(call: BoundOp) -> Callable[..., Any]:
+    """A kernel that chooses the one of *call* when it is first called, and is it from then on."""
+
+    def kernel(*arrays: Any) -> Any:
+        if call.kernel is kernel:
+            call.bind()
+        return call.kernel(*arrays)
+
+    return kernel
 
 
 @watch.when_switched
