@@ -216,16 +216,21 @@ def _sums(
 
     Where a block inside it has that name, it has the one that a further call of ``gradients`` would give.
     """
-    prefixed = {names.plain(n): v for n, v in block.vars.items() if n.startswith("grad/") and not names.is_part(n)}
     sums = []
     for v, result in zip(inputs, results, strict=True):
         if v is None or result is None or v in without:
             continue
         plain = names.grad(v.name)
-        inside = block.vars.get(plain, prefixed.get(plain))
+        inside = block.vars[plain] if plain in block.vars else _prefixed(block, plain)
         if inside is not None:
             sums.append((inside, result, v))
     return sums
+
+
+def _prefixed(block: Block, plain: str) -> Variable | None:
+    """The gradient with a prefix before its plain name, the last of several; no summand of one."""
+    names_ = (n for n in reversed(block.vars) if n.startswith("grad/") and not names.is_part(n))
+    return next((block.vars[n] for n in names_ if names.plain(n) == plain), None)
 
 
 def _conditional_block_grad(op: Operator) -> Region:

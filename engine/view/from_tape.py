@@ -71,6 +71,20 @@ def view(tensors: Sequence[Tensor], *, title: str = "", named: Mapping[Tensor, s
     return graph(tensors, title=title, named=named).view
 
 
+def layers_of(nodes: Sequence[GradNode], path: Callable[[Leaf], str]) -> list[str]:
+    """The layer of every recorded call, in the order of the run; empty where it is not known.
+
+    Args:
+        path: where a parameter stands in its model; empty when no Layer holds it.
+    """
+
+    def own(node: GradNode) -> str:
+        paths = (path(place) for place in node.wrt if isinstance(place, Leaf))
+        return next((p.rpartition(".")[0] for p in paths if "." in p), "")
+
+    return filled([(own(node), node.loc) for node in nodes])
+
+
 class _TapeBuilder:
     def __init__(self, tensors: Sequence[Tensor], named: Mapping[Tensor, str]) -> None:
         self.roots: dict[Place, Tensor] = {}
@@ -106,7 +120,7 @@ class _TapeBuilder:
         newest = self.nodes[::-1]
         self.op_ids = {n: f"op{i}" for i, n in enumerate(self.nodes)}
         self.grad_ids = {n: f"op{i}" for i, n in enumerate(newest, len(newest))}
-        self.scopes = dict(zip(self.nodes, filled([(self._layer(n), n.loc) for n in self.nodes]), strict=True))
+        self.scopes = dict(zip(self.nodes, layers_of(self.nodes, self._path), strict=True))
         self.op_names = dict(zip(self.nodes, numbered(n.op.type for n in self.nodes), strict=True))
         self.grad_names = dict(zip(newest, numbered(f"{n.op.type}_grad" for n in newest), strict=True))
 
@@ -202,14 +216,6 @@ class _TapeBuilder:
             source=where,
             scope=self.scopes[node],
         )
-
-    def _layer(self, node: GradNode) -> str:
-        """The layer whose parameter a call reads; empty where it reads none."""
-        for place in node.wrt:
-            path = self._path(place) if isinstance(place, Leaf) else ""
-            if "." in path:
-                return path.rpartition(".")[0]
-        return ""
 
     def _path(self, leaf: Leaf) -> str:
         """Where a parameter stands in its model; empty when no Layer holds it."""

@@ -131,7 +131,7 @@ def _alike(births: Sequence[Birth], names: Names) -> Iterator[str]:
     for alike in kinds.values():
         first, several = alike[0], len(alike) > 1
         layers = [*dict.fromkeys(filter(None, (names.layer(b.origin, b.type) for b in alike)))]
-        text = one_line(replace(first, nth=1, count=max(b.count for b in alike)) if several else first, names, several)
+        text = one_line(replace(first, count=max(b.count for b in alike)), names, several)
         text += f", {len(alike)} times" if several else ""
         yield text + (f", in {folded(layers)}" if layers else "")
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from gradtool.engine.eager.tape import GradNode
-from gradtool.engine.eager.tensor import Leaf
+from gradtool.engine.view.from_tape import layers_of
 from gradtool.engine.view.graph import BACKWARD, OP
-from gradtool.engine.view.scopes import filled
 
 from ..names import Names
 from .model import TapeModel
@@ -34,9 +32,4 @@ def names(model: TapeModel) -> Names:
 def _layers(model: TapeModel) -> list[str]:
     """The layer of every recorded call, under the name by which people reach it: ``model.layers.3.attn``."""
     paths = {e.tensor.leaf: e.shown for e in model.entries if e.is_parameter}
-
-    def layer(node: GradNode) -> str:
-        named = (paths.get(place, "") for place in node.wrt if isinstance(place, Leaf))
-        return next((path.rpartition(".")[0] for path in named if "." in path), "")
-
-    return filled([(layer(node), node.loc) for node in model.nodes])
+    return layers_of(model.nodes, lambda leaf: paths.get(leaf, ""))
