@@ -65,6 +65,9 @@ class Trait(enum.Flag):
     """Does something beside computing its results (prints, checks, calls the user's code): it always runs."""
     OPAQUE = enum.auto()
     """What it computes does not follow from what it reads: its outputs are what they were declared as."""
+    VALUES = enum.auto()
+    """The shape of its results, or what it does at all, depends on the values that it reads: it cannot be compiled for
+    given shapes, and a backend that compiles computes it between compiled parts."""
     MOVES = enum.auto()
     """Elements of any type come out as they went in: moved, repeated or left out, and nothing computed with them."""
     VIEW = enum.auto()

@@ -1,0 +1,68 @@
+"""Values that an operator refuses: how a kernel says so, on arrays that are there and on arrays that are yet to come.
+
+A kernel that looks into its operands (labels, indices) writes ::
+
+    refuse((index < -size) | (index >= size), lambda worst: LabelError(f"index {worst} …"), worst_of(index))
+
+Over NumPy's arrays that raises at once. Where a backend compiles, ``wrong`` has no value yet: what is refused is
+written down with the one who compiles (:func:`collecting`), whose program returns it beside its results, and the same
+error is raised after the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.errors import ExecutionError
+
+
+class Refusal(NamedTuple):
+    """What may turn out to be wrong.
+
+    Attributes:
+        wrong: whether it is, a bool without dimensions.
+        error: makes the error from the *values*, as NumPy arrays.
+        values: what its message tells.
+    """
+
+    wrong: Any
+    error: Callable[..., Exception]
+    values: tuple[Any, ...]
+
+
+_collected: ContextVar[list[Refusal] | None] = ContextVar("refusals", default=None)
+
+
+def refuse(wrong: Any, error: Callable[..., Exception], *values: Any) -> None:
+    """Raise ``error(*values)`` if any element of *wrong* holds.
+
+    Args:
+        wrong: bools of any shape.
+        error: makes the error. It gets the *values* as NumPy arrays, now or after the run, and reads nothing else that
+            was computed.
+        values: small arrays: what the message tells.
+    """
+    if isinstance(wrong, (bool, np.bool_, np.ndarray)):
+        if np.any(wrong):
+            raise error(*map(np.asarray, values))
+        return
+    noted = _collected.get()
+    if noted is None:
+        raise ExecutionError("values are refused while compiling, and nobody takes note of it")
+    noted.append(Refusal(wrong.any(), error, values))
+
+
+@contextmanager
+def collecting() -> Iterator[list[Refusal]]:
+    """What is refused inside, in order, instead of raising it."""
+    noted: list[Refusal] = []
+    token = _collected.set(noted)
+    try:
+        yield noted
+    finally:
+        _collected.reset(token)
