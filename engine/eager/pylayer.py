@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core import watch
 from ..core.errors import GradientError, UnsupportedError, UsageError
-from ..kernels.choice import current
+from ..kernels.choice import eager
 from ..ops.opdef import Array, Operand, Read
 from .backward import checked
 from .mode import is_grad_enabled, no_grad
@@ -175,7 +175,7 @@ class _LayerCall:
 
     def __init__(self, op: _LayerOp) -> None:
         self.op = op
-        self.backend = current()
+        self.backend = eager()
 
     @property
     def recipe(self) -> _LayerCall:

@@ -15,7 +15,7 @@ from ..core.keys import REMEMBERED, key_of, simple
 from ..core.rows import RowArray
 from ..core.spec import in_use, when_in_use
 from ..kernels.backend import Backend
-from ..kernels.choice import current, when_chosen
+from ..kernels.choice import eager, when_chosen
 from ..ops import rare
 from ..ops.opdef import OpDef, Operand, Read, Trait, WrittenRule, specs_of
 from . import mode
@@ -328,7 +328,7 @@ class _Recipes(dict[OpDef, Recipe]):
     __slots__ = ()
 
     def __missing__(self, op: OpDef) -> Recipe:
-        recipe = self[op] = Recipe(op, current())
+        recipe = self[op] = Recipe(op, eager())
         return recipe
 
 
@@ -341,6 +341,9 @@ _aside: dict[str, dict[OpDef, Recipe]] = {}
 
 @when_chosen
 def _change_recipes(before: Backend, now: Backend) -> None:
+    before, now = before.eager or before, now.eager or now
+    if before is now:
+        return
     _aside[before.name] = dict(recipes)
     recipes.clear()
     recipes.update(_aside.pop(now.name, {}))

@@ -139,7 +139,17 @@ class Control:
         # What enters it, as far as they read it.
         entry = self._entries(inner, out, code)
         code, constants, size = optimised(inner, code, held=out.needed, stored=out.needed)
-        plan = Plan(code, constants=constants, feeds={}, loads={}, stores={}, fetches=[], size=size)
+        plan = Plan(
+            code,
+            constants=constants,
+            feeds={},
+            loads={},
+            stores={},
+            fetches=[],
+            size=size,
+            results=out.needed,
+            backend=context.backend,
+        )
         # The instruction reads only what the kernel uses.
         used = self._arguments(out, entry)
         runner = Runner(self._body(plan, wanted, out, entry, used, consumed), context.backend.xp)

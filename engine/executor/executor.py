@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from ..core.tensor_array import TensorArray
 from ..ir import default
 from ..ir.program import Program
 from ..ir.variable import ARRAY, Variable
+from ..kernels.backend import Backend
 from ..kernels.choice import backend as backend_called
 from ..kernels.choice import current
 from . import passes
@@ -188,7 +189,7 @@ class Executor:
         state.runs.note(program, feed)
         fed = self._feeds(program, feed)
         names = _fetch_names(fetch_list)
-        values = (scope or global_scope()).values
+        values = (scope or global_scope()).values.raw
         plan = self._plan(program, fed, names, chosen)
         for name in plan.loads:
             if name in program.live:
@@ -204,6 +205,7 @@ class Executor:
                 )
             else:
                 _expect_declared_type(program.global_block().vars[name], values[name])
+        self.backend.loaded(values, plan.loads)
         return plan, plan.registers(fed, values), values
 
     @contextmanager
@@ -224,6 +226,8 @@ class Executor:
     ) -> Plan:
         if chosen is None:  # a watcher wants to see constants computed, too
             chosen = passes.ALL if watch.watcher() is None else passes.ALL - {"fold"}
+            if self.backend.passes is not None:
+                chosen &= self.backend.passes
         key = (program.version, self.backend.name, frozenset(fed), tuple(names), chosen)
         plan: Plan | None = program.plans.get(key)
         if plan is None:
@@ -236,7 +240,7 @@ class Executor:
 
     def _finish(self, plan: Plan, regs: list[Any], values: dict[str, np.ndarray[Any, Any]]) -> list[Any]:
         fetched = _fetched(plan, regs)
-        _store(plan, regs, values)
+        _store(plan, regs, values, self.backend)
         return fetched
 
     def _feeds(self, program: Program, feed: Any) -> dict[str, np.ndarray[Any, Any]]:
@@ -244,7 +248,8 @@ class Executor:
             feed = feed[0]
         expect_type(feed, (dict, Mapping, type(None)), "feed", _HERE)
         variables = program.global_block().vars
-        return {name: _fed_value(variables[name], value) for name, value in (feed or {}).items() if name in variables}
+        kept = self.backend.kept
+        return {n: _fed_value(variables[n], v, kept) for n, v in (feed or {}).items() if n in variables}
 
 
 def _handle(value: Any) -> Any:
@@ -268,7 +273,7 @@ def _fetched(plan: Plan, regs: Sequence[Any]) -> list[Any]:
     return fetched
 
 
-def _store(plan: Plan, regs: Sequence[Any], values: dict[str, np.ndarray[Any, Any]]) -> None:
+def _store(plan: Plan, regs: Sequence[Any], values: dict[str, Any], backend: Backend) -> None:
     """Write persistable variables back.
 
     A value that stays must not change when the caller reuses the array that was fed, nor with another variable.
@@ -279,7 +284,7 @@ def _store(plan: Plan, regs: Sequence[Any], values: dict[str, np.ndarray[Any, An
         if isinstance(regs[r], RowUpdate):
             updates.append((name, regs[r]))
             continue
-        values[name] = _owned(regs[r], taken)
+        values[name] = regs[r] if backend.kept(regs[r]) else _owned(regs[r], taken)
         taken.add(id(regs[r]))
     for name, update in updates:
         if update.base is values.get(name):
@@ -310,13 +315,16 @@ def _expect_declared_type(v: Variable, value: Any) -> None:
         )
 
 
-def _fed_value(v: Variable, value: Any) -> np.ndarray[Any, Any]:
-    """*value* as an array of the declared dtype and shape."""
+def _fed_value(v: Variable, value: Any, kept: Callable[[Any], bool]) -> Any:
+    """*value* as an array of the declared dtype and shape; arrays of the backend's device stay there."""
     wanted = v.dtype.numpy
     if v.kind == ARRAY:
         raise FeedError(f"'{v.name}' is an array of tensors, which cannot be fed.", variable=v.name)
     try:
-        array = np.asarray(value) if hasattr(value, "__array__") else np.asarray(value, dtype=wanted)
+        if kept(value):
+            array = value
+        else:
+            array = np.asarray(value) if hasattr(value, "__array__") else np.asarray(value, dtype=wanted)
     except (TypeError, ValueError) as error:
         raise FeedError(f"the value fed for '{v.name}' is no {v.spec}: {error}", variable=v.name) from None
     if v.dtype is bfloat16 and array.dtype == np.uint16:

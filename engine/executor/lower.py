@@ -15,6 +15,7 @@ from ..ir.operator import Operator, flat, mapped
 from ..ir.program import Program
 from ..ir.variable import ARRAY, DENSE, SELECTED_ROWS, Variable
 from ..kernels.backend import Backend, Kernel
+from ..kernels.choice import reference
 from ..ops.opdef import Trait
 from . import control, effects, passes
 from .plan import Instruction, Plan, explained
@@ -62,7 +63,17 @@ def lower(
         _check_fed(lowering, used, code)
         feeds, loads = lowering.given_to(used)
         code, constants, size = optimised(lowering, code, held=wanted, stored=set(stores.values()))
-        return Plan(code, constants=constants, feeds=feeds, loads=loads, stores=stores, fetches=fetches, size=size)
+        return Plan(
+            code,
+            constants=constants,
+            feeds=feeds,
+            loads=loads,
+            stores=stores,
+            fetches=fetches,
+            size=size,
+            results=wanted,
+            backend=backend,
+        )
 
 
 def optimised(
@@ -195,10 +206,14 @@ class Lowering:
             self._add_control(op)
             return
         ins, layout, likes = self._operands(op)
-        kernel = _arranged(self._kernel(op), layout)
         single = len(op.outputs) == 1 and not isinstance(op.outputs[0], tuple)
-        if not single:
-            kernel = _spreading(kernel, op)
+
+        def of(backend: Backend) -> Kernel:
+            kernel = _arranged(self._kernel(op, backend), layout)
+            return kernel if single else _spreading(kernel, op)
+
+        backend = self.context.backend
+        kernel = backend.separate(op, of(backend), lambda: of(reference()))
         outs = tuple(self.write(v) for v in flat(op.outputs))
         if op in self.repeated:
             self._written[op] = outs
@@ -207,16 +222,14 @@ class Lowering:
         effect = op.op.has_effect and self.context.effects(op)
         self.code.append(Instruction(op, kernel, ins, outs, likes, not single, effect=effect))
 
-    def _kernel(self, op: Operator) -> Kernel:
+    def _kernel(self, op: Operator, backend: Backend) -> Kernel:
         """The kernel of *op*, which takes one argument per slot."""
         kernel = effects.kernel(op) if op.op.has_effect else None
         if kernel is not None:
             return kernel
         wanted = _wanted(op) if op.op.forward is not None else None
         try:
-            return self.context.backend.bind(
-                op.op, op.attrs, wanted, mapped(op.inputs, _SPEC), mapped(op.outputs, _SPEC)
-            )
+            return backend.bind(op.op, op.attrs, wanted, mapped(op.inputs, _SPEC), mapped(op.outputs, _SPEC))
         except Exception as error:  # no shape rule has seen the attributes of a gradient operator from a file
             raise explained(error, op, list(op.input_variables())) from error
 

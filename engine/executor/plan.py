@@ -7,7 +7,7 @@ attributes when the plan is made, so the run loop looks nothing up. A register i
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 from ..core import source, watch
 from ..core.errors import GradtoolError, KernelError, describe
 from ..ir.operator import Operator
+from ..kernels.backend import Backend
 
 Code = tuple[int, Callable[..., Any], Any, Any, Any, tuple[int, ...]]
 """``(form, kernel, first, second, out, dead)``; see :func:`encode`."""
@@ -67,6 +68,8 @@ class Plan:
         stores: persistable variable -> the register written back to it.
         fetches: the registers asked for, in order.
         size: number of registers.
+        results: the registers that somebody reads after a run.
+        compiled: carries all of it out, where the backend compiles plans; see docs/jax.md.
     """
 
     def __init__(
@@ -79,15 +82,19 @@ class Plan:
         stores: dict[str, int],
         fetches: list[int],
         size: int,
+        results: Collection[int],
+        backend: Backend,
     ) -> None:
         self.instructions = tuple(code)
-        self.code = tuple(encode(i) for i in code)
         self.constants = constants
         self.feeds = feeds
         self.loads = loads
         self.stores = stores
         self.fetches = fetches
         self.size = size
+        self.results = results
+        self.compiled = backend.compile(self)
+        self.code = tuple(encode(i) for i in code) if self.compiled is None else ()
 
     def registers(self, feeds: dict[str, Any], values: dict[str, Any]) -> list[Any]:
         """Registers filled with constants, feeds and persistable values."""
@@ -110,6 +117,9 @@ class Plan:
         if by is not None:
             for step in self.steps(regs):
                 by(step)
+            return
+        if self.compiled is not None:
+            self.compiled(regs)
             return
         code = iter(self.code)
         with np.errstate(all="ignore"):
@@ -152,6 +162,11 @@ class Plan:
     def _explained(self, error: Exception, index: int, regs: list[Any]) -> GradtoolError:
         instruction = self.instructions[index]
         return explained(error, instruction.op, [regs[i] for i in instruction.ins])
+
+    @staticmethod
+    def explained(error: Exception, instruction: Instruction, inputs: Sequence[Any]) -> GradtoolError:
+        """What an instruction raised, told with its operator."""
+        return explained(error, instruction.op, inputs)
 
 
 def explained(error: Exception, op: Operator | None, inputs: Sequence[Any]) -> GradtoolError:

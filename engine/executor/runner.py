@@ -161,7 +161,7 @@ class _Total:
             self.value = value
         elif isinstance(value, TensorArray):
             self.value = self.value + value
-        elif self._owned:
+        elif self._owned and isinstance(self.value, np.ndarray):
             self._xp.add(self.value, value, out=self.value)
         else:
             self.value = self._xp.asarray(self.value + value)

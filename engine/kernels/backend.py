@@ -7,7 +7,7 @@ is asked (``numba -> numpy``), and finally the definition's own kernel serves. `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,6 +21,8 @@ from ..ops.opdef import OpDef, WrittenRule
 from ..ops.readings import Ops
 
 Kernel = Callable[..., Any]
+Compiled = Callable[[list[Any]], Any]
+"""Carries out a plan: takes its registers, and leaves in them what somebody reads afterwards."""
 Override = Callable[[Mapping[str, Any], Sequence[Any]], Kernel | None]
 
 _overrides: dict[tuple[str, str], Override] = {}
@@ -50,7 +52,12 @@ class Backend:
             hold such.
         chain: the backends whose overrides are asked, in order.
         ops: every operator as a function over this backend's arrays.
+        passes: the passes over plans that pay on it; None for all of them.
+        eager: what tensors of dynamic mode are computed on where this one is chosen; None for itself.
     """
+
+    passes: frozenset[str] | None = None
+    eager: Backend | None = None
 
     def __init__(self, name: str, xp: Any, chain: tuple[str, ...]) -> None:
         self.name = name
@@ -64,6 +71,33 @@ class Backend:
     def generator(self, seed: int = 0) -> np.random.Generator:
         """Random numbers: a fresh stream for a seed other than 0, else the process's own stream."""
         return np.random.default_rng(seed) if seed else state.random.generator
+
+    # -- what a backend that compiles or has a device does differently -------------------------------------------
+
+    def separate(self, op: Any, kernel: Kernel, reference: Callable[[], Kernel]) -> Kernel:
+        """The kernel of an instruction: it takes and gives NumPy's arrays where somebody runs it by itself.
+
+        Args:
+            op: the operator of the program.
+            kernel: over this backend's arrays.
+            reference: makes the kernel that the reference backend has for *op*.
+        """
+        return kernel
+
+    def compile(self, plan: Any) -> Compiled | None:
+        """*plan* as a whole, over its registers; None where its instructions are carried out one by one."""
+        return None
+
+    def loaded(self, values: dict[str, Any], names: Iterable[str]) -> None:
+        """Have the *values* of these names where plans run; they are changed in place."""
+        for name in names:
+            value = values[name]
+            if type(value) is not np.ndarray:
+                values[name] = np.array(value)
+
+    def kept(self, value: Any) -> bool:
+        """Whether *value*, a result that is stored, stays as it is until the next run: an array of the device's."""
+        return False
 
     def bind(
         self,

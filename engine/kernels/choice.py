@@ -83,6 +83,12 @@ def current() -> Backend:
     return _Process.chosen
 
 
+def eager() -> Backend:
+    """The backend of tensors of dynamic mode that are computed now: what is current, or what that leaves them to."""
+    chosen = current()
+    return chosen.eager or chosen
+
+
 def choose(name: str) -> None:
     """Compute on the backend *name* from now on, in all threads. What was recorded or made before keeps its own.
 

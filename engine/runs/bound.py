@@ -13,7 +13,7 @@ from ..core.errors import FixedError
 from ..core.spec import in_use
 from ..ir.operator import Operator
 from ..kernels.backend import Backend
-from ..kernels.choice import current
+from ..kernels.choice import eager
 from ..ops import rare, registry
 from ..ops.opdef import OpDef
 from .timeline import NOBODY, Entry
@@ -48,7 +48,7 @@ class Binding:
     wanted: tuple[tuple[bool, ...], ...] | None = None
     mask: int = NOBODY
     padded: bool = False
-    backend: Backend = field(default_factory=current)
+    backend: Backend = field(default_factory=eager)
 
 
 def draws_nothing(op: OpDef, attrs: Mapping[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from ..core.source import Location
 from ..eager.tape import GradNode, Place
 from ..eager.tensor import Tensor
 from ..kernels.backend import Backend
-from ..kernels.choice import current
+from ..kernels.choice import eager
 from ..ops.opdef import Trait
 
 
@@ -47,7 +47,7 @@ class CallRecord:
     """Whether there may be a node of it on the tape."""
     node: GradNode | None = None
     """The node, where the operator is the user's own."""
-    backend: Backend = field(default_factory=current)
+    backend: Backend = field(default_factory=eager)
     """What computed it."""
 
 

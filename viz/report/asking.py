@@ -222,7 +222,7 @@ def _undisturbed() -> Iterator[None]:
     """What runs inside leaves the random stream, parameters and batch statistics as they are."""
     seed, generator = state.random.seed, state.random.generator
     scope = Scope()
-    scope.values = {name: np.array(value) for name, value in global_scope().values.items()}
+    scope.values.update({name: np.array(value) for name, value in global_scope().values.items()})
     try:
         with scope_guard(scope):
             yield

@@ -1,4 +1,8 @@
-"""The JAX backend: the definitions' own kernels over ``jax.numpy``, compiled by XLA for CPUs, GPUs and TPUs."""
+"""The JAX backend: the definitions' own kernels over ``jax.numpy``, compiled by XLA for CPUs, GPUs and TPUs.
+
+A plan becomes one compiled function for each set of shapes (``compilation.py``). What cannot be compiled, the reference
+computes between compiled parts (``hosted.py`` says what and why). docs/jax.md tells how all of it fits together.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +18,11 @@ def make() -> Backend:
     """
     try:
         import jax
-        import jax.numpy
     except ImportError as error:
         raise BackendError("backend 'jax' needs JAX", hint="pip install 'gradtool[jax]'") from error
     jax.config.update("jax_enable_x64", True)  # float64 and int64 are what programs say
-    return Backend("jax", jax.numpy, ("jax",))
+    jax.config.update("jax_default_matmul_precision", "highest")  # float32 means float32, also where less is faster
+    from . import pytrees, xla
+
+    pytrees.register()
+    return xla.XlaBackend("jax", ("jax",))

@@ -1,0 +1,108 @@
+"""A plan as compiled functions, with what cannot be compiled between them.
+
+Parts are found as the plan runs: tracing stops at an operator that wants values, the part is cut there, and the values
+are at hand when its turn comes. So each operator is traced at most twice, and only what really cannot be compiled is
+left out. Shapes are JAX's business: a part is traced again for shapes that it has not seen.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .hosted import BLOCK, looked_into
+from .part import HostedPart, Part, TracedPart, Untraceable, carried_out, tracing
+
+Look = Callable[[Any, Sequence[Any], Sequence[Any]], Any]
+"""``look(instruction, inputs, outputs)``: what else to compute of them, arrays in any nesting. Called while tracing; of
+what is computed between compiled parts, with the values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """An operator between compiled parts.
+
+    Attributes:
+        index: of its instruction.
+        op: the operator; None for bookkeeping.
+        reason: why it is not compiled.
+    """
+
+    index: int
+    op: Any
+    reason: str
+
+
+class Compilation:
+    """A compiled plan; calling it with the plan's registers carries it out.
+
+    Args:
+        plan: what to compile.
+        look: what else to compute.
+    """
+
+    def __init__(self, plan: Any, look: Look | None = None) -> None:
+        self.plan = plan
+        self.look = look
+        self._parts: list[Part] | None = None
+        self._changing = threading.Lock()
+
+    def __call__(self, regs: list[Any]) -> list[tuple[int, Any]]:
+        """Carry out the plan.
+
+        Returns:
+            By the index of each instruction, what :attr:`look` made of it; empty without one.
+        """
+        if tracing.get():
+            carried_out(self.plan, range(len(self.plan.instructions)), regs)
+            return []
+        if self._parts is None:
+            with self._changing:
+                if self._parts is None:
+                    self._parts = self._first_parts()
+        seen: list[tuple[int, Any]] = []
+        todo = self._parts[::-1]
+        while todo:
+            part = todo.pop()
+            try:
+                seen += part(regs)
+            except Untraceable as stop:
+                todo += self._divided(part, stop)[::-1]
+        return seen
+
+    def splits(self) -> list[Split]:
+        """What is not compiled, as far as runs have shown."""
+        parts = self._parts if self._parts is not None else self._first_parts()
+        hosted = (part for part in parts if isinstance(part, HostedPart))
+        return [Split(p.index, self.plan.instructions[p.index].op, p.reason) for p in hosted]
+
+    def _first_parts(self) -> list[Part]:
+        """The parts as far as definitions tell."""
+        parts: list[Part] = []
+        start = 0
+        for index, instruction in enumerate(self.plan.instructions):
+            reason = getattr(instruction.kernel, "reason", BLOCK)
+            if reason:
+                parts += self._compiled(start, index)
+                parts.append(HostedPart(self.plan, index, reason, self.look))
+                start = index + 1
+        return [*parts, *self._compiled(start, len(self.plan.instructions))]
+
+    def _compiled(self, start: int, stop: int) -> list[Part]:
+        return [TracedPart(self.plan, range(start, stop), self.look)] if stop > start else []
+
+    def _divided(self, part: Part, stop: Untraceable) -> list[Part]:
+        """*part* without the instruction that wants values, for this run and the later ones."""
+        kernel = self.plan.instructions[stop.index].kernel
+        kernel.reason = kernel.reason or looked_into(stop.error)
+        hosted = HostedPart(self.plan, stop.index, kernel.reason, self.look)
+        span = part.span
+        parts = [*self._compiled(span.start, stop.index), hosted, *self._compiled(stop.index + 1, span.stop)]
+        with self._changing:
+            assert self._parts is not None
+            if part in self._parts:  # nobody else has divided it
+                at = self._parts.index(part)
+                self._parts = [*self._parts[:at], *parts, *self._parts[at + 1 :]]
+        return parts

@@ -1,0 +1,241 @@
+"""Parts of a plan: a range of instructions in one compiled function, or one that is computed between such."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextvars import ContextVar
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...core.rows import RowArray
+from ...ops.opdef import Trait
+from ...ops.refusals import collecting
+from .hosted import WANTS_VALUES, NeedsValues
+from .pytrees import Refused, dense
+
+Seen = list[tuple[int, Any]]
+
+CONSTANT = 1 << 16
+"""Elements up to which what depends on constants alone is computed while tracing, and is a constant itself."""
+
+tracing: ContextVar[bool] = ContextVar("gradtool_jax_tracing", default=False)
+"""Whether this thread traces: plans of blocks are then traced, too."""
+
+
+class Untraceable(Exception):
+    """Tracing has come to an instruction that wants values."""
+
+    def __init__(self, index: int, error: Exception) -> None:
+        super().__init__(index)
+        self.index = index
+        self.error = error
+
+
+class Part:
+    """A range of instructions of *plan*.
+
+    Attributes:
+        span: their indices.
+        ins: the registers that they read and that others have written.
+        outs: those that they write and others read.
+        dead: the registers among *ins* that nobody reads any more.
+    """
+
+    def __init__(self, plan: Any, span: range, look: Any) -> None:
+        self.plan = plan
+        self.span = span
+        self.look = look
+        inside = [plan.instructions[n] for n in span]
+        written = {r for i in inside for r in i.outs}
+        later = {r for i in plan.instructions[span.stop :] for r in i.ins} | set(plan.results)
+        self.ins = sorted({r for i in inside for r in i.ins} - written)
+        self.outs = sorted(r for r in written & later if r >= 0)
+        self.dead = [r for r in self.ins if r not in later]
+
+    def __call__(self, regs: list[Any]) -> Seen:
+        """Carry them out."""
+        raise NotImplementedError
+
+
+class HostedPart(Part):
+    """One instruction that is not compiled.
+
+    Attributes:
+        index: of the instruction.
+        reason: why.
+    """
+
+    def __init__(self, plan: Any, index: int, reason: str, look: Any) -> None:
+        super().__init__(plan, range(index, index + 1), look)
+        self.index = index
+        self.reason = reason
+
+    def __call__(self, regs: list[Any]) -> Seen:
+        instruction = self.plan.instructions[self.index]
+        inputs = [regs[r] for r in instruction.ins]
+        with np.errstate(all="ignore"):
+            try:
+                result = instruction.kernel(*inputs)
+                outputs = tuple(result) if instruction.spread else (result,)
+            except Exception as error:
+                raise self.plan.explained(error, instruction, inputs) from error
+        for r, value in zip(instruction.outs, outputs, strict=True):
+            regs[r] = value
+        seen = [] if self.look is None else [(self.index, self.look(instruction, inputs, outputs))]
+        for r in self.dead:
+            regs[r] = None
+        return seen
+
+
+class TracedPart(Part):
+    """Instructions in one compiled function.
+
+    The registers of parameters that it updates, and that nobody reads afterwards, are given to XLA to be overwritten
+    (*donated*), as long as nothing can fail behind it: what a scope holds must survive an error.
+    """
+
+    def __init__(self, plan: Any, span: range, look: Any) -> None:
+        super().__init__(plan, span, look)
+        stored = {plan.loads[name]: r for name, r in plan.stores.items() if name in plan.loads}
+        is_last = span.stop == len(plan.instructions)
+        self.donated = [r for r in self.dead if is_last and stored.get(r) in self.outs]
+        self._stored = [self.outs.index(stored[r]) for r in self.donated]
+        given = set(self.donated)
+        self.others = [r for r in self.ins if r not in given]
+        self._results = set(plan.results)
+        self._donating = jax.jit(self._traced, donate_argnums=0)
+        self._sparing = jax.jit(self._traced)
+
+    def __call__(self, regs: list[Any]) -> Seen:
+        donated = [regs[r] for r in self.donated]
+        others = [regs[r] for r in self.others]
+        for r in self.donated:
+            regs[r] = None
+        function = self._donating if _owned_alone(donated) else self._sparing
+        try:
+            outputs, refused, wrong, seen = function(donated, others)
+        except Untraceable:
+            for r, value in zip(self.donated, donated, strict=True):
+                regs[r] = value
+            raise
+        if refused:
+            self._refuse(refused, wrong)
+        for r in self.dead:
+            regs[r] = None
+        for r, value in zip(self.outs, outputs, strict=True):
+            regs[r] = value
+        return list(seen)
+
+    def _refuse(self, refused: Sequence[Refused], wrong: Any) -> None:
+        flags = np.asarray(wrong)
+        if flags.any():
+            first = refused[int(flags.argmax())]
+            error = first.exception()
+            raise self.plan.explained(error, self.plan.instructions[first.index], ()) from None
+
+    def _traced(self, donated: list[Any], others: list[Any]) -> Any:
+        """The function that is compiled: values of registers to values of registers."""
+        regs: list[Any] = [None] * self.plan.size
+        for r, value in zip(self.donated, donated, strict=True):
+            regs[r] = value
+        for r, value in zip(self.others, others, strict=True):
+            regs[r] = value
+        token = tracing.set(True)
+        try:
+            refused, seen = carried_out(self.plan, self.span, regs, self.look)
+        finally:
+            tracing.reset(token)
+        outputs = [self._given(r, regs[r]) for r in self.outs]
+        wrong = jnp.stack([jnp.asarray(r.wrong) for r in refused]) if refused else None
+        if wrong is not None:  # what was given away has to stay what it was
+            fine = ~wrong.any()
+            for place, before in zip(self._stored, donated, strict=True):
+                outputs[place] = jnp.where(fine, outputs[place], before)
+        return outputs, refused, wrong, seen
+
+    def _given(self, register: int, value: Any) -> Any:
+        """What leaves the function: of what leaves the plan, whole tables."""
+        return dense(value) if register in self._results and isinstance(value, RowArray) else value
+
+
+def _references(arrays: Sequence[Any]) -> int:
+    """The most references that there are to one of *arrays*."""
+    return max(map(sys.getrefcount, arrays), default=0)
+
+
+def _owned_alone(arrays: Sequence[Any]) -> bool:
+    """Whether nobody but a scope and the list holds the *arrays*: another thread may be running with them."""
+    return _references(arrays) <= _ALONE
+
+
+_scope = {"w": object()}
+_ALONE = _references([_scope["w"]])
+"""What :func:`_references` gives for what a scope and the list hold; interpreters count differently."""
+
+
+def carried_out(plan: Any, span: range, regs: list[Any], look: Any = None) -> tuple[list[Refused], Seen]:
+    """Trace the instructions of *plan* in *span* over its registers.
+
+    Returns:
+        What may turn out to be wrong, and what *look* made of the instructions.
+
+    Raises:
+        Untraceable: an instruction wants values.
+        GradtoolError: an instruction failed; told with its operator and line.
+    """
+    all_refused: list[Refused] = []
+    seen: Seen = []
+    for index in span:
+        instruction = plan.instructions[index]
+        inputs = [regs[r] for r in instruction.ins]
+        with collecting() as refusals, np.errstate(all="ignore"):
+            try:
+                result = _result(instruction, inputs)
+                outputs = tuple(result) if instruction.spread else (result,)
+            except WANTS_VALUES as error:
+                raise Untraceable(index, error) from error
+            except Untraceable as inner:  # in a block
+                raise Untraceable(index, inner.error) from inner
+            except Exception as error:
+                raise plan.explained(error, instruction, inputs) from error
+        all_refused += [Refused(r.wrong, r.values, r.error, index) for r in refusals]
+        for r, value in zip(instruction.outs, outputs, strict=True):
+            regs[r] = value
+        if look is not None:
+            seen.append((index, look(instruction, inputs, outputs)))
+    return all_refused, seen
+
+
+def _result(instruction: Any, inputs: Sequence[Any]) -> Any:
+    """What an instruction gives while it is traced."""
+    kernel = instruction.kernel
+    traced = getattr(kernel, "traced", None)
+    if traced is None:
+        return kernel(*inputs)
+    if kernel.reason:  # in a block
+        raise NeedsValues(kernel.reason)
+    if _is_constant(kernel.op, inputs):
+        try:
+            return kernel.reference(*inputs)
+        except WANTS_VALUES:
+            pass  # more than the shape is read after all
+    known = any(isinstance(v, np.ndarray) for v in inputs)
+    try:
+        return traced(*inputs)
+    except WANTS_VALUES:
+        if not known:
+            raise
+        return traced(*[jnp.asarray(v) if isinstance(v, np.ndarray) else v for v in inputs])
+
+
+def _is_constant(op: Any, inputs: Sequence[Any]) -> bool:
+    """Whether what *op* gives follows from constants or shapes, and is small."""
+    if op.op.trait & Trait.LIKE:
+        known = all(v is None or hasattr(v, "shape") for v in inputs)
+    else:
+        known = all(v is None or isinstance(v, np.ndarray) for v in inputs)
+    return known and all(0 <= v.spec.count <= CONSTANT for v in op.output_variables())

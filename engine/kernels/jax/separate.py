@@ -1,0 +1,42 @@
+"""The kernel of one instruction, run by itself or traced as a part of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+from ...ops.refusals import collecting
+from .hosted import reason
+from .pytrees import at_home, on_device
+
+
+class SeparateKernel:
+    """A kernel that takes and gives NumPy's arrays, as whoever watches a run wants them.
+
+    Attributes:
+        op: the operator of the program.
+        traced: the kernel over JAX's arrays, for who traces it.
+        reason: why it is not compiled; empty where it is.
+    """
+
+    def __init__(self, op: Any, traced: Callable[..., Any], reference: Callable[[], Callable[..., Any]]) -> None:
+        self.op = op
+        self.traced = traced
+        self.reason = reason(op)
+        self._reference = reference
+
+    @cached_property
+    def reference(self) -> Callable[..., Any]:
+        """The kernel of the reference backend."""
+        return self._reference()
+
+    def __call__(self, *operands: Any) -> Any:
+        if self.reason:
+            return self.reference(*map(at_home, operands))
+        with collecting() as refusals:
+            results = self.traced(*map(on_device, operands))
+        for refusal in refusals:
+            if at_home(refusal.wrong):
+                raise refusal.error(*map(at_home, refusal.values))
+        return at_home(results)
