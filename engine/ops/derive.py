@@ -55,7 +55,7 @@ def derive(op: OpDef) -> OpDef:
         outputs,
         kernel,
         defaults=op.defaults,
-        trait=op.trait & Trait.INTERNAL,
+        trait=op.trait & (Trait.INTERNAL | Trait.VALUES),
         forward=op,
     )
     new.rule = DerivedRule(new)

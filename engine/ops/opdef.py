@@ -132,6 +132,7 @@ class OpDef:
         forward: for a gradient operator, the operator that it differentiates.
         holds_blocks: whether it has attributes that refer to blocks, which it runs. What such an operator computes,
             and its gradient, follow from its blocks; its rule only says which slots take part.
+        sized: the input slots whose values say how large its results are (see :func:`op`).
         has_effect: whether the trait says EFFECT.
     """
 
@@ -155,6 +156,7 @@ class OpDef:
         "output_index",
         "outputs",
         "rule",
+        "sized",
         "trait",
         "type",
     )
@@ -178,6 +180,7 @@ class OpDef:
         trait: Trait = Trait.NONE,
         differentiable: bool = True,
         forward: OpDef | None = None,
+        sized: str | Callable[[Mapping[str, Any]], str] = "",
     ) -> None:
         self.name = name
         self.type = type_
@@ -188,6 +191,7 @@ class OpDef:
         self.trait = trait
         self.differentiable = differentiable
         self.forward = forward
+        self.sized = sized
         # No generators here and below: these run for every operator of a definition file, at start-up.
         self.holds_blocks = "blocks" in self.defaults
         for default in self.defaults.values():
@@ -291,6 +295,27 @@ class OpDef:
             self._grad = derive(self)
         return self._grad
 
+    def needs_values(self, operands: Sequence[Any], attrs: Mapping[str, Any]) -> bool:
+        """Whether the shapes of its results, or what it does, depend on values among these *operands*.
+
+        Args:
+            operands: what stands in each input slot (arrays, specs, names, …), None or nothing where it is empty.
+            attrs: every attribute.
+        """
+        return Trait.VALUES in self.trait or any(_filled(operands[i]) for i in self.sized_places(attrs))
+
+    def sized_places(self, attrs: Mapping[str, Any]) -> tuple[int, ...]:
+        """The places of the input slots whose values say how large the results are.
+
+        A gradient operator reads those of its forward operator, as far as it reads more than their shapes.
+        """
+        if self.forward is None:
+            names = self.sized if isinstance(self.sized, str) else self.sized(attrs)
+            return tuple([self.input_index[name] for name in names.split()])
+        assert self.forward.rule is not None
+        reads, sized = self.forward.rule.reads, self.forward.sized_places(attrs)
+        return tuple([i for i, r in enumerate(reads) if r.kind == "in" and r.place in sized and not r.like])
+
     @property
     def takes(self) -> types.Takes:
         """Which types of elements it takes, and which of its operands decide what it computes in."""
@@ -333,6 +358,10 @@ class OpDef:
     def run(self, backend: Any, operands: Iterable[Operand], attrs: Mapping[str, Any]) -> Any:
         """Call the kernel with the attributes that it takes."""
         return self.kernel(backend, *operands, **{n: attrs[n] for n in self.kernel_attrs})
+
+
+def _filled(operand: Any) -> bool:
+    return bool(operand) if isinstance(operand, (list, tuple)) else operand is not None
 
 
 def _read_attrs(op: OpDef) -> tuple[str, ...]:
@@ -396,6 +425,7 @@ def op(
     attrs: Mapping[str, Any] | None = None,
     trait: Trait = Trait.NONE,
     differentiable: bool = True,
+    sized: str | Callable[[Mapping[str, Any]], str] = "",
 ) -> Callable[[Callable[..., Any]], OpDef]:
     """Define an operator; decorates its kernel.
 
@@ -407,6 +437,9 @@ def op(
         type: what programs call it; the name by default.
         attrs: every attribute with its default.
         differentiable: False for an operator through which no gradient can pass (comparisons, shapes, …).
+        sized: the input slots whose values say how large the results are (``"Shape ShapeTensor"``): with one of them
+            it is as with :attr:`Trait.VALUES`, without them it can be compiled. Or a function that tells them from
+            the attributes.
     """
 
     def define(kernel: Callable[..., Any]) -> OpDef:
@@ -420,6 +453,7 @@ def op(
             defaults=attrs,
             trait=trait,
             differentiable=differentiable,
+            sized=sized,
         )
         register(new)
         return new

@@ -48,13 +48,30 @@ def refuse(wrong: Any, error: Callable[..., Exception], *values: Any) -> None:
         values: small arrays: what the message tells.
     """
     if isinstance(wrong, (bool, np.bool_, np.ndarray)):
-        if np.any(wrong):
+        if wrong.any() if isinstance(wrong, np.ndarray) else wrong:
             raise error(*map(np.asarray, values))
         return
     noted = _collected.get()
     if noted is None:
         raise ExecutionError("values are refused while compiling, and nobody takes note of it")
     noted.append(Refusal(wrong.any(), error, values))
+
+
+def first_of(values: Any, wrong: Any) -> Any:
+    """The first of *values* where *wrong* holds; any of them where it holds nowhere."""
+    return values.reshape(-1)[wrong.reshape(-1).argmax()] if values.size else values.sum()
+
+
+def refuse_outside(numbers: Any, low: int, high: int, error: Callable[[Any], Exception]) -> None:
+    """Raise ``error(number)`` if one of *numbers* is below *low*, or not below *high*: with the smallest or largest."""
+    if numbers.size:
+        least, most = numbers.min(), numbers.max()
+        refuse((least < low) | (most >= high), lambda a, b: error(a if a < low else b), least, most)
+
+
+def may_hold(condition: Any) -> bool:
+    """Whether any element of *condition* holds; where that is not known yet, that it may."""
+    return bool(condition.any()) if isinstance(condition, np.ndarray) else True
 
 
 @contextmanager

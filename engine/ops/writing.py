@@ -23,9 +23,66 @@ def put(array: Any, at: Any, values: Any) -> Any:
     return array.at[at].set(values)
 
 
+def put_last(array: Any, at: tuple[Any, ...], values: Any) -> Any:
+    """*array* with *values* at the places *at*, arrays of whole numbers of one shape; of equal places the last wins."""
+    if isinstance(array, np.ndarray):
+        array[at] = values
+        return array
+    # Compiled code may write in any order: the number of the one that is to win is settled first.
+    xp = array.__array_namespace__()
+    order = xp.arange(at[0].size).reshape(at[0].shape)
+    latest = xp.zeros(array.shape[: len(at)], order.dtype).at[at].max(order)
+    rows = xp.where(latest[at] == order, at[0], array.shape[0])  # the others are written nowhere
+    return array.at[(rows, *at[1:])].set(values, mode="drop")
+
+
+def into(function: Any, array: Any) -> Any:
+    """``function(array)``, which takes the place of *array*."""
+    return function(array, out=array) if isinstance(array, np.ndarray) else function(array)
+
+
+def combine(function: Any, array: Any, at: Any, values: Any) -> Any:
+    """*array* with ``function(what is there, values)`` at the places *at*, of which none comes twice.
+
+    Args:
+        function: of the array module, of two arrays: ``k.xp.maximum``.
+        at: an index that NumPy gives a view for.
+    """
+    if isinstance(array, np.ndarray):
+        part = array[at]
+        function(part, values, out=part)
+        return array
+    return array.at[at].set(function(array[at], values))
+
+
+def add_to(array: Any, at: Any, values: Any) -> Any:
+    """*array* with *values* added at the places *at*, of which none comes twice (slices, for example)."""
+    if isinstance(array, np.ndarray):
+        array[at] += values
+        return array
+    return array.at[at].add(values)
+
+
 def add_at(array: Any, at: Any, values: Any) -> Any:
     """*array* with *values* added at the places *at*; places that occur several times get all of them."""
     if isinstance(array, np.ndarray):
         np.add.at(array, at, values)
         return array
     return array.at[at].add(values)
+
+
+def put_along(array: Any, places: Any, values: Any, axis: int) -> Any:
+    """*array* with *values* at *places* along *axis*, as ``numpy.put_along_axis``; of equal places any may win."""
+    if isinstance(array, np.ndarray):
+        np.put_along_axis(array, places, values, axis)
+        return array
+    return array.at[_along(array, places, axis)].set(values)
+
+
+def _along(array: Any, places: Any, axis: int) -> tuple[Any, ...]:
+    """The index of *places* along *axis*: in every other dimension they stand where they are."""
+    axis %= array.ndim
+    return tuple(
+        places if i == axis else np.arange(n).reshape([-1 if i == j else 1 for j in range(array.ndim)])
+        for i, n in enumerate(places.shape)
+    )

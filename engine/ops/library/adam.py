@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..samples import between, bools
-from .optimizer import new, number, updates, weights
+from .optimizer import holds, new, number, unless, updates, weights
 
 
 def _rounded(k, beta, like):
@@ -53,8 +53,9 @@ def _define(name, doc, decays=False):
         epsilon_tensor,
         **attrs,
     ):
-        if skip is not None and bool(skip.reshape(())):
-            return param, moment1, moment2, moment2_max, beta1_pow, beta2_pow, master
+        before = param, moment1, moment2, moment2_max, beta1_pow, beta2_pow, master
+        if skip is not None and holds(skip):
+            return before
         w, g, rate = weights(param, grad, master, rate)
         beta1 = _rounded(k, attrs["beta1"], w) if beta1_tensor is None else number(beta1_tensor, w)
         beta2 = _rounded(k, attrs["beta2"], w) if beta2_tensor is None else number(beta2_tensor, w)
@@ -72,7 +73,8 @@ def _define(name, doc, decays=False):
         grows = not attrs["use_global_beta_pow"]
         powers = (beta1_pow * beta1, beta2_pow * beta2) if grows else (beta1_pow * 1.0, beta2_pow * 1.0)
         p_new, master_new = new(param, master, w_new)
-        return p_new, m, v, None if moment2_max is None else peak, *powers, master_new
+        after = p_new, m, v, None if moment2_max is None else peak, *powers, master_new
+        return after if skip is None else unless(k.xp, skip, before, after)
 
     kernel.__doc__ = doc
     return updates(name, ADAM_SLOTS, {**ADAM, **DECAY} if decays else ADAM)(kernel)
@@ -193,8 +195,9 @@ def lamb(
 
     The proportion is kept where weights decay, or everywhere with always_adapt.
     """
-    if skip is not None and bool(skip.reshape(())):
-        return param, moment1, moment2, beta1_pow, beta2_pow, master
+    before = param, moment1, moment2, beta1_pow, beta2_pow, master
+    if skip is not None and holds(skip):
+        return before
     w, g, rate = weights(param, grad, master, rate)
     beta1, beta2 = _rounded(k, beta1, w), _rounded(k, beta2, w)
     moment1 = beta1 * moment1 + (1 - beta1) * g
@@ -207,7 +210,8 @@ def lamb(
         nothing = (size == 0) | (length == 0)
         rate = k.xp.where(nothing, rate, rate * size / k.xp.where(length == 0, 1, length))
     w_new, master_new = new(param, master, w - (rate * direction).astype(w.dtype))
-    return w_new, moment1, moment2, beta1_pow * beta1, beta2_pow * beta2, master_new
+    after = w_new, moment1, moment2, beta1_pow * beta1, beta2_pow * beta2, master_new
+    return after if skip is None else unless(k.xp, skip, before, after)
 
 
 @lamb.samples

@@ -71,6 +71,7 @@ def _(k, mask, dout):
     type="one_hot_v2",
     attrs={"depth": -1, "dtype": 5, "allow_out_of_range": False},
     differentiable=False,
+    sized="depth_tensor",
 )
 def one_hot(k, x, depth_tensor, *, depth, dtype, allow_out_of_range):
     """For each number a vector of *depth* zeros with a one at that place."""

@@ -23,7 +23,13 @@ CONSTANT = {
 }
 
 
-@op("fill_constant", "ValueTensor? ShapeTensor? ShapeTensorList* -> Out", attrs=CONSTANT, differentiable=False)
+@op(
+    "fill_constant",
+    "ValueTensor? ShapeTensor? ShapeTensorList* -> Out",
+    attrs=CONSTANT,
+    differentiable=False,
+    sized="ShapeTensor ShapeTensorList",
+)
 def fill_constant(k, value_tensor, shape_tensor, shape_tensor_list, *, shape, dtype, value, str_value):
     """A tensor of one value; the shape may come from a tensor, or from one tensor per dimension."""
     shape = made_shape(shape, shape_tensor, shape_tensor_list)
@@ -57,7 +63,13 @@ def made_shape(shape, shape_tensor, shape_tensor_list):
     return wholes(shape_tensor_list) if shape_tensor_list else shape
 
 
-@op("empty", "ShapeTensor? ShapeTensorList* -> Out", attrs={"shape": (), "dtype": 5}, differentiable=False)
+@op(
+    "empty",
+    "ShapeTensor? ShapeTensorList* -> Out",
+    attrs={"shape": (), "dtype": 5},
+    differentiable=False,
+    sized="ShapeTensor ShapeTensorList",
+)
 def empty(k, shape_tensor, shape_tensor_list, *, shape, dtype):
     """A tensor to be overwritten; it holds zeros, so that a run that reads it can be repeated."""
     return k.xp.zeros(made_shape(shape, shape_tensor, shape_tensor_list), dtype_of(dtype).numpy)
@@ -152,7 +164,7 @@ def _(start, end, step):
     return start.with_shape((UNKNOWN,))
 
 
-@op("linspace", "Start Stop Num -> Out", attrs={"dtype": 5}, differentiable=False)
+@op("linspace", "Start Stop Num -> Out", attrs={"dtype": 5}, trait=Trait.VALUES, differentiable=False)
 def linspace(k, start, stop, num, *, dtype):
     """*num* numbers from *start* to *stop*, both included, evenly spaced."""
     values = k.xp.linspace(start.reshape(()).item(), stop.reshape(()).item(), int(num.reshape(())))
@@ -164,7 +176,7 @@ def _(start, stop, num, *, dtype):
     return TensorSpec((UNKNOWN,), dtype)
 
 
-@op("logspace", "Start Stop Num Base -> Out", attrs={"dtype": 5}, differentiable=False)
+@op("logspace", "Start Stop Num Base -> Out", attrs={"dtype": 5}, trait=Trait.VALUES, differentiable=False)
 def logspace(k, start, stop, num, base, *, dtype):
     """Powers of *base*, their exponents evenly spaced from *start* to *stop*, both included."""
     exponents = k.xp.linspace(start.reshape(()).item(), stop.reshape(()).item(), int(num.reshape(())))

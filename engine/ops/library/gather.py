@@ -40,7 +40,7 @@ def _taken_spec(x, index, axis, name):
     return x.with_shape((*x.shape[:at], *index.shape[:1], *x.shape[at + 1 :]))
 
 
-@op("gather", "X Index Axis? -> Out", attrs={"axis": 0}, trait=Trait.MOVES)
+@op("gather", "X Index Axis? -> Out", attrs={"axis": 0}, trait=Trait.MOVES, sized="Axis")
 def gather(k, x, index, axis_tensor, *, axis):
     """The slices of *x* at *index* along *axis*."""
     axis = _number(axis, axis_tensor)

@@ -21,7 +21,13 @@ def _times(repeats, repeats_tensor, size):
     return repeats_tensor
 
 
-@op("repeat_interleave", "X RepeatsTensor? -> Out", attrs={"Repeats": 0, "dim": 0}, trait=Trait.MOVES)
+@op(
+    "repeat_interleave",
+    "X RepeatsTensor? -> Out",
+    attrs={"Repeats": 0, "dim": 0},
+    trait=Trait.MOVES,
+    sized="RepeatsTensor",
+)
 def repeat_interleave(k, x, repeats_tensor, *, Repeats, dim):
     """Every slice of *x* along a dimension several times in a row."""
     return k.xp.repeat(x, _times(Repeats, repeats_tensor, x.shape[dim]), axis=dim)

@@ -18,7 +18,7 @@ def _joined(dims):
     return UNKNOWN if UNKNOWN in dims else sum(dims)
 
 
-@op("concat", "X* AxisTensor? -> Out", attrs={"axis": 0}, trait=Trait.MOVES)
+@op("concat", "X* AxisTensor? -> Out", attrs={"axis": 0}, trait=Trait.MOVES, sized="AxisTensor")
 def concat(k, xs, axis_tensor, *, axis):
     """The tensors one after another along *axis*."""
     return k.xp.concatenate(xs, axis=_axis(axis, axis_tensor))
@@ -92,7 +92,11 @@ def _sections(length, num, sections):
 
 
 @op(
-    "split", "X AxisTensor? SectionsTensorList* -> Out*", attrs={"axis": 0, "num": 0, "sections": ()}, trait=Trait.MOVES
+    "split",
+    "X AxisTensor? SectionsTensorList* -> Out*",
+    attrs={"axis": 0, "num": 0, "sections": ()},
+    trait=Trait.MOVES,
+    sized="AxisTensor SectionsTensorList",
 )
 def split(k, x, axis_tensor, sections_list, *, axis, num, sections):
     """Consecutive parts along *axis*: *num* equal ones, or of the lengths *sections*."""

@@ -9,6 +9,7 @@ from ...core.spec import UNKNOWN
 from ..infer import axes_in, axis_in
 from ..opdef import Like, Trait, op
 from ..samples import distinct, exactly, ints
+from ..writing import put, put_along
 
 
 def _one_of(name, x, axis, keepdim):
@@ -50,8 +51,8 @@ def kthvalue(backend, x, *, k, axis, keepdim):
     xp = backend.xp
     if not x.ndim:
         return x, xp.zeros((), "int64")
-    order = xp.argsort(x, axis=axis, kind="stable")
-    return _taken(xp, x, xp.take(order, [k - 1], axis), axis, keepdim)
+    order = xp.argsort(x, axis=axis, stable=True)
+    return _taken(xp, x, xp.take(order, xp.asarray([k - 1]), axis), axis, keepdim)
 
 
 @kthvalue.infer
@@ -69,11 +70,10 @@ def mode(k, x, *, axis, keepdim):
     xp = k.xp
     if not x.ndim:
         return x, xp.zeros((), "int64")
-    order = xp.moveaxis(xp.argsort(x, axis=axis, kind="stable"), axis, -1)
+    order = xp.moveaxis(xp.argsort(x, axis=axis, stable=True), axis, -1)
     values = xp.take_along_axis(xp.moveaxis(x, axis, -1), order, -1)
     places = xp.broadcast_to(xp.arange(values.shape[-1]), values.shape)
-    begins = xp.ones(values.shape, bool)
-    begins[..., 1:] = values[..., 1:] != values[..., :-1]
+    begins = put(xp.ones(values.shape, bool), (..., slice(1, None)), values[..., 1:] != values[..., :-1])
     started = xp.maximum.accumulate(xp.where(begins, places, 0), axis=-1)
     longest = xp.argmax(places - started, axis=-1, keepdims=True)
     return _taken(xp, x, xp.moveaxis(xp.take_along_axis(order, longest, -1), -1, axis), axis, keepdim)
@@ -122,7 +122,7 @@ def nanmedian(k, x, *, axis, keepdim, mode):
     flat = _folded(xp, x, axis)
     missing = xp.isnan(flat) if x.dtype.kind == "f" else xp.zeros(flat.shape, bool)
     counts = xp.maximum(flat.shape[-1] - missing.sum(axis=-1), 1)
-    order = xp.argsort(flat, axis=-1, kind="stable")
+    order = xp.argsort(flat, axis=-1, stable=True)
     middle = (counts - 1) // 2
     ranks = xp.stack([middle, counts // 2], -1) if mode == "avg" else middle[..., None]
     places = xp.take_along_axis(order, ranks, -1)
@@ -167,8 +167,7 @@ def median_parts(k, x, index, *, axis, mode):
     flat = _folded(xp, x, axis)
     places = index.reshape((*flat.shape[:-1], -1))
     values = xp.take_along_axis(flat, places, -1)
-    parts = xp.zeros(flat.shape, "int64")
-    xp.put_along_axis(parts, places, places.shape[-1], -1)
+    parts = put_along(xp.zeros(flat.shape, "int64"), places, places.shape[-1], -1)
     if mode == "avg" or len(axis) != 1:
         equal = flat == values[..., :1]
         shared = equal * equal.sum(axis=-1, keepdims=True)

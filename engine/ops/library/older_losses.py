@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN
 from ..composed import composed
 from ..opdef import Late, Like, Trait, op
+from ..refusals import refuse_outside
 from ..samples import exactly, ints, simplex
 from .placing import _alike
 
@@ -45,6 +48,10 @@ def shape_kept(k, x):
     return k.xp.zeros((0, *x.shape), x.dtype)
 
 
+def _no_class(count, label):
+    return IndexError(f"cross_entropy2: label {label} is out of range for {count} classes")
+
+
 @op("cross_entropy2", "X Label -> Y XShape MatchX", attrs={"ignore_index": -100})
 def cross_entropy2(k, x, label, *, ignore_index):
     """Minus the logarithm of the probability that *X* gives to each label, 0 where it is *ignore_index*.
@@ -52,12 +59,9 @@ def cross_entropy2(k, x, label, *, ignore_index):
     MatchX holds these probabilities.
     """
     xp = k.xp
-    real = label[label != ignore_index]
-    if real.size and (real.min() < 0 or real.max() >= x.shape[-1]):
-        bad = real.min() if real.min() < 0 else real.max()
-        raise IndexError(f"cross_entropy2: label {bad} is out of range for {x.shape[-1]} classes")
-    match = pick_label.kernel(k, x, label, ignore_index=ignore_index)
     ignored = label == ignore_index
+    refuse_outside(xp.where(ignored, 0, label), 0, x.shape[-1], partial(_no_class, x.shape[-1]))
+    match = pick_label.kernel(k, x, label, ignore_index=ignore_index)
     loss = -xp.log(xp.where(ignored, xp.ones((), x.dtype), match))
     return loss, xp.zeros((0, *x.shape), x.dtype), match
 

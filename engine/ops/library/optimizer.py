@@ -12,6 +12,7 @@ from ...core.errors import ShapeError
 from ...core.spec import UNKNOWN
 from ..opdef import op
 from ..samples import between
+from .shape_tensors import known
 
 
 def updates(name, signature, attrs, numbers=None):
@@ -80,6 +81,19 @@ def weights(param, grad, master, rate):
 def new(param, master, w):
     """ParamOut and MasterParamOut."""
     return w.astype(param.dtype), None if master is None else w
+
+
+def holds(flag):
+    """Whether a bool of one element is known to hold: where a program is compiled, nothing is known yet."""
+    return known(flag) and bool(flag.reshape(()))
+
+
+def unless(xp, flag, before, after):
+    """*after*, but *before* where *flag*, a bool of one element, turns out to hold; entry by entry, None is none."""
+    if known(flag):
+        return after  # see `holds`
+    keeps = flag.reshape(())
+    return tuple([None if a is None else xp.where(keeps, b, a) for b, a in zip(before, after, strict=True)])
 
 
 @updates("sgd", "Param LearningRate Grad MasterParam? -> ParamOut MasterParamOut?", {})

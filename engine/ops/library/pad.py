@@ -6,6 +6,7 @@ from ...core.errors import ShapeError, UnsupportedError
 from ...core.spec import UNKNOWN
 from ..opdef import Like, Trait, op
 from ..samples import exactly
+from ..writing import add_at, put
 from .shape_tensors import whole
 
 # -- pad3d ------------------------------------------------------------------------------------------------------------
@@ -48,15 +49,14 @@ def _given(paddings, tensor):
     return paddings if tensor is None else whole(tensor)
 
 
-@op("pad3d", "X Paddings? -> Out", attrs=PAD, trait=Trait.MOVES)
+@op("pad3d", "X Paddings? -> Out", attrs=PAD, trait=Trait.MOVES, sized="Paddings")
 def pad3d(k, x, paddings_tensor, *, paddings, mode, value, data_format):
     """Five dimensions with a border around the inner three: constant, mirrored, repeated or wrapped around."""
     sides = _sides(_given(paddings, paddings_tensor), data_format)
     if mode == "constant":
         out = k.xp.full([n + b + a for n, (b, a) in zip(x.shape, sides, strict=True)], value, x.dtype)
         inner, places = _centers(x.shape, sides)
-        out[places] = x[inner]
-        return out
+        return put(out, places, x[inner])
     for axis, (before, after) in enumerate(sides):
         if before or after:
             x = k.xp.take(x, _source(k, x.shape[axis], before, after, mode), axis=axis)
@@ -98,16 +98,13 @@ def unpad3d(k, x, like, paddings_tensor, *, paddings, mode, data_format):
     sides = _sides(_given(paddings, paddings_tensor), data_format)
     if mode == "constant":
         inner, places = _centers(like.shape, sides)
-        out = k.xp.zeros(like.shape, x.dtype)
-        out[inner] = x[places]
-        return out
+        return put(k.xp.zeros(like.shape, x.dtype), inner, x[places])
     for axis, (before, after) in reversed(list(enumerate(sides))):
         if before or after:
             size = like.shape[axis]
             out = k.xp.zeros((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype)
             source = _source(k, size, before, after, mode)
-            k.xp.add.at(k.xp.moveaxis(out, axis, 0), source, k.xp.moveaxis(x, axis, 0))
-            x = out
+            x = k.xp.moveaxis(add_at(k.xp.moveaxis(out, axis, 0), source, k.xp.moveaxis(x, axis, 0)), 0, axis)
     return x
 
 

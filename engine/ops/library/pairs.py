@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...core.errors import UsageError
 from ..infer import broadcast
 from ..opdef import Like, Trait, op
+from ..refusals import refuse
 from ..samples import between, exactly, ints
 
 
@@ -115,12 +118,16 @@ def lcm(k, x, y):
     return k.xp.lcm(x, y)
 
 
+def _too_far(name, bits):
+    return UsageError(f"{name}: numbers of {bits} bits are shifted by 0 to {bits - 1} places")
+
+
 def _shift(name, left):
     def kernel(k, x, y, *, is_arithmetic):
         xp = k.xp
         bits = x.dtype.itemsize * 8
-        if x.size and y.size and ((y < 0) | (y >= bits)).any():
-            raise UsageError(f"{name}: numbers of {bits} bits are shifted by 0 to {bits - 1} places")
+        if x.size:
+            refuse((y < 0) | (y >= bits), partial(_too_far, name, bits))
         if left:
             return xp.left_shift(x, y)
         if is_arithmetic or x.dtype.kind == "u":

@@ -9,6 +9,7 @@ from ...core.spec import UNKNOWN
 from ..infer import axis_in, broadcast
 from ..opdef import Like, Trait, op
 from ..samples import exactly, ints
+from ..writing import add_at, put
 from .gather import _checked, _point_index
 
 
@@ -22,8 +23,8 @@ def index_add(k, x, index, value, *, axis):
     """*X* with the slices of *AddValue* added to those at *Index* along *axis*; a place may come several times."""
     out = k.xp.array(x)
     places = _checked(index.reshape(-1), x.shape[axis], "index_add")
-    k.xp.add.at(k.xp.moveaxis(out, axis, 0), places, k.xp.moveaxis(value, axis, 0))
-    return out
+    target = add_at(k.xp.moveaxis(out, axis, 0), places, k.xp.moveaxis(value, axis, 0))
+    return k.xp.moveaxis(target, 0, axis)
 
 
 @index_add.infer
@@ -66,8 +67,7 @@ def scatter_nd_add(k, x, index, updates):
     out = k.xp.array(x)
     places = _point_index(index, x.shape, "scatter_nd_add")
     if places:
-        k.xp.add.at(out, places, updates)
-        return out
+        return add_at(out, places, updates)
     return out + updates.reshape((math.prod(index.shape[:-1]), *x.shape)).sum(axis=0, dtype=x.dtype)
 
 
@@ -106,7 +106,12 @@ def _(k, x: Like, index, dout):
 def multiplex(k, ids, xs):
     """Rows of several tensors of one shape: the i-th comes from the tensor that *Ids* names in its i-th row."""
     which = _checked(ids.reshape(-1), len(xs), "multiplex")
-    return k.xp.stack([xs[n][i] for i, n in enumerate(which.tolist())]) if len(which) else xs[0][:0]
+    if len(which) > len(xs[0]):
+        raise ShapeError(f"multiplex: Ids {list(ids.shape)} has more rows than X {list(xs[0].shape)}")
+    out = k.xp.array(xs[0][: len(which)])
+    for n, x in enumerate(xs[1:], 1):
+        out = k.xp.where((which == n).reshape((-1,) + (1,) * (x.ndim - 1)), x[: len(which)], out)
+    return out
 
 
 @multiplex.infer
@@ -126,10 +131,10 @@ def _(k, ids, xs: Like, dout):
 @op("rows_of", "X Ids Y -> Out", attrs={"which": 0}, trait=Trait.INTERNAL | Trait.MOVES)
 def rows_of(k, x, ids, like, *, which):
     """The first rows of zeros like *like*, those of *x* where *ids* has that number."""
-    out = k.xp.zeros(like.shape, x.dtype)
-    (rows,) = k.xp.nonzero(ids.reshape(-1) == which)
-    out[rows] = x[rows]
-    return out
+    count = min(ids.size, len(x))
+    chosen = (ids.reshape(-1)[:count] == which).reshape((-1,) + (1,) * (x.ndim - 1))
+    rows = k.xp.where(chosen, x[:count], k.xp.zeros((), x.dtype))
+    return put(k.xp.zeros(like.shape, x.dtype), slice(count), rows)
 
 
 @rows_of.gradient(wrt="X")
@@ -205,8 +210,7 @@ def _(k, x: Like, dout, *, dims, stride, offset):
 def add_strided(k, x, like, *, dims, stride, offset):
     """Zeros like *like* with *x* added where ``as_strided`` reads: its transpose."""
     out = k.xp.zeros(math.prod(like.shape), x.dtype)
-    k.xp.add.at(out, _storage_places(k.xp, dims, stride, offset // x.dtype.itemsize), x)
-    return out.reshape(like.shape)
+    return add_at(out, _storage_places(k.xp, dims, stride, offset // x.dtype.itemsize), x).reshape(like.shape)
 
 
 @add_strided.gradient(wrt="X")

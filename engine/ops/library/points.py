@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...core.errors import LabelError, ShapeError
 from ...core.spec import UNKNOWN
 from ..infer import broadcast
 from ..opdef import Like, Trait, op
+from ..refusals import refuse_outside
 from ..samples import exactly
+from ..writing import add_at, put, put_last
 
 POINTS = "indices*"
 
@@ -20,17 +24,18 @@ def _places(k, shape, indices):
         else:
             parts.append(index)
     for size, index in zip(shape, parts, strict=False):
-        if index.size and (index.min() < -size or index.max() >= size):
-            bad = index.min() if index.min() < -size else index.max()
-            raise LabelError(f"index_put: index {bad} is out of range for a dimension of {size}")
+        refuse_outside(index, -size, size, partial(_outside, size))
     return k.xp.broadcast_arrays(*parts)
+
+
+def _outside(size, index):
+    return LabelError(f"index_put: index {index} is out of range for a dimension of {size}")
 
 
 def _last(k, places, shape):
     """For each place whether no later one is the same: the one that an overwrite keeps."""
     order = k.xp.arange(places[0].size).reshape(places[0].shape)
-    written = k.xp.zeros(shape[: len(places)], order.dtype)
-    written[tuple(places)] = order
+    written = put_last(k.xp.zeros(shape[: len(places)], order.dtype), tuple(places), order)
     return written[tuple(places)] == order
 
 
@@ -48,10 +53,8 @@ def index_put(k, x, indices, value, *, accumulate):
     out = x.copy()
     places = tuple(_places(k, x.shape, indices))
     if accumulate:
-        k.xp.add.at(out, places, value)
-    else:
-        out[places] = value
-    return out
+        return add_at(out, places, value)
+    return put_last(out, places, value)
 
 
 @index_put.infer
@@ -80,9 +83,7 @@ def _(k, x: Like, indices, value: Like, dout, *, accumulate):
 @op("clear_points", f"X {POINTS} -> Out", trait=Trait.INTERNAL | Trait.MOVES)
 def clear_points(k, x, indices):
     """*x* with zeros at *indices*."""
-    out = x.copy()
-    out[tuple(_places(k, x.shape, indices))] = 0
-    return out
+    return put(x.copy(), tuple(_places(k, x.shape, indices)), 0)
 
 
 @clear_points.gradient(wrt="X")
@@ -100,10 +101,9 @@ def points(k, x, indices, *, accumulate):
 @op("put_points", f"X {POINTS} Y -> Out", attrs={"accumulate": False}, trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
 def put_points(k, x, indices, like, *, accumulate):
     """Zeros in the shape of *like* with *x* added at *indices*: the transpose of ``points``."""
-    out = k.xp.zeros(like.shape, x.dtype)
     places = _places(k, like.shape, indices)
-    k.xp.add.at(out, tuple(places), _kept(k, x, places, like.shape, accumulate))
-    return out
+    values = _kept(k, x, places, like.shape, accumulate)
+    return add_at(k.xp.zeros(like.shape, x.dtype), tuple(places), values)
 
 
 @points.gradient(wrt="X")

@@ -12,7 +12,9 @@ import math
 from ...core.errors import DtypeError, OperatorError, ShapeError
 from ...core.spec import UNKNOWN, int32
 from ..opdef import Like, Trait, op
+from ..refusals import may_hold
 from ..samples import distinct, ints
+from ..writing import add_at, add_to, combine, put
 from .window import LAYOUTS, SIDES, Window, check_numbers, line_of
 
 LOWEST = -3.4028234663852886e38
@@ -52,7 +54,7 @@ def total(xp, x, axis, line):
     out = xp.zeros((*x.shape[:axis], len(line.starts), *x.shape[axis + 1 :]), x.dtype)
     for elements, results in line.taps():
         part = x[at(axis, elements)]
-        out[at(axis, results)] += part.sum(axis, keepdims=True) if line.is_whole(elements) else part
+        out = add_to(out, at(axis, results), part.sum(axis, keepdims=True) if line.is_whole(elements) else part)
     return out
 
 
@@ -60,7 +62,7 @@ def spread(xp, x, axis, line):
     """The transpose of :func:`total`: each result added to every element of its window."""
     out = xp.zeros((*x.shape[:axis], line.size, *x.shape[axis + 1 :]), x.dtype)
     for elements, results in line.taps():
-        out[at(axis, elements)] += x[at(axis, results)]
+        out = add_to(out, at(axis, elements), x[at(axis, results)])
     return out
 
 
@@ -71,11 +73,8 @@ def _largest(xp, x, axis, line):
         part = x[at(axis, elements)]
         if line.is_whole(elements):
             part = part.max(axis, keepdims=True)
-        target = out[at(axis, results)]
-        xp.maximum(target, part, out=target)
-    if line.void:
-        out[at(axis, line.void)] = LOWEST
-    return out
+        out = combine(xp.maximum, out, at(axis, results), part)
+    return put(out, at(axis, xp.asarray(line.void)), LOWEST) if line.void else out
 
 
 def _largest_at(xp, x, places, axis, line):
@@ -88,7 +87,7 @@ def _largest_at(xp, x, places, axis, line):
     best = xp.full((*x.shape[:axis], len(line.starts), *x.shape[axis + 1 :]), -xp.inf, x.dtype)
     argmax = xp.full(best.shape, nowhere, places.dtype)
     if line.void:
-        argmax[at(axis, line.void)] = 0
+        argmax = put(argmax, at(axis, xp.asarray(line.void)), 0)
     for elements, results in line.taps():
         part, place = x[at(axis, elements)], places[at(axis, elements)]
         if line.is_whole(elements):
@@ -98,20 +97,20 @@ def _largest_at(xp, x, places, axis, line):
         before, where = best[at(axis, results)], argmax[at(axis, results)]
         better = (part > before) | ((part == before) & (place < where))
         lost = part != part
-        if lost.any():
+        if may_hold(lost):
             better = better | (lost & ((before == before) | (place < where)))
-        best[at(axis, results)] = xp.where(better, part, before)
-        argmax[at(axis, results)] = xp.where(better, place, where)
+        best = put(best, at(axis, results), xp.where(better, part, before))
+        argmax = put(argmax, at(axis, results), xp.where(better, place, where))
     return best, argmax
 
 
-def _without_void(x, lines):
+def _without_void(xp, x, lines):
     """*x*, by windows, with 0 for those that have no elements."""
     if not any(line.void for line in lines):
         return x
     x = x.copy()
     for axis, line in enumerate(lines, 2):
-        x[at(axis, line.void)] = 0
+        x = put(x, at(axis, xp.asarray(line.void, int)), 0)
     return x
 
 
@@ -150,7 +149,7 @@ def maximum(k, x, window):
     for axis, line in enumerate(lines, 2):
         out = _largest(k.xp, out, axis, line)
     if not x.size:
-        out[...] = 0  # so does Paddle where the image, and not the window only, has no elements
+        out = k.xp.zeros_like(out)  # so does Paddle where the image, and not the window only, has no elements
     return back(k, out, window)
 
 
@@ -178,12 +177,12 @@ def _steps(lines):
 def _firsts(xp, x, largest, lines):
     """For every element of the window: where it is, its results, and which of those it is the first maximum of."""
     left = xp.ones(largest.shape, bool)
-    lost = x != x if xp.isnan(largest).any() else None
+    lost = x != x if may_hold(xp.isnan(largest)) else None
     for pairs in itertools.product(*(list(line.elements()) for line in lines)):
         element, results = (..., *(pair[0] for pair in pairs)), (..., *(pair[1] for pair in pairs))
         same = x[element] == largest[results]
         hit = left[results] & (same if lost is None else same | lost[element])
-        left[results] ^= hit
+        left = combine(xp.bitwise_xor, left, results, hit)
         yield element, results, hit
 
 
@@ -203,7 +202,7 @@ def pool_average(k, x, *, window):
     """Mean of every window, 0 of one without elements: the transpose of ``pool_spread``."""
     x = first(k, x, window)
     lines = lines_of("pool2d", x.shape[2:], window)
-    return back(k, _without_void(_means(k.xp, x, lines), lines), window)
+    return back(k, _without_void(k.xp, _means(k.xp, x, lines), lines), window)
 
 
 @op("pool_spread", "X Y -> Out", attrs={"window": None}, trait=Trait.INTERNAL)
@@ -236,10 +235,10 @@ def put_largest(k, x, image, largest, *, window):
     lines = lines_of("pool2d", image.shape[2:], window)
     if not _steps(lines):
         _, places = largest_of(xp, image, lines)
-        return back(k, put_places.kernel(k, _without_void(x, lines), places, image), window)
+        return back(k, put_places.kernel(k, _without_void(xp, x, lines), places, image), window)
     out = xp.zeros(image.shape, x.dtype)
     for element, results, hit in _firsts(xp, image, largest, lines):
-        out[element] += _where(xp, hit, x[results])
+        out = add_to(out, element, _where(xp, hit, x[results]))
     return back(k, out, window)
 
 
@@ -251,10 +250,10 @@ def take_largest(k, x, image, largest, *, window):
     lines = lines_of("pool2d", image.shape[2:], window)
     if not _steps(lines):
         _, places = largest_of(xp, image, lines)
-        return back(k, _without_void(take_places.kernel(k, x, places), lines), window)
+        return back(k, _without_void(xp, take_places.kernel(k, x, places), lines), window)
     out = xp.zeros(largest.shape, x.dtype)
     for element, results, hit in _firsts(xp, image, largest, lines):
-        out[results] += _where(xp, hit, x[element])
+        out = add_to(out, results, _where(xp, hit, x[element]))
     return back(k, out, window)
 
 
@@ -289,8 +288,7 @@ def put_places(k, x, places, like):
     out = xp.zeros(planes * size, x.dtype)
     starts = xp.arange(planes, dtype=xp.int64) * size
     elements = places.reshape((planes, math.prod(places.shape[2:]))) + starts[:, None]
-    xp.add.at(out, elements.reshape(-1), x.reshape(-1))
-    return out.reshape(like.shape)
+    return add_at(out, elements.reshape(-1), x.reshape(-1)).reshape(like.shape)
 
 
 @take_places.gradient(wrt="X")

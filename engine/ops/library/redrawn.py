@@ -7,7 +7,9 @@ from ...core.spec import TensorSpec
 from ...core.spec import dtype as dtype_of
 from ..infer import axis_in, expect_floating
 from ..opdef import Late, Like, Trait, op
+from ..refusals import refuse
 from ..samples import between, distinct
+from ..writing import put_along
 from .random import UNIFORM
 
 DIAGONAL = {"min": -1.0, "max": 1.0, "seed": 0, "diag_num": 0, "diag_step": 0, "diag_val": 1.0}
@@ -84,8 +86,7 @@ def _(x, *, shape, dtype, input_dim_idx, output_dim_idx):
 @op("dirichlet", "Alpha -> Out", trait=Trait.RANDOM, differentiable=False)
 def dirichlet(k, alpha):
     """Shares that sum to 1, from Dirichlet distributions with the concentrations in the last dimension."""
-    if not (alpha > 0).all():
-        raise ValueError("dirichlet: concentrations must be greater than 0")
+    refuse(~(alpha > 0), lambda: ValueError("dirichlet: concentrations must be greater than 0"))
     drawn = k.xp.asarray(k.generator().standard_gamma(alpha))
     return (drawn / drawn.sum(axis=-1, keepdims=True)).astype(alpha.dtype)
 
@@ -113,9 +114,7 @@ def gumbel_softmax(k, x, *, temperature, hard, axis):
     soft = weights / weights.sum(axis=axis, keepdims=True)
     if not hard or not x.size:
         return soft.astype(x.dtype)
-    out = xp.zeros(x.shape, x.dtype)
-    xp.put_along_axis(out, soft.argmax(axis=axis, keepdims=True), 1, axis=axis)
-    return out
+    return put_along(xp.zeros(x.shape, x.dtype), soft.argmax(axis=axis, keepdims=True), 1, axis)
 
 
 @gumbel_softmax.infer

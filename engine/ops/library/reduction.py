@@ -15,6 +15,7 @@ from ...core.spec import dtype as dtype_of
 from ..infer import axes_in, axis_in, expect_floating, product, reduced
 from ..opdef import Like, Trait, op
 from ..samples import bools, distinct, exactly, ints
+from ..writing import put
 
 ATTRS = {"dim": (0,), "keep_dim": False, "reduce_all": False, "in_dtype": -1, "out_dtype": -1}
 
@@ -322,7 +323,7 @@ def cumsum(k, x, *, axis, flatten, exclusive, reverse):
     sums = k.xp.cumsum(x, axis=axis, dtype=kind)
     if exclusive:
         sums = k.xp.roll(sums, 1, axis)
-        k.xp.moveaxis(sums, axis, 0)[:1] = 0
+        sums = k.xp.moveaxis(put(k.xp.moveaxis(sums, axis, 0), slice(1), 0), 0, axis)
     return k.xp.flip(sums, axis) if reverse else sums
 
 

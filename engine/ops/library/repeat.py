@@ -31,7 +31,14 @@ def _expanded(old, shape):
     return tuple(dims)
 
 
-@op("expand", "X Shape? expand_shapes_tensor* -> Out", type="expand_v2", attrs={"shape": ()}, trait=Trait.MOVES)
+@op(
+    "expand",
+    "X Shape? expand_shapes_tensor* -> Out",
+    type="expand_v2",
+    attrs={"shape": ()},
+    trait=Trait.MOVES,
+    sized="Shape expand_shapes_tensor",
+)
 def expand(k, x, shape_tensor, shape_tensor_list, *, shape):
     """Broadcast to *shape*; -1 keeps a dimension."""
     if shape_tensor is not None:
@@ -109,7 +116,13 @@ def _repeats(ndim, times):
     return (1,) * (ndim - len(times)) + tuple(times), more
 
 
-@op("tile", "X RepeatTimes? repeat_times_tensor* -> Out", attrs={"repeat_times": ()}, trait=Trait.MOVES)
+@op(
+    "tile",
+    "X RepeatTimes? repeat_times_tensor* -> Out",
+    attrs={"repeat_times": ()},
+    trait=Trait.MOVES,
+    sized="RepeatTimes repeat_times_tensor",
+)
 def tile(k, x, times_tensor, times_list, *, repeat_times):
     """The tensor repeated *repeat_times* along each dimension."""
     if times_tensor is not None:

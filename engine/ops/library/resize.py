@@ -6,6 +6,7 @@ from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN
 from ..opdef import Like, Trait, op
 from ..samples import exactly
+from ..writing import add_at
 from .shape_tensors import whole, wholes
 
 RESIZE = {
@@ -19,6 +20,7 @@ RESIZE = {
     "align_mode": 1,
 }
 SIZES = "OutSize? SizeTensor* Scale?"
+SIZED = "OutSize SizeTensor Scale"
 
 
 def _inner(ndim, data_layout):
@@ -122,8 +124,8 @@ def unresize(k, x, like, out_size, size_list, scale_tensor, **attrs):
         target = k.xp.moveaxis(out, axis, 0)
         for source, w in sources:
             part = x if w is None else x * _along(k.xp, w, x, axis)
-            k.xp.add.at(target, source, k.xp.moveaxis(part, axis, 0))
-        x = out
+            target = add_at(target, source, k.xp.moveaxis(part, axis, 0))
+        x = k.xp.moveaxis(target, 0, axis)
     return x
 
 
@@ -159,7 +161,7 @@ def _define(name, doc, first=False):
 
     kernel.__doc__ = doc
     defaults = {**RESIZE, "scale": 0.0} if first else RESIZE
-    definition = op(type_ if first else name, f"X {SIZES} -> Out", type=type_, attrs=defaults)(kernel)
+    definition = op(type_ if first else name, f"X {SIZES} -> Out", type=type_, attrs=defaults, sized=SIZED)(kernel)
 
     @definition.infer
     def _(x, out_size, size_list, scale_tensor, **attrs):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...core.errors import ShapeError
 from ...core.spec import UNKNOWN
 from ..opdef import Like, Trait, op
+from ..writing import add_to, put
 
 
 def _ahead(x, step):
@@ -22,7 +23,7 @@ def row_conv(k, x, filter):
     out = k.xp.zeros_like(x)
     for step in range(filter.shape[0]):
         later, rows = _ahead(x, step)
-        out[:, :rows] += later * filter[step]
+        out = add_to(out, (slice(None), slice(rows)), later * filter[step])
     return out
 
 
@@ -31,8 +32,8 @@ def row_conv_back(k, y, filter):
     """What reaches each row: the transpose of ``row_conv`` as a function of its first operand."""
     out = k.xp.zeros_like(y)
     for step in range(filter.shape[0]):
-        later, rows = _ahead(out, step)
-        later += y[:, :rows] * filter[step]
+        rows = max(y.shape[1] - step, 0)
+        out = add_to(out, (slice(None), slice(step, step + rows)), y[:, :rows] * filter[step])
     return out
 
 
@@ -42,7 +43,7 @@ def row_conv_filter(k, x, y, like):
     out = k.xp.zeros(like.shape, x.dtype)
     for step in range(like.shape[0]):
         later, rows = _ahead(x, step)
-        out[step] = (later * y[:, :rows]).sum(axis=(0, 1))
+        out = put(out, step, (later * y[:, :rows]).sum(axis=(0, 1)))
     return out
 
 

@@ -7,18 +7,15 @@ from ...core.spec import dtype as dtype_of
 from ..infer import axis_in, product
 from ..opdef import Like, Trait, op
 from ..samples import distinct, exactly, ints
+from ..writing import add_to, put
 
 
 @op("shift", "X -> Out", attrs={"axis": 0, "by": 1}, trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
 def shift(k, x, *, axis, by):
     """*x* moved by *by* places along *axis*; zeros come in."""
-    out = k.xp.zeros(x.shape, x.dtype)
-    source, target = k.xp.moveaxis(x, axis, 0), k.xp.moveaxis(out, axis, 0)
-    if by > 0:
-        target[by:] = source[:-by]
-    else:
-        target[:by] = source[-by:]
-    return out
+    source, target = k.xp.moveaxis(x, axis, 0), k.xp.moveaxis(k.xp.zeros(x.shape, x.dtype), axis, 0)
+    places, values = (slice(by, None), source[:-by]) if by > 0 else (slice(by), source[-by:])
+    return k.xp.moveaxis(put(target, places, values), 0, axis)
 
 
 @shift.gradient
@@ -29,13 +26,12 @@ def _(k, dout, *, axis, by):
 @op("recur", "X Y -> Out", attrs={"axis": 0, "reverse": False}, trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
 def recur(k, x, y, *, axis, reverse):
     """``out[i] = y[i] + x[i]·out[i-1]`` along *axis*, or from its end backwards; the first of *x* is unused."""
-    out = k.xp.array(y)
-    steps, factors = k.xp.moveaxis(out, axis, 0), k.xp.moveaxis(x, axis, 0)
+    steps, factors = k.xp.moveaxis(k.xp.array(y), axis, 0), k.xp.moveaxis(x, axis, 0)
     if reverse:
         steps, factors = steps[::-1], factors[::-1]
     for i in range(1, len(steps)):
-        steps[i] += factors[i] * steps[i - 1]
-    return out
+        steps = add_to(steps, i, factors[i] * steps[i - 1])
+    return k.xp.moveaxis(steps[::-1] if reverse else steps, 0, axis)
 
 
 @recur.gradient
@@ -57,8 +53,7 @@ def cumprod(k, x, *, dim, exclusive, reverse):
     turned = xp.flip(x, dim) if reverse else x
     out = xp.cumprod(turned, axis=dim, dtype=x.dtype)
     if exclusive:
-        moved = xp.moveaxis(xp.ones_like(out), dim, 0)
-        moved[1:] = xp.moveaxis(out, dim, 0)[:-1]
+        moved = put(xp.moveaxis(xp.ones_like(out), dim, 0), slice(1, None), xp.moveaxis(out, dim, 0)[:-1])
         out = xp.moveaxis(moved, 0, dim)
     return xp.flip(out, dim) if reverse else out
 
@@ -101,7 +96,7 @@ def logcumsumexp(k, x, *, axis, flatten, exclusive, reverse):
     out = xp.logaddexp.accumulate(turned, axis=axis) if x.size else turned
     if exclusive:
         moved = xp.full_like(xp.moveaxis(out, axis, 0), xp.finfo(x.dtype).min)
-        moved[1:] = xp.moveaxis(out, axis, 0)[:-1]
+        moved = put(moved, slice(1, None), xp.moveaxis(out, axis, 0)[:-1])
         out = xp.moveaxis(moved, 0, axis)
     return xp.flip(out, axis) if reverse else out
 
@@ -144,10 +139,11 @@ def _extreme(name, function, doc):
         # where an element is the extreme of those up to it, it is the latest such
         out = function(xp).accumulate(x, axis=axis)
         values, best = xp.moveaxis(x, axis, 0), xp.moveaxis(out, axis, 0)
-        places = xp.zeros(values.shape, kind)
-        for i in range(1, len(values)):
-            taken = (values[i] == best[i]) | (xp.isnan(values[i]) if x.dtype.kind == "f" else False)
-            places[i] = xp.where(taken, i, places[i - 1])
+        taken = values == best
+        if x.dtype.kind == "f":
+            taken = taken | xp.isnan(values)
+        steps = xp.arange(len(values), dtype=kind).reshape((-1,) + (1,) * (x.ndim - 1))
+        places = xp.maximum.accumulate(xp.where(taken, steps, steps[:1]), axis=0)
         return out, xp.moveaxis(places, 0, axis)
 
     kernel.__doc__ = doc

@@ -6,6 +6,7 @@ from ...core.errors import OperatorError
 from ...core.spec import TensorSpec
 from ..opdef import op
 from ..samples import exactly
+from .shape_tensors import known
 
 
 @op("check_finite_and_unscale", "X* Scale -> Out* FoundInfinite", differentiable=False)
@@ -15,11 +16,11 @@ def check_finite_and_unscale(k, x, scale):
     From the first tensor on that has such an element they are multiplied by 0, as in Paddle.
     """
     xp = k.xp
-    factor, found, out = 1 / scale.reshape(()), False, []
+    factor, found, out = 1 / scale.reshape(()), xp.zeros((), bool), []
     for each in map(xp.asarray, x):
-        found = found or not xp.isfinite(each).all()
-        out.append((each * (0 if found else factor.astype(each.dtype))).astype(each.dtype))
-    return out, xp.asarray([found])
+        found = found | ~xp.isfinite(each).all()
+        out.append((each * xp.where(found, 0, factor).astype(each.dtype)).astype(each.dtype))
+    return out, found.reshape((1,))
 
 
 @check_finite_and_unscale.infer
@@ -59,17 +60,22 @@ def update_loss_scaling(
     It falls after so many bad ones, never below 1, and does not grow beyond what is finite. With *stop* it stays.
     """
     xp = k.xp
-    spoilt = bool(found.reshape(()))
-    out = [xp.zeros_like(each) if spoilt else each for each in map(xp.asarray, x)]
-    if stop_update or (stop is not None and bool(stop.reshape(()))):
+    spoilt = found.reshape(())
+    if known(found):  # nothing is copied then
+        out = [xp.zeros_like(each) if spoilt else each for each in map(xp.asarray, x)]
+    else:
+        out = [xp.where(spoilt, xp.zeros((), each.dtype), each) for each in map(xp.asarray, x)]
+    if stop_update:
         return out, scale, good, bad
-    good, bad = (good * 0, bad + 1) if spoilt else (good + 1, bad * 0)
-    if spoilt and int(bad.reshape(())) == decr_every_n_nan_or_inf:
-        scale, bad = xp.maximum(scale * decr_ratio, 1).astype(scale.dtype), bad * 0
-    elif not spoilt and int(good.reshape(())) == incr_every_n_steps:
-        larger = (scale * incr_ratio).astype(scale.dtype)
-        scale, good = xp.where(xp.isfinite(larger), larger, scale), good * 0
-    return out, scale, good, bad
+    before = scale, good, bad
+    good, bad = xp.where(spoilt, good * 0, good + 1), xp.where(spoilt, bad + 1, bad * 0)
+    falls, grows = spoilt & (bad == decr_every_n_nan_or_inf), ~spoilt & (good == incr_every_n_steps)
+    less, more = xp.maximum(scale * decr_ratio, 1).astype(scale.dtype), (scale * incr_ratio).astype(scale.dtype)
+    scale = xp.where(falls, less, xp.where(grows & xp.isfinite(more), more, scale))
+    after = scale, xp.where(grows, good * 0, good), xp.where(falls, bad * 0, bad)
+    if stop is None:
+        return out, *after
+    return out, *[xp.where(stop.reshape(()), b, a) for b, a in zip(before, after, strict=True)]
 
 
 @update_loss_scaling.infer

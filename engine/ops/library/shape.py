@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
+import numpy as np
+
 from ...core.errors import ShapeError
 from ...core.spec import UNKNOWN
 from ..infer import axes_in, axis_in, product
@@ -18,13 +20,16 @@ from .shape_tensors import length, whole, wholes
 
 
 def _xshape(k, x):
-    return _nothing(k.xp, x.shape, x.dtype)
+    return _nothing(x.shape, x.dtype)
 
 
 @lru_cache(1 << 10)
-def _nothing(xp, shape, dtype):
-    """No elements, behind *shape*; the same one for all, as there is nothing in it that could be written."""
-    return xp.empty((0, *shape), dtype)
+def _nothing(shape, dtype):
+    """No elements, behind *shape*; the same one for all, as there is nothing in it that could be written.
+
+    It is NumPy's on every backend: what one makes while it compiles belongs to that one program.
+    """
+    return np.empty((0, *shape), dtype)
 
 
 def _xshape_spec(x):
@@ -40,6 +45,7 @@ def _xshape_spec(x):
     type="reshape2",
     attrs={"shape": (), "mkldnn_data_type": "float32", "use_quantizer": False},
     trait=Trait.MOVES | Trait.VIEW,
+    sized="Shape ShapeTensor",
 )
 def reshape(k, x, shape_tensor, shape_tensor_list, *, shape):
     """The elements in another shape; 0 in *shape* keeps that dimension, one -1 takes what is left."""
@@ -178,6 +184,7 @@ def _(k, xshape: Like, dout):
     type="unsqueeze2",
     attrs={"axes": ()},
     trait=Trait.MOVES | Trait.VIEW,
+    sized="AxesTensor AxesTensorList",
 )
 def unsqueeze(k, x, axes_tensor, axes_tensor_list, *, axes):
     """With dimensions of 1 put in, one after the other, at *axes* of the result so far."""
@@ -281,13 +288,13 @@ def _roll(k, x, shifts, axis, sign):
 @op("roll", "X ShiftsTensor? -> Out", attrs={"shifts": (), "axis": ()}, trait=Trait.MOVES)
 def roll(k, x, shifts_tensor, *, shifts, axis):
     """The elements moved by *shifts* along *axis*, what leaves at one end entering at the other."""
-    return _roll(k, x, shifts if shifts_tensor is None else whole(shifts_tensor), axis, 1)
+    return _roll(k, x, shifts if shifts_tensor is None else list(shifts_tensor.reshape(-1)), axis, 1)
 
 
 @op("roll_back", "X ShiftsTensor? -> Out", attrs={"shifts": (), "axis": ()}, trait=Trait.INTERNAL | Trait.MOVES)
 def roll_back(k, x, shifts_tensor, *, shifts, axis):
     """The inverse of ``roll``."""
-    return _roll(k, x, shifts if shifts_tensor is None else whole(shifts_tensor), axis, -1)
+    return _roll(k, x, shifts if shifts_tensor is None else list(shifts_tensor.reshape(-1)), axis, -1)
 
 
 @roll.infer

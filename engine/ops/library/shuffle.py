@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN
 from ..opdef import Trait, op
+from ..writing import put
 
 
 def _image(name, x, data_format):
@@ -134,11 +135,12 @@ def _shifted(k, x, seg_num, shift_ratio, data_format, forward):
     out = k.xp.array(frames)
     first, second = int(c * shift_ratio), int(c * 2 * shift_ratio)
     for low, high, earlier in ((0, first, forward), (first, second, not forward)):
-        out[:, :, low:high] = 0
+        channels = slice(low, high)
+        out = put(out, (slice(None), slice(None), channels), 0)
         if earlier:
-            out[:, 1:, low:high] = frames[:, :-1, low:high]
+            out = put(out, (slice(None), slice(1, None), channels), frames[:, :-1, channels])
         else:
-            out[:, :-1, low:high] = frames[:, 1:, low:high]
+            out = put(out, (slice(None), slice(-1), channels), frames[:, 1:, channels])
     out = out.reshape(y.shape)
     return out if data_format == "NCHW" else k.xp.moveaxis(out, 1, -1)
 

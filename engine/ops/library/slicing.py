@@ -6,16 +6,23 @@ the axes that an integer index removed. Any of the numbers may come from tensors
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...core.errors import LabelError, ShapeError
 from ...core.spec import UNKNOWN
 from ...core.spec import dtype as dtype_of
 from ..infer import axis_in
 from ..opdef import Like, Trait, op
+from ..refusals import refuse
 from ..samples import exactly
-from .shape_tensors import whole, wholes
+from ..writing import put
+from .shape_tensors import known, whole, wholes
 
 BOX = {"axes": (), "starts": (), "ends": (), "strides": (), "infer_flags": (), "decrease_axis": ()}
 STARTS_ENDS = "StartsTensor? EndsTensor? StartsTensorList* EndsTensorList*"
+SIZED = "StartsTensor EndsTensor StridesTensor StartsTensorList EndsTensorList StridesTensorList"
+SIZED_SLICE = "StartsTensor EndsTensor StartsTensorList EndsTensorList"
+SIZED_SET = "StartsTensorList EndsTensorList StepsTensorList"
 STRIDED = "StartsTensor? EndsTensor? StridesTensor? StartsTensorList* EndsTensorList* StridesTensorList*"
 
 
@@ -26,19 +33,68 @@ def _numbers(numbers, tensor, tensors):
     return wholes(tensors) if tensors else numbers
 
 
-def _box(shape, axes, starts, ends, strides, decreased, name):
-    """The index of the box in an array of that shape.
+def _sized(attrs):
+    """The slots that a box's size depends on; none of them where every axis is indexed by a single number."""
+    axes = attrs["axes"]
+    if axes and _single(axes, attrs.get("decrease_axis") or attrs.get("decrease_axes") or ()):
+        return ""
+    return SIZED if "strides" in attrs else SIZED_SET if "steps" in attrs else SIZED_SLICE
+
+
+def _single(axes, decreased):
+    return not {*axes} - {*decreased}
+
+
+def _edges(axes, decreased, starts, ends, strides):
+    """Starts, ends and strides, each given as an attribute, the tensor and the tensors that may stand for it.
+
+    Where single numbers index every axis, and a backend that compiles does not know them yet, they are arrays.
+    """
+    _, tensor, tensors = starts
+    given = tensor is not None or tensors
+    if given and _single(axes, decreased) and not all(map(known, tensors or [tensor])):
+        places = [t.reshape(()) for t in tensors] if tensors else list(tensor.reshape(-1))
+        return places, places, ()
+    return _numbers(*starts), _numbers(*ends), _numbers(*strides)
+
+
+NO_STRIDES = (), None, ()
+
+
+def _box(shape, axes, edges, decreased, name):
+    """The index of the box in an array of that shape: a slice for each dimension, or the one place in it.
 
     Raises:
         LabelError: an integer index is out of range (an IndexError).
     """
+    starts, ends, strides = edges
     index = [slice(None)] * len(shape)
     for axis, start, end, stride in zip(axes, starts, ends, strides or (1,) * len(axes), strict=True):
         at = axis_in(axis, len(shape), name)
+        error = partial(_outside, name, at, shape)
+        if not isinstance(start, int):
+            refuse((start < -shape[at]) | (start >= shape[at]), error, start)
+            index[at] = start
+            continue
         index[at] = slice(start, end, stride)
         if axis in decreased and len(range(shape[at])[index[at]]) != 1:
-            raise LabelError(f"{name}: index {start} is out of range for dimension {at} of {list(shape)}")
+            raise error(start)
     return tuple(index)
+
+
+def _outside(name, at, shape, start):
+    return LabelError(f"{name}: index {start} is out of range for dimension {at} of {list(shape)}")
+
+
+def _box_shape(shape, index):
+    """The shape of the box, with 1 for a dimension that a place in it indexes."""
+    return tuple([len(range(n)[i]) if isinstance(i, slice) else 1 for n, i in zip(shape, index, strict=True)])
+
+
+def _put_box(array, index, values):
+    """*array* with the box filled with *values*, in whatever shape these are."""
+    shape = [len(range(n)[i]) for n, i in zip(array.shape, index, strict=True) if isinstance(i, slice)]
+    return put(array, index, values.reshape(shape))
 
 
 def _without(shape, axes):
@@ -47,7 +103,10 @@ def _without(shape, axes):
 
 def _cut(x, index, decreased):
     part = x[index]
-    return part.reshape(_without(part.shape, decreased)) if decreased else part
+    if not decreased:
+        return part
+    shape = part.shape if part.ndim == x.ndim else _box_shape(x.shape, index)
+    return part.reshape(_without(shape, decreased))
 
 
 def _cut_spec(x, axes, starts, ends, strides, flags, decreased, unknown, name):
@@ -70,11 +129,12 @@ def _cut_spec(x, axes, starts, ends, strides, flags, decreased, unknown, name):
     f"Input {STARTS_ENDS} -> Out",
     attrs={n: v for n, v in BOX.items() if n != "strides"},
     trait=Trait.MOVES | Trait.VIEW,
+    sized=_sized,
 )
 def slice_(k, x, starts_t, ends_t, starts_l, ends_l, *, axes, starts, ends, decrease_axis):
     """The elements from *starts* up to but without *ends* along *axes*."""
-    starts, ends = _numbers(starts, starts_t, starts_l), _numbers(ends, ends_t, ends_l)
-    return _cut(x, _box(x.shape, axes, starts, ends, (), decrease_axis, "slice"), decrease_axis)
+    edges = _edges(axes, decrease_axis, (starts, starts_t, starts_l), (ends, ends_t, ends_l), NO_STRIDES)
+    return _cut(x, _box(x.shape, axes, edges, decrease_axis, "slice"), decrease_axis)
 
 
 @slice_.infer
@@ -101,14 +161,14 @@ def _(k, x: Like, starts_t, ends_t, starts_l, ends_l, dout, *, axes, starts, end
     )
 
 
-@op("strided_slice", f"Input {STRIDED} -> Out", attrs=BOX, trait=Trait.MOVES | Trait.VIEW)
+@op("strided_slice", f"Input {STRIDED} -> Out", attrs=BOX, trait=Trait.MOVES | Trait.VIEW, sized=_sized)
 def strided_slice(
     k, x, starts_t, ends_t, strides_t, starts_l, ends_l, strides_l, *, axes, starts, ends, strides, decrease_axis
 ):
     """As ``slice``, taking every *strides*-th element; a negative stride goes backwards."""
-    starts, ends = _numbers(starts, starts_t, starts_l), _numbers(ends, ends_t, ends_l)
-    strides = _numbers(strides, strides_t, strides_l)
-    return _cut(x, _box(x.shape, axes, starts, ends, strides, decrease_axis, "strided_slice"), decrease_axis)
+    lists = (starts, starts_t, starts_l), (ends, ends_t, ends_l), (strides, strides_t, strides_l)
+    edges = _edges(axes, decrease_axis, *lists)
+    return _cut(x, _box(x.shape, axes, edges, decrease_axis, "strided_slice"), decrease_axis)
 
 
 @strided_slice.infer
@@ -159,13 +219,9 @@ def place(
     k, x, like, starts_t, ends_t, strides_t, starts_l, ends_l, strides_l, *, axes, starts, ends, strides, decrease_axis
 ):
     """Zeros in the shape of *like* with *x* in the box: the transpose of ``strided_slice``."""
-    starts, ends = _numbers(starts, starts_t, starts_l), _numbers(ends, ends_t, ends_l)
-    strides = _numbers(strides, strides_t, strides_l)
-    index = _box(like.shape, axes, starts, ends, strides, decrease_axis, "slice")
-    out = k.xp.zeros(like.shape, x.dtype)
-    box = out[index]
-    box[...] = x.reshape(box.shape)
-    return out
+    lists = (starts, starts_t, starts_l), (ends, ends_t, ends_l), (strides, strides_t, strides_l)
+    index = _box(like.shape, axes, _edges(axes, decrease_axis, *lists), decrease_axis, "slice")
+    return _put_box(k.xp.zeros(like.shape, x.dtype), index, x)
 
 
 @place.gradient(wrt="X")
@@ -184,15 +240,8 @@ TENSORS = "StartsTensorList* EndsTensorList* StepsTensorList*"
 
 def _target(shape, axes, starts, ends, steps, starts_l, ends_l, steps_l, decreased):
     """The index of the box to write."""
-    return _box(
-        shape,
-        axes,
-        _numbers(starts, None, starts_l),
-        _numbers(ends, None, ends_l),
-        _numbers(steps, None, steps_l),
-        decreased,
-        "set_value",
-    )
+    edges = _edges(axes, decreased, (starts, None, starts_l), (ends, None, ends_l), (steps, None, steps_l))
+    return _box(shape, axes, edges, decreased, "set_value")
 
 
 def _seen(shape, decreased, none_axes):
@@ -208,6 +257,7 @@ def _seen(shape, decreased, none_axes):
     f"Input ValueTensor? {TENSORS} -> Out",
     attrs={**TARGET, "dtype": 5, "shape": (), "values": ()},
     trait=Trait.MOVES,
+    sized=_sized,
 )
 def set_value(
     k,
@@ -228,15 +278,13 @@ def set_value(
     values,
 ):
     """A copy of *x* with a box of it replaced by *value* (or by *values* in *shape*), broadcast."""
-    out = x.copy()
-    box = out[_target(x.shape, axes, starts, ends, steps, starts_l, ends_l, steps_l, decrease_axes)]
+    index = _target(x.shape, axes, starts, ends, steps, starts_l, ends_l, steps_l, decrease_axes)
     if value is None:
         value = k.xp.array(values, dtype_of(dtype).numpy).reshape(shape)
-    seen = _seen(box.shape, decrease_axes, none_axes)
+    seen = _seen(_box_shape(x.shape, index), decrease_axes, none_axes)
     while value.ndim > len(seen) and value.shape[0] == 1:
         value = value[0]
-    box[...] = k.xp.broadcast_to(value, seen).reshape(box.shape)
-    return out
+    return _put_box(x.copy(), index, k.xp.broadcast_to(value, seen))
 
 
 @set_value.infer
@@ -259,9 +307,7 @@ def _(k, value: Like, starts_l, ends_l, steps_l, dout, *, axes, starts, ends, st
 @op("clear", f"X {TENSORS} -> Out", attrs=TARGET, trait=Trait.INTERNAL | Trait.MOVES)
 def clear(k, x, starts_l, ends_l, steps_l, *, axes, starts, ends, steps, decrease_axes):
     """*x* with zeros in the box."""
-    out = x.copy()
-    out[_target(x.shape, axes, starts, ends, steps, starts_l, ends_l, steps_l, decrease_axes)] = 0
-    return out
+    return put(x.copy(), _target(x.shape, axes, starts, ends, steps, starts_l, ends_l, steps_l, decrease_axes), 0)
 
 
 @clear.gradient(wrt="X")
@@ -274,18 +320,16 @@ def _(k, starts_l, ends_l, steps_l, dout, *, axes, starts, ends, steps, decrease
 @op("lift", f"X Y {TENSORS} -> Out", attrs=TARGET, trait=Trait.INTERNAL | Trait.MOVES)
 def lift(k, x, value, starts_l, ends_l, steps_l, *, axes, starts, ends, steps, decrease_axes, none_axes):
     """The box of *x*, in the shape in which *value* is written to it."""
-    box = x[_target(x.shape, axes, starts, ends, steps, starts_l, ends_l, steps_l, decrease_axes)]
-    seen = _seen(box.shape, decrease_axes, none_axes)
-    return box.reshape((1,) * (value.ndim - len(seen)) + seen)
+    index = _target(x.shape, axes, starts, ends, steps, starts_l, ends_l, steps_l, decrease_axes)
+    seen = _seen(_box_shape(x.shape, index), decrease_axes, none_axes)
+    return x[index].reshape((1,) * (value.ndim - len(seen)) + seen)
 
 
 @op("lower", f"X Y {TENSORS} -> Out", attrs=TARGET, trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
 def lower(k, x, like, starts_l, ends_l, steps_l, *, axes, starts, ends, steps, decrease_axes):
     """Zeros in the shape of *like* with *x* in the box: the transpose of ``lift``."""
-    out = k.xp.zeros(like.shape, x.dtype)
-    box = out[_target(like.shape, axes, starts, ends, steps, starts_l, ends_l, steps_l, decrease_axes)]
-    box[...] = x.reshape(box.shape)
-    return out
+    index = _target(like.shape, axes, starts, ends, steps, starts_l, ends_l, steps_l, decrease_axes)
+    return _put_box(k.xp.zeros(like.shape, x.dtype), index, x)
 
 
 @lift.gradient(wrt="X")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...core.errors import DtypeError, LabelError, ShapeError
 from ...core.spec import UNKNOWN, DType
 from ..infer import axis_in, expect_floating
 from ..opdef import Late, Trait, op
+from ..refusals import first_of, refuse
 from ..samples import between, exactly, ints, simplex
 from .reduction import axes_of
 
@@ -97,12 +100,15 @@ def classes_of(xp, label, count, ignore_index, name):
     mask = label != ignore_index
     classes = xp.where(mask, label, 0).astype("int64")
     wrong = (classes < 0) | (classes >= count)
-    if wrong.any():
-        raise LabelError(
-            f"{name}: label {int(classes[wrong][0])} is none of the {count} classes.",
-            hint=f"labels go from 0 to {count - 1}; ignore_index ({ignore_index}) leaves elements out",
-        )
+    refuse(wrong, partial(_no_class, name, count, ignore_index), first_of(classes, wrong))
     return classes, mask
+
+
+def _no_class(name, count, ignore_index, label):
+    return LabelError(
+        f"{name}: label {int(label)} is none of the {count} classes.",
+        hint=f"labels go from 0 to {count - 1}; ignore_index ({ignore_index}) leaves elements out",
+    )
 
 
 def expect_labels(logits: DType, label: DType, soft: bool, name: str) -> None:

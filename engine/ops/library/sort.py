@@ -16,9 +16,9 @@ def _order(k, x, axis, descending):
     if not x.ndim:
         return xp.zeros((), "int64")
     if not descending:
-        return xp.argsort(x, axis=axis, kind="stable")
+        return xp.argsort(x, axis=axis, stable=True)
     # Sorting the mirrored tensor and mirroring back keeps the order of equal elements.
-    return x.shape[axis] - 1 - xp.flip(xp.argsort(xp.flip(x, axis), axis=axis, kind="stable"), axis)
+    return x.shape[axis] - 1 - xp.flip(xp.argsort(xp.flip(x, axis), axis=axis, stable=True), axis)
 
 
 def _taken(k, x, places, axis):
@@ -49,6 +49,7 @@ def _(k, x: Like, indices, dout, *, axis):
     "X K? -> Out Indices",
     type="top_k_v2",
     attrs={"k": 1, "axis": -1, "largest": True, "sorted": True},
+    sized="K",
 )
 def topk(backend, x, count, *, k, axis, largest):
     """The *k* largest (or smallest) elements along *axis*, best first, and their places."""
@@ -123,7 +124,8 @@ arg_max = _define(
 arg_min = _define("arg_min", lambda xp: xp.argmin, "Place of the smallest element along *axis*; the first of several.")
 
 
-@op("where_index", "Condition -> Out", trait=Trait.COMPLEX, differentiable=False)
+# There are as many rows as elements that are not zero.
+@op("where_index", "Condition -> Out", trait=Trait.COMPLEX | Trait.VALUES, differentiable=False)
 def where_index(k, condition):
     """The coordinates of the elements that are not zero, one row each."""
     if not condition.ndim:

@@ -6,6 +6,8 @@ function", Mathematics of Computation 23 (1969), 631-637: good to about 1e-16 in
 
 from __future__ import annotations
 
+from ..writing import into
+
 # erf(x) = x · P(x²)/Q(x²) for |x| <= 0.46875; highest power first, as in every list below.
 NEAR = (
     (
@@ -86,7 +88,7 @@ def bell(xp, x):
     """``exp(-x²/2)``."""
     exponent = xp.multiply(x, x)
     exponent *= -0.5
-    return xp.exp(exponent, out=exponent)
+    return into(xp.exp, exponent)
 
 
 def normal_cdf(xp, x, density=None):
@@ -102,7 +104,7 @@ def normal_cdf(xp, x, density=None):
     t = xp.abs(x)
     t *= 0.3275911 * ROOT_HALF
     t += 1
-    xp.reciprocal(t, out=t)
+    t = into(xp.reciprocal, t)
     tail = t * (0.5 * SHORT[0])
     for c in SHORT[1:]:
         tail += 0.5 * c
@@ -110,7 +112,7 @@ def normal_cdf(xp, x, density=None):
     tail *= bell(xp, x) if density is None else density
     # 1 - tail from 0 on, tail below: the tail is at most a half, and a choice by `where` takes several times as long.
     tail -= xp.greater_equal(x, 0)
-    return xp.abs(tail, out=tail)
+    return into(xp.abs, tail)
 
 
 def _parts(xp, x):

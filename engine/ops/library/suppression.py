@@ -6,7 +6,7 @@ import math
 
 from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN
-from ..opdef import op
+from ..opdef import Trait, op
 from ..samples import between, exactly
 
 KEPT = {
@@ -37,7 +37,7 @@ def overlaps(xp, boxes, others, extra=0.0):
 
 def _descending(xp, scores):
     """The places of *scores*, the largest first; of equal ones, the earlier first."""
-    return xp.argsort(-scores, kind="stable")
+    return xp.argsort(-scores, stable=True)
 
 
 def _suppressed(shares, threshold, eta=1.0):
@@ -51,7 +51,8 @@ def _suppressed(shares, threshold, eta=1.0):
     return kept
 
 
-@op("nms", "Boxes -> KeepBoxesIdxs", attrs={"iou_threshold": 1.0}, differentiable=False)
+# How many boxes are kept is in their values, here and in all operators below.
+@op("nms", "Boxes -> KeepBoxesIdxs", attrs={"iou_threshold": 1.0}, trait=Trait.VALUES, differentiable=False)
 def nms(k, boxes, *, iou_threshold):
     """Places of the boxes, sorted from the best, that overlap no better one of them by more than the threshold."""
     shares = overlaps(k.xp, boxes, boxes)
@@ -105,6 +106,7 @@ def _best(rows, count):
     "multiclass_nms3",
     "BBoxes Scores RoisNum? -> Out Index NmsRoisNum?",
     attrs={**KEPT, "nms_threshold": 0.3, "nms_eta": 1.0},
+    trait=Trait.VALUES,
     differentiable=False,
 )
 def multiclass_nms3(k, boxes, scores, counts, **attrs):
@@ -145,6 +147,7 @@ def _(boxes, scores, counts):
     "matrix_nms",
     "BBoxes Scores -> Out Index RoisNum",
     attrs={**KEPT, "post_threshold": 0.0, "use_gaussian": False, "gaussian_sigma": 2.0},
+    trait=Trait.VALUES,
     differentiable=False,
 )
 def matrix_nms(k, boxes, scores, **attrs):
@@ -201,6 +204,7 @@ LEVELS = {"min_level": 2, "max_level": 5, "refer_level": 4, "refer_scale": 224, 
     "distribute_fpn_proposals",
     "FpnRois RoisNum? -> MultiFpnRois* RestoreIndex MultiLevelRoIsNum*?",
     attrs=LEVELS,
+    trait=Trait.VALUES,
     differentiable=False,
 )
 def distribute_fpn_proposals(k, rois, counts, *, min_level, max_level, refer_level, refer_scale, pixel_offset):
@@ -280,6 +284,7 @@ def _proposed(xp, scores, deltas, image, anchors, variances, attrs):
     "generate_proposals_v2",
     "Scores BboxDeltas ImShape Anchors Variances -> RpnRois RpnRoiProbs RpnRoisNum?",
     attrs=PROPOSALS,
+    trait=Trait.VALUES,
     differentiable=False,
 )
 def generate_proposals_v2(k, scores, deltas, images, anchors, variances, **attrs):

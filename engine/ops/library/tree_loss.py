@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...core.errors import LabelError, OperatorError, ShapeError
 from ...core.spec import UNKNOWN
 from ..opdef import Late, Like, Trait, op
+from ..refusals import refuse_outside
 from ..samples import exactly
 from .noise import nce_bias, nce_dots
 from .placing import _alike
@@ -16,6 +19,14 @@ LIMIT = 40.0
 def _steps(classes):
     """How many turns the longest way has."""
     return (2 * classes - 1).bit_length() - 1
+
+
+def _no_class(count, label):
+    return LabelError(f"hierarchical_sigmoid: label {label} is out of range for {count} classes")
+
+
+def _no_node(rows, node):
+    return LabelError(f"hierarchical_sigmoid: node {node} is out of range for {rows} rows of W")
 
 
 @op(
@@ -32,9 +43,7 @@ def tree_ways(k, like, label, table, code, *, num_classes):
     Nodes behind the end are 0; the others are numbers of the type of *like*.
     """
     if table is None:
-        if label.size and (label.min() < 0 or label.max() >= num_classes):
-            bad = label.min() if label.min() < 0 else label.max()
-            raise LabelError(f"hierarchical_sigmoid: label {bad} is out of range for {num_classes} classes")
+        refuse_outside(label, 0, num_classes, partial(_no_class, num_classes))
         leaf = label.reshape(-1, 1) + num_classes
         steps = k.xp.arange(_steps(num_classes))
         table, code = (leaf >> (steps + 1)) - 1, (leaf >> steps) & 1
@@ -55,8 +64,7 @@ def hierarchical_sigmoid(k, x, w, label, table, code, bias, *, num_classes):
     """
     xp = k.xp
     nodes, turns, there = tree_ways.kernel(k, x, label, table, code, num_classes=num_classes)
-    if nodes.size and nodes.max() >= len(w):
-        raise LabelError(f"hierarchical_sigmoid: node {nodes.max()} is out of range for {len(w)} rows of W")
+    refuse_outside(nodes, 0, len(w), partial(_no_node, len(w)))
     scores = nce_dots.kernel(k, x, w, nodes)
     if bias is not None:
         scores = scores + nce_bias.kernel(k, bias, nodes)

@@ -8,6 +8,7 @@ from ...core.errors import DtypeError, OperatorError, ShapeError
 from ...core.spec import UNKNOWN
 from ..infer import product
 from ..opdef import Like, Trait, op
+from ..writing import add_to
 from .convolve import Geometry, Windows
 from .window import check_numbers, count_of_windows
 
@@ -71,7 +72,7 @@ def _added(k, x, channels, image, name, attrs):
     columns = x.reshape((x.shape[0], channels, *windows.kernel, *windows.result))
     out = k.xp.zeros((x.shape[0], channels, *windows.padded), x.dtype)
     for place, elements in windows.places():
-        out[(..., *elements)] += columns[(slice(None), slice(None), *place)]
+        out = add_to(out, (..., *elements), columns[(slice(None), slice(None), *place)])
     return windows.crop(out)
 
 

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from ...core.errors import DtypeError, OperatorError, ShapeError
 from ...core.spec import UNKNOWN
 from ..opdef import Like, op
+from ..refusals import refuse
 from ..samples import ints
+from ..writing import put_along
 from .window import SIDES
+
+
+def _outside(name, size, least, most):
+    return OperatorError(
+        f"{name}: index should less than output tensor height * output tensor width: places lie from 0 to "
+        f"{size - 1}, but Indices has {int(least)} to {int(most)}",
+        hint="the places are those that max_pool returns with return_mask=True; check output_size",
+    )
 
 
 def _define(name, rank, attrs):
@@ -19,16 +30,12 @@ def _define(name, rank, attrs):
         """Zeros with every element of *x* at its place of the plane, elements counted row by row."""
         xp = k.xp
         size = math.prod(output_size)
-        if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < size:
-            raise OperatorError(
-                f"{name}: index should less than output tensor height * output tensor width: places lie from 0 to "
-                f"{size - 1}, but Indices has {int(indices.min())} to {int(indices.max())}",
-                hint="the places are those that max_pool returns with return_mask=True; check output_size",
-            )
+        if indices.size:
+            least, most = indices.min(), indices.max()
+            refuse((least < 0) | (most >= size), partial(_outside, name, size), least, most)
         planes = math.prod(x.shape[:2])
-        out = xp.zeros((planes, size), x.dtype)
         places = indices.reshape((planes, math.prod(x.shape[2:]))).astype(xp.int64)
-        xp.put_along_axis(out, places, x.reshape(places.shape), 1)
+        out = put_along(xp.zeros((planes, size), x.dtype), places, x.reshape(places.shape), 1)
         return out.reshape((*x.shape[:2], *output_size))
 
     @definition.infer
