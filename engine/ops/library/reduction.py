@@ -15,7 +15,6 @@ from ...core.spec import dtype as dtype_of
 from ..infer import axes_in, axis_in, expect_floating, product, reduced
 from ..opdef import Like, Trait, op
 from ..samples import bools, distinct, exactly, ints
-from ..writing import put
 
 ATTRS = {"dim": (0,), "keep_dim": False, "reduce_all": False, "in_dtype": -1, "out_dtype": -1}
 
@@ -322,8 +321,9 @@ def cumsum(k, x, *, axis, flatten, exclusive, reverse):
         x = k.xp.flip(x, axis)
     sums = k.xp.cumsum(x, axis=axis, dtype=kind)
     if exclusive:
-        sums = k.xp.roll(sums, 1, axis)
-        sums = k.xp.moveaxis(put(k.xp.moveaxis(sums, axis, 0), slice(1), 0), 0, axis)
+        first, others = ([slice(None)] * sums.ndim for _ in range(2))
+        first[axis], others[axis] = slice(1), slice(-1)
+        sums = k.xp.concatenate([k.xp.zeros_like(sums[tuple(first)]), sums[tuple(others)]], axis)
     return k.xp.flip(sums, axis) if reverse else sums
 
 
