@@ -47,7 +47,6 @@ class BoundOp:
         self.fitting: set[Any] = set()
         self.fits: dict[Any, Fit] = {}
         self.bind()
-        _calls.add(self)
 
     def bind(self) -> None:
         """Choose the kernels; once a rare type is in use, those that look out for it. If someone watches, they tell."""
@@ -56,6 +55,7 @@ class BoundOp:
         if watch.is_watched():
             self.kernel = _telling(self, self.kernel)
         self.gradients = _Gradients(self)
+        _chosen.add(self)
 
     def check(self, operands: Sequence[Any]) -> None:
         """Raise what the operator's shape rule says of operands that do not fit, as a program does.
@@ -86,14 +86,19 @@ def _form(tensor: Tensor) -> tuple[Any, Any]:
     return tensor.array.shape, tensor.array.dtype
 
 
-_calls: weakref.WeakSet[BoundOp] = weakref.WeakSet()
+_chosen: weakref.WeakSet[BoundOp] = weakref.WeakSet()
+"""The calls that have chosen kernels; all others choose when they are next computed."""
 
 
 @watch.when_switched
 @when_in_use
 def _bind_again() -> None:
-    """Let every call choose its kernels anew, each when it is next computed: a process may hold many that never are."""
-    for call in list(_calls):
+    """Let every call choose its kernels anew, each when it is next computed.
+
+    A process may hold many calls that never are: what this takes must not grow with them.
+    """
+    for call in list(_chosen):
+        _chosen.discard(call)  # at once, for another thread may be choosing
         call.kernel = _late(call)
         call.gradients = _Gradients(call)
 
@@ -215,6 +220,7 @@ class _Gradients(dict[int, Callable[..., Any]]):
             general = recipe.backend.general(recipe.op.grad_op, self._call.attrs, wanted)
             bound = rare.watched_gradients(recipe.op, self._call.attrs, bound, general)
         self[mask] = bound
+        _chosen.add(self._call)
         return bound
 
 

@@ -48,6 +48,22 @@ def test_nobody_is_told_before_and_after() -> None:
     assert not watch.is_watched()
 
 
+def test_watchers_that_come_and_go_leave_a_call_alone_that_nobody_computes() -> None:
+    """A process may remember many thousands of calls."""
+    x = leaf([1.0])
+    y = paddle.tanh(x)
+    call = y.node.call
+    with watch.watched(lambda event: None):
+        late, gradients = call.kernel, call.gradients
+    with watch.watched(lambda event: None):
+        assert call.kernel is late
+        assert call.gradients is gradients
+        y.backward()  # which chooses a gradient kernel, and no other
+        assert call.kernel is late
+        assert len(call.gradients) == 1
+    assert not call.gradients
+
+
 def test_a_call_without_gradient_is_told_too() -> None:
     seen: list[Any] = []
     with watch.watched(seen.append), paddle.no_grad():
