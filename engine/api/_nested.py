@@ -209,6 +209,11 @@ def restored(arrays: Mapping[str, Array], texts: Mapping[str, str], file: str, r
 
 def program_from(data: bytes, where: str = "the bytes") -> Program:
     """The program that *data*, a container, holds; raises :class:`FileFormatError` if it holds something else."""
+    from gradtool.engine.ir.paddle import forms
+
+    read = forms.reader(data[: forms.START])
+    if read is not None:
+        return read(data, where).program
     arrays, texts = container.read_stream(io.BytesIO(data), where)
     content = restored(arrays, texts, where)
     if not isinstance(content, Program):

@@ -122,9 +122,18 @@ def _whole(frame: FrameType | None) -> Location:
     return _interned.setdefault(key, tuple(frames))
 
 
-def recorded(file: str, function: str) -> CodeType:
-    """A stand-in for the code object of a function that only a file knows about; its source is never looked for."""
-    return _NO_CODE.replace(co_filename=_RECORDED + file, co_name=function)
+def recorded(file: str, function: str, line: str = "") -> CodeType:
+    """A stand-in for the code object of a function that only a file knows about; its source is never looked for.
+
+    Args:
+        line: the text of the one line that is known, if the file says it.
+    """
+    return _NO_CODE.replace(co_filename=_RECORDED + file, co_name=function, co_consts=(None, line))
+
+
+def is_recorded(path: str) -> bool:
+    """Whether *path*, as a code object has it, is that of a function that only a file knows about."""
+    return path.startswith(_RECORDED)
 
 
 _NO_CODE: Final = recorded.__code__
@@ -214,6 +223,8 @@ def file_named(path: str) -> str:
 
 def text(code: CodeType, line: int) -> str:
     """The source line itself, stripped; empty when the file can no longer be read."""
+    if is_recorded(code.co_filename):
+        return str(code.co_consts[-1])
     return linecache.getline(code.co_filename, line).strip()
 
 

@@ -55,7 +55,7 @@ def parse_program(text: str) -> Program:
         try:
             check_blocks(program)
             arrays.complete_specs(program)
-            _complete(program)
+            complete(program)
             verify_read(program)
         except ProgramError as error:
             raise ProgramTextError(error.message) from None
@@ -362,7 +362,7 @@ def _computed_first(block: Block) -> set[Variable]:
     return computed
 
 
-def _complete(program: Program) -> None:
+def complete(program: Program) -> None:
     """Fed variables, the counters of unique names, and how often a backward part was appended."""
     computed = _computed_first(program.blocks[0])
     for v in program.blocks[0].vars.values():

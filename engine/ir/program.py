@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -180,7 +180,9 @@ class Program:
 
     @staticmethod
     def parse_from_string(text: str | bytes) -> Program:
-        """The program that prints as *text*, or that :meth:`serialize_to_string` made bytes of.
+        """The program that prints as *text*, or that :meth:`serialize_to_string` or :meth:`to_desc` made bytes of.
+
+        Bytes may also be a program that Paddle itself wrote.
 
         Raises:
             ProgramTextError: the text is no program (a ValueError).
@@ -199,6 +201,25 @@ class Program:
             ProgramError: an attribute holds something that is no data (a Python function).
         """
         return b"".join(_container_module().pieces(self))
+
+    def to_desc(self, feed: Sequence[str] = (), fetch: Sequence[str] = ()) -> bytes:
+        """The program as Paddle itself reads it (``Program.parse_from_string`` there): a protobuf ``ProgramDesc``.
+
+        Args:
+            feed, fetch: names of variables that operators ``feed`` and ``fetch`` are written for, as a program for
+                inference has them.
+
+        Raises:
+            UnsupportedError: it holds an operator that Paddle has not, or the extra ``gradtool[paddle]`` is not
+                installed (a ValueError).
+            ProgramError: an attribute holds something that is no data (a Python function).
+
+        >>> Program.parse_from_string(Program().to_desc()).num_blocks
+        1
+        """
+        from .paddle.to_desc import to_desc
+
+        return to_desc(self, feed, fetch)
 
     def to_json(self, *, sources: bool = True, indent: int | None = None) -> str:
         """The program as JSON, in the form of ``engine/ir/schemas/static-program.json``.

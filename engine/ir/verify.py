@@ -329,7 +329,7 @@ def _unnamed(used: Iterable[Variable], operands: Iterable[Variable]) -> list[Var
     return [v for v in used if v not in listed]
 
 
-_MISFITS = (
+MISFITS = (
     *(ValueError, TypeError, LookupError, ArithmeticError, AttributeError, AssertionError, StopIteration),
     *(GradtoolError, MemoryError),
 )
@@ -347,7 +347,7 @@ def _running(program: Program, op: Operator) -> Iterator[Problem]:
     try:
         region = blocks.region(op)
         blocks.run_by(op)
-    except _MISFITS:
+    except MISFITS:
         yield f"what {op.type} names does not fit its block", op
         return
     starts = {c.start for c in region.carried}
@@ -398,7 +398,7 @@ def _(program: Program) -> Iterator[Problem]:
         try:
             if key not in inferred:
                 inferred[key] = build.infer(op.op, op.inputs, op.attrs)
-        except _MISFITS as error:
+        except MISFITS as error:
             said = error.message if isinstance(error, GradtoolError) else f"{type(error).__name__}: {error}"
             yield f"{op.type} does not accept its inputs: {said}", op
             continue

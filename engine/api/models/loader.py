@@ -196,6 +196,7 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
             stack.enter_context(watching)
         if target.saved is not None:
             _import(loaded, target.saved, target, request)
+            telling.stand_ins(loaded, notes)
             stack.enter_context(_values_wanted())
         else:
             stack.enter_context(_run(loaded, target, request, notes))

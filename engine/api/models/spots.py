@@ -95,6 +95,8 @@ def around(location: Location) -> list[tuple[int, str]]:
     if line_at is None:
         return []
     file, line = line_at
+    if source.is_recorded(file):
+        return [(line, source.text(*location[0]))]  # the one that the file of the program says
     lines = [(n, linecache.getline(file, n).rstrip()) for n in range(max(1, line - _AROUND), line + _AROUND + 1)]
     while lines and not lines[-1][1] and lines[-1][0] != line:
         lines.pop()

@@ -44,6 +44,19 @@ def absent(left: Loaded, packages: Sequence[str], notes: Notes) -> None:
         notes.note(f"{name} is not installed where gradtool is: what {left.name} shows with it is not shown")
 
 
+def stand_ins(left: Loaded, notes: Notes) -> None:
+    """Say which operators of a program are none of gradtool's, all at once."""
+    from gradtool.engine.ops.stand_in import StandIn
+
+    told = {op.op.absent: None for block in left.main.blocks for op in block.ops if isinstance(op.op, StandIn)}
+    for absent in told:
+        lines = "; ".join(absent.texts())
+        notes.note(
+            f"{left.name} holds {count(len(absent.reasons), 'operator')} that gradtool lacks, so it is not run, and "
+            f"their gradients are those that Paddle makes by default: {lines}"
+        )
+
+
 def ending(calls: PassCalls) -> tuple[str, str]:
     """How a file was stopped, and where; and what there is to know about that."""
     assert calls.stopped is not None

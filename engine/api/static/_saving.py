@@ -10,7 +10,7 @@ import io
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -36,6 +36,11 @@ from gradtool.engine.ir.default import default_main_program
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.prune import prune
 from gradtool.engine.ir.variable import Variable
+
+from . import _foreign
+
+if TYPE_CHECKING:
+    from gradtool.engine.ir.paddle.from_desc import Described
 
 PARAMETERS, OPTIMIZER, MODEL, INFERENCE = ".pdparams", ".pdopt", ".pdmodel", ".pdiparams"
 
@@ -63,6 +68,11 @@ def values_in(path: str) -> dict[str, Array]:
     """The arrays by name that a file holds."""
     with container.opened(path) as file:
         return _values(file, path)
+
+
+def values_of(program: Program, path: str) -> dict[str, Array]:
+    """The values of the variables of *program* that a file holds; files of Paddle's own have no names in them."""
+    return _foreign.values_for(persistable(program), path)
 
 
 def _values(file: BinaryIO, where: str) -> dict[str, Array]:
@@ -166,7 +176,7 @@ def load(program: Program, model_path: str, executor: Any = None, var_list: Sequ
     prefix = _prefix(model_path, PARAMETERS, OPTIMIZER, MODEL)
     chosen = persistable(program) if var_list is None else list(var_list)
     values = values_in(prefix + PARAMETERS)
-    if not all(v.is_parameter for v in chosen):
+    if not all(v.name in values for v in chosen):
         values.update(values_in(prefix + OPTIMIZER))
     set_values(chosen, values, prefix + PARAMETERS)
 
@@ -289,6 +299,9 @@ def serialize_program(feed_vars: Any, fetch_vars: Any, **kwargs: Any) -> bytes:
 def deserialize_program(data: bytes) -> Program:
     """The program that :func:`serialize_program` made bytes of; raises :class:`FileFormatError` (a ValueError)."""
     expect_type(data, bytes, "data", "paddle.static.deserialize_program")
+    described = _foreign.program_in(data, "the bytes")
+    if described is not None:
+        return described.program
     return inference(*container.read_stream(io.BytesIO(data), "the bytes"), "the bytes")[0]
 
 
@@ -306,7 +319,7 @@ def deserialize_persistables(program: Program, data: bytes, executor: Any) -> No
     """Give the variables of *program* the values that :func:`serialize_persistables` made bytes of."""
     expect_type(program, Program, "program", "paddle.static.deserialize_persistables")
     expect_type(data, bytes, "data", "paddle.static.deserialize_persistables")
-    values = _values(io.BytesIO(data), "the bytes")
+    values = _foreign.values_from(persistable(program), io.BytesIO(data), "the bytes")
     set_values(persistable(program), values, "the bytes")
 
 
@@ -383,11 +396,28 @@ def load_inference_model(path_prefix: str | None, executor: Any, **kwargs: Any) 
 
 def read_inference(model: str, values: str) -> list[Any]:
     """The program in the file *model*, with its values from the file *values*."""
-    program, feeds, fetches = inference(*container.read_path(model), model)
+    program, feeds, fetches = program_at(model)
     variables = persistable(program)
-    if variables:
-        set_values(variables, values_in(values), values)
+    if variables and not os.path.exists(values) and _foreign.lie_apart(variables, os.path.dirname(model)):
+        set_values(variables, _foreign.values_apart(variables, os.path.dirname(model)), model)
+    elif variables:
+        set_values(variables, values_of(program, values), values)
     return [program, feeds, fetches]
+
+
+def program_at(path: str) -> tuple[Program, list[str], list[Variable]]:
+    """The program in a file, Paddle's own or one of gradtool's, with what to feed and to fetch if it says so."""
+    with container.opened(path) as file:
+        start = file.read(_foreign.START)
+        file.seek(0)
+        described = _foreign.program_in(file.read(), path) if _foreign.is_foreign(start) else None
+        if described is None:
+            return inference(*container.read_stream(file, path), path)
+    return described.program, described.feeds, _fetched(described)
+
+
+def _fetched(described: Described) -> list[Variable]:
+    return [described.program.global_block().vars[name] for name in described.fetches]
 
 
 def inference(

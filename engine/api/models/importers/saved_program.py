@@ -1,4 +1,4 @@
-"""Model files that hold a program instead of Python: JSON, the printed text, or a container.
+"""Model files that hold a program instead of Python: JSON, the printed text, a container, or a file of Paddle's own.
 
 Nothing in them is run, so that they are safe to look at wherever they come from. What a file is, its name says: only
 ``.py`` is Python. A file of another name whose content is not what its name says is refused.
@@ -15,6 +15,7 @@ from gradtool.engine.files.jsontext import BOM, shown
 from gradtool.engine.ir.parse import ProgramTextError
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.to_json import SCHEMA
+from gradtool.static._foreign import START, beside, is_foreign, program_in
 
 from ..errors import CommandError
 
@@ -52,6 +53,8 @@ def reader(path: Path, data: bytes) -> Read:
     if ending in _OTHERS:
         what, hint = _OTHERS[ending]
         raise CommandError(f"{path} holds no program: by its name it holds {what}", hint)
+    if is_foreign(data[:START]):
+        return lambda: _checked(path, lambda: _foreign_program(path, data))
     form = _FORMS.get(ending) or _form_of(data)
     if form is None:
         raise CommandError(f"{path} is neither Python, which is called NAME.py, nor a saved program", _on_stdin(path))
@@ -99,6 +102,14 @@ def _checked(path: Path, read: Read) -> Program:
         return read()
     except (FileFormatError, ProgramTextError) as error:
         raise CommandError(f"{path} holds no program: {error.message}", error.hint) from None
+
+
+def _foreign_program(path: Path, data: bytes) -> Program:
+    """The program of Paddle's in a file; values that lie beside it go to the current scope."""
+    described = program_in(data, path.name)
+    assert described is not None, "its beginning says that it is one"
+    global_scope().values.update(beside(described.program, str(path), _VALUES))
+    return described.program
 
 
 def _with_values(path: Path, data: bytes) -> Program:

@@ -1,0 +1,21 @@
+"""The forms in which Paddle itself writes programs: one table, by how files begin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from .from_desc import Described, from_desc, is_description
+
+START: Final = 64
+"""Bytes of a file that tell its form."""
+
+FORMS: Final[tuple[tuple[Callable[[bytes], bool], Callable[[bytes, str], Described]], ...]] = (
+    (is_description, from_desc),
+)
+"""Whether a file that begins so has the form -> what reads it."""
+
+
+def reader(start: bytes) -> Callable[[bytes, str], Described] | None:
+    """What reads a program of Paddle's that begins so; None if it is none."""
+    return next((read for begins, read in FORMS if begins(start)), None)
