@@ -22,6 +22,7 @@ VIEWS: Final = {
     "Differences": "diff",
     "CallList": "calls",
     "Flows": "flow",
+    "Swept": "sweep",
 }
 """The class of an answer -> the file with its view."""
 

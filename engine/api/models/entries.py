@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gradtool.engine.core import state
@@ -47,10 +47,57 @@ def called(loaded: Loaded, function: str | None, request: Request, helpers: froz
         return
     entry = names[chosen]
     arguments = dict(map(_argument, request.arg))
+    if request.arrays is not None and not state.in_static_mode():
+        arguments |= _tensors(loaded, entry, request.arrays)
     loaded.function = chosen
     _check_arguments(chosen, entry, arguments)
     with state.made.watched(loaded.hold):
         loaded.result = call(loaded.name, entry, **arguments)
+
+
+def _tensors(loaded: Loaded, function: Callable[..., Any], arrays: Mapping[str | None, Any]) -> dict[str, Any]:
+    """Those of the arrays that *function* takes as tensors by its arguments; one without a name is for the only one."""
+    import inspect
+
+    from gradtool import to_tensor
+
+    parameters = inspect.signature(function).parameters.values()
+    named = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    needed = [p.name for p in parameters if p.name in named and p.default is p.empty]
+    anything = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    told = {needed[0] if key is None and len(needed) == 1 else key: key for key in arrays}
+    taken = {name: key for name, key in told.items() if name is not None and (anything or name in named)}
+    loaded.taken |= {*taken.values()}
+    return {name: to_tensor(arrays[key]) for name, key in taken.items()}
+
+
+def must_take(loaded: Loaded, request: Request) -> None:
+    """Raise :class:`CommandError` where arrays are given that nothing in a model of dynamic mode takes.
+
+    A program is fed what its function did not take; what it has no variable for is refused there.
+    """
+    left = [name for name in request.arrays or () if name not in loaded.taken]
+    if not left:
+        return
+    from .opening import kind_of
+
+    if not kind_of(loaded, request).computes_while_loading:
+        return
+    if loaded.function is None:
+        raise CommandError(
+            f"{loaded.name} takes no arrays: it is no program, and no function of it was called",
+            f"put the model into a function of the arrays, and name it: {request.model}:FUNCTION",
+        )
+    if left[0] is None:
+        raise CommandError(
+            f"one array without a name, and {loaded.function}() has not just one argument",
+            "np.savez(FILE, NAME=array) names it",
+        )
+    import inspect
+
+    raise unknown(
+        f"argument of {loaded.function}():", left[0], inspect.signature(loaded.namespace[loaded.function]).parameters
+    )
 
 
 def _is_entry(value: Any, loaded: Loaded, request: Request) -> bool:
@@ -61,11 +108,12 @@ def _is_entry(value: Any, loaded: Loaded, request: Request) -> bool:
     value = getattr(value, "dygraph_function", value)  # one that to_static marked is the function that it was
     if not isinstance(value, types.FunctionType):
         return False
-    if (loaded.calls.swept or loaded.calls.appended) and not request.arg:
+    wanted = bool(request.arg) or request.arrays is not None
+    if (loaded.calls.swept or loaded.calls.appended) and not wanted:
         return False
     code, defaults = value.__code__, value.__defaults__ or ()
     needs = code.co_argcount > len(defaults) or code.co_kwonlyargcount > len(value.__kwdefaults__ or {})
-    if not needs or request.arg:
+    if not needs or wanted:
         return True
     return not any(isinstance(v, (Tensor, Variable)) for v in loaded.namespace.values())
 

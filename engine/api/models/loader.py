@@ -73,6 +73,8 @@ class Request:
     """Go on with what had run when the file or its function raises; the error is then in :attr:`Loaded.error`."""
     post_mortem: bool = False
     """What is asked about is that error; implies *unfinished*."""
+    arrays: Mapping[str | None, Any] | None = None
+    """What programs are fed, and a function of dynamic mode is called with, by name; one without a name under None."""
     spared: tuple[tuple[str, int], ...] = ()
     """Lines at which a model of dynamic mode is not cut, see ``gradtool.engine.eager.journal.Journal``."""
 
@@ -119,6 +121,7 @@ class Loaded:
         error: what the file raised, for a post-mortem.
         live: whether the model was there before the command and is not run again: a tensor in a notebook.
         births: of the parameters of dynamic mode that were made while the file ran, in their order.
+        taken: the names of those arrays that the function was called with.
     """
 
     name: str
@@ -132,6 +135,7 @@ class Loaded:
     error: CommandError | GradtoolError | None = None
     live: bool = False
     births: list[Birth] = field(default_factory=list)
+    taken: set[str | None] = field(default_factory=set)
     _held: list[Any] = field(default_factory=list)
 
     def hold(self, birth: Birth) -> None:
@@ -201,6 +205,8 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
         else:
             stack.enter_context(_run(loaded, target, request, notes))
         calls.over = True
+        if request.arrays is not None and loaded.error is None:
+            entries.must_take(loaded, request)
         telling.stop(loaded, notes)
         telling.absent(loaded, absent, notes)
         try:

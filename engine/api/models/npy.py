@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import Any, Literal, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
@@ -131,6 +131,14 @@ def _shape(text: str, fail: Fail) -> tuple[int, ...]:
     if len(shape) > _MOST_DIMENSIONS or math.prod(max(n, 1) for n in shape) > _MOST_ELEMENTS:
         fail(f"its shape is {shown(shape)}: no array is that large")
     return shape
+
+
+def mapped(path: str, head: Header, place: int) -> Array:
+    """The array whose bytes begin at *place* of a file, read when they are looked at, in the byte order of the file."""
+    if not head.nbytes:
+        return np.empty(head.shape, head.dtype)
+    order: Literal["C", "F"] = "F" if head.by_columns else "C"
+    return np.memmap(path, head.dtype, "r", place, head.shape, order)
 
 
 def elements(stream: Stream, head: Header, fail: Fail) -> Array:

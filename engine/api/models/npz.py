@@ -74,6 +74,26 @@ def read(path: str, room: Room, fail: Fail) -> dict[str | None, Array]:
         return {None: _lone(file, size, room, fail)} if start == npy.MAGIC else _Archive(file, size, fail).arrays(room)
 
 
+def mapped(path: str, fail: Fail) -> dict[str | None, Array]:
+    """As :func:`read`, but what is stored without compression is read when it is looked at; its checksum is not.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        start = file.read(6)
+        file.seek(0)
+        if start == npy.MAGIC:
+            head = npy.header(file, fail)
+            if head.nbytes != size - head.length:
+                fail(
+                    f"it is cut short or was changed: {head.nbytes} bytes are declared, {size - head.length} are there"
+                )
+            return {None: npy.mapped(path, head, head.length)}
+        return _Archive(file, size, fail).mapped(path)
+
+
 def _lone(file: BinaryIO, size: int, room: Room, fail: Fail) -> Array:
     head = npy.header(file, fail)
     if head.nbytes != size - head.length:
@@ -108,6 +128,20 @@ class _Archive:
             )
         heads = [self.header(*entry) for entry in zip(members, places, rooms, strict=True)]
         return {n: self.array(m, p, h) for n, m, p, h in zip(names, members, places, heads, strict=True)}
+
+    def mapped(self, path: str) -> dict[str | None, Array]:
+        """As :meth:`arrays`, of whatever size; stored members are read when they are looked at."""
+        members = list(self.members())
+        names = [m.name.removesuffix(".npy") for m in members]
+        (often, times), *_ = [*Counter(names).most_common(1), ("", 0)]
+        if times > 1:
+            self.fail(f"it holds {shown(often)} {times} times")
+        told: dict[str | None, Array] = {}
+        for name, member, place in zip(names, members, self.places(members), strict=True):
+            head = self.header(member, place, None)
+            whole = member.method != _STORED
+            told[name] = self.array(member, place, head) if whole else npy.mapped(path, head, place + head.length)
+        return told
 
     def header(self, member: Member, place: int, room: int | None) -> npy.Header:
         fail = self.within(member)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeGuard
 
-from gradtool.engine.core import source
+from gradtool.engine.core import source, state
 from gradtool.engine.eager.tape import FreedGraphError, InplaceError
 from gradtool.engine.files.overlay import Overlay
 
@@ -112,3 +112,8 @@ def _named(paths: Sequence[str], folder: str | None) -> str:
     first = ", ".join(path.removeprefix(here) for path in paths[:_NAMED])
     more = len(paths) - _NAMED
     return f"{first} and {count(more, 'more file')}" if more > 0 else first
+
+
+def points_done(done: int, total: int) -> None:
+    """Tell whoever shows it how far a sweep is."""
+    state.progress.note("points", done, total)

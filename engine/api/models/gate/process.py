@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 from typing import Final
 
+from ..processes import how_it_ended
 from . import rules
 from .finding import Finding
 from .subject import Subject
@@ -24,12 +24,11 @@ def crashed(subject: Subject, code: int, said: str) -> Finding:
         code: the exit code; a negative one is the number of a signal.
         said: what it had printed.
     """
-    how = f"with {_signal(-code)}" if code < 0 else f"with exit code {code}"
     last = said.strip().splitlines()[-_LINES:]
     return _finding(
         CRASHED,
         subject,
-        f"the process that {subject.name} ran in ended {how}",
+        f"the process that {subject.name} ran in ended {how_it_ended(code)}",
         tuple(f"last it printed: {line}" for line in last),
         f"python {subject.file} shows it alone; -X faulthandler says where",
     )
@@ -44,13 +43,6 @@ def timed_out(subject: Subject, seconds: float) -> Finding:
         (),
         "--steps N or --limit SECONDS ends a training earlier and answers; --timeout SECONDS waits longer",
     )
-
-
-def _signal(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _finding(code: str, subject: Subject, message: str, explanation: tuple[str, ...], advice: str) -> Finding:

@@ -7,7 +7,7 @@ import tempfile
 from functools import cache
 from typing import Final
 
-_MODELS: Final = {
+SMALL: Final = {
     "eager": """\
 import paddle
 
@@ -46,7 +46,7 @@ def load() -> None:
 
     _ = (numpy.fft, numpy.linalg, numpy.random, saved, sysconfig.get_config_vars())
     with tempfile.TemporaryDirectory(prefix="gradtool-") as folder:
-        for name, text in _MODELS.items():
+        for name, text in SMALL.items():
             file = os.path.join(folder, f"{name}.py")
             with open(file, "w", encoding="utf-8") as stream:
                 stream.write(text)

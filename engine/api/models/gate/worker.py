@@ -13,14 +13,12 @@ import select
 import sys
 import tempfile
 import warnings
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO
 
 from ..imports import guarded
+from ..processes import READY
 from . import warming
 from .printed import LONGEST, ending
-
-READY: Final = b"ready\n"
-"""What comes first, when the engine is loaded: from then on a model takes time."""
 
 
 def main() -> None:

@@ -1,0 +1,203 @@
+"""Ask one question at many points: feeds, rows of data, seeds, settings, models."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gradtool.models.errors import CommandError
+
+from ..context import Output, loading_options, output_options
+from ..errors import CLEAN, ENGINE, FAILED, INTERRUPTED
+from ..sizes import byte_size
+
+if TYPE_CHECKING:
+    from gradtool.models.sweeps.axes import Axes
+    from gradtool.models.sweeps.sweep import Swept
+
+_DATA = (".npz", ".npy", ".parquet", ".zarr")
+"""Endings of files of arrays: a shell puts those that it finds for --over feeds/*.npz among the models."""
+
+
+@click.command("sweep")
+@click.argument("question", metavar="QUESTION")
+@click.argument("models", nargs=-1, metavar="[MODEL]...")
+@click.option("--over", multiple=True, metavar="FILE|GLOB", help="Files of arrays, each fed as a whole; repeatable.")
+@click.option("--rows", metavar="FILE[:BATCH]", help="A file of arrays, fed row by row, or BATCH rows at a time.")
+@click.option("--seeds", metavar="RANGE", help="Seeds: 0..999, or 1,5,9.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUES",
+    help="Values of an argument: lr=1e-4..1e-1:log:20, lr=0..1:lin:5, width=1..8, lr=0.1,0.2; repeatable.",
+)
+@click.option("--models", "patterns", multiple=True, metavar="GLOB", help="Models besides MODEL; repeatable.")
+@loading_options
+@click.option("--by", type=click.Choice(["parameter", "layer", "op"]), help="Of stats: what a line is.")
+@click.option("--big", type=float, metavar="LIMIT", help="Of nan: numbers beyond it count as overflow.")
+@click.option("--subnormal", is_flag=True, help="Of nan: numbers too small for full precision count.")
+@click.option("--order", type=click.IntRange(1, 2), help="Of nan and gradcheck: 2 for gradients of gradients, too.")
+@click.option("--params", multiple=True, metavar="SELECTOR", help="Of why and backward: as there.")
+@click.option("--no-grad", multiple=True, metavar="SELECTOR", help="Of why and backward: as there.")
+@click.option("--select", multiple=True, metavar="CODE", help="Of check: rules to apply.")
+@click.option("--ignore", multiple=True, metavar="CODE", help="Of check: rules to leave out.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Points side by side, each in a process of its own; 1: one after the other in this process.",
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Have the workers of a Dask cluster do it: tcp://host:8786.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="Give up a point after so many seconds; points then have a process of their own.",
+)
+@click.option(
+    "--memory",
+    metavar="BYTES",
+    callback=byte_size,
+    help="Give up a point that takes more, such as 2G; points then have a process of their own.",
+)
+@click.option("--results", metavar="FILE.jsonl", help="Write a line of JSON for each point as it comes.")
+@click.option(
+    "--resume", is_flag=True, help="Go on with what --results has; points that are there are not asked again."
+)
+@partial(output_options, more=("jsonl", "csv", "svg", "html"))
+def command(**values: Any) -> int:
+    """Ask QUESTION (nan, stats, why, gradcheck, check, backward, saved) of MODEL at many points, and tell them apart.
+
+    \b
+    gradtool sweep nan model.py --rows data.npz:256 --jobs 8
+    gradtool sweep stats model.py --rows data.npz -o outliers.html
+    gradtool sweep stats model.py --seeds 0..99 --results seeds.jsonl
+    gradtool sweep nan model.py --set lr=1e-4..1e-1:log:20 -o lr.svg
+    gradtool sweep why --models 'zoo/*.py'
+    gradtool sweep nan train.py --set lr=0.1,0.2 -- --lr {lr}
+
+    Every model, setting, seed and portion of the data is combined with every other. Arrays are fed to programs, and are
+    arguments of a function of dynamic mode, by their names; settings are arguments of the function, or {NAME} among
+    the words of a script. Rows are the same bytes whatever the number of workers; sort orders them.
+
+    Exit code 1: a point has a finding. 4: none has, but a point has no answer. 130: Ctrl-C, and what was done is told.
+    """
+    out = Output.take(values)
+    from gradtool.models.sweeps.spec import Spec
+    from gradtool.models.sweeps.sweep import Interrupted, Means, Sweep
+    from gradtool.models.telling import points_done
+
+    axes = _axes(values)
+    means = Means(**{name: values.pop(name) for name in ("jobs", "scheduler", "timeout", "memory")})
+    results, resume = values.pop("results"), values.pop("resume")
+    _must_be_a_form(out)
+    spec = Spec(question=values.pop("question"), loading=_loading(values), options=_options(values))
+    _must_go_through_something(axes)
+    sweep = Sweep(spec=spec, axes=axes, means=means, results=results, resume=resume)
+    try:
+        swept = sweep.ask(points_done)
+    except Interrupted as stop:
+        kept = f"; they are in {results}, and --resume goes on with them" if results else ""
+        out.note(f"interrupted after {len(stop.swept.rows)} of {stop.swept.points} points{kept}")
+        _show(stop.swept, out)
+        return INTERRUPTED
+    if swept.known:
+        out.note(f"{swept.known} of {swept.points} points were in {results}")
+    _show(swept, out)
+    if swept.findings:
+        return FAILED
+    return ENGINE if swept.unanswered else CLEAN
+
+
+def _axes(values: dict[str, Any]) -> Axes:
+    """What is gone through; taken out of the options."""
+    from gradtool.models.sweeps import axes, ranges
+
+    words, over = values.pop("models"), values.pop("over")
+    if over:
+        feeds = [word for word in words if os.path.splitext(word)[1].lower() in _DATA]
+        words, over = [word for word in words if word not in feeds], [*over, *feeds]
+    rows, seeds = values.pop("rows"), values.pop("seeds")
+    if rows is not None and over:
+        raise CommandError("--over feeds files as a whole and --rows one file by rows: a sweep has one of them")
+    data, batches = (None, ()) if rows is None else ranges.batches(rows)
+    return axes.Axes(
+        models=axes.models(words, values.pop("patterns")),
+        seeds=(values["seed"],) if seeds is None else ranges.seeds(seeds),
+        settings=tuple(map(ranges.setting, values.pop("settings"))),
+        feeds=tuple(dict.fromkeys(file for text in over for file in axes.files(text, "--over"))),
+        data=data,
+        batches=batches,
+    )
+
+
+def _must_go_through_something(axes: Axes) -> None:
+    told = (axes.models[1:], axes.seeds[1:], axes.settings, axes.feeds, axes.data)
+    if not any(told):
+        raise CommandError(
+            "one point is no sweep: nothing is gone through",
+            "add --rows FILE, --over FILES, --seeds 0..99, --set NAME=VALUES or --models GLOB",
+        )
+
+
+def _loading(values: dict[str, Any]) -> dict[str, Any]:
+    """How models are loaded, where that is not as usual."""
+    from gradtool.models.limits import LOADING
+
+    usual = {"mode": "auto", "stdin_filename": "<stdin>"}
+    taken = {name: values.pop(name) for name in LOADING if name in values}
+    del taken["seed"]
+    lists = {name: list(value) if isinstance(value, tuple) else value for name, value in taken.items()}
+    return {name: value for name, value in lists.items() if value and value != usual.get(name)}
+
+
+def _options(values: dict[str, Any]) -> dict[str, Any]:
+    """Those options of the question that are set."""
+    names = ("by", "big", "subnormal", "order", "params", "no_grad", "select", "ignore")
+    taken = {name: values.pop(name) for name in names}
+    return {
+        name: list(v) if isinstance(v, tuple) else v
+        for name, v in taken.items()
+        if v is not None and v not in ((), False)
+    }
+
+
+# -- forms ------------------------------------------------------------------------------------------------------------
+
+
+def _form(out: Output) -> str | None:
+    """The ending of the form that is asked for, if it is one that only sweeps have."""
+    if out.format in ("jsonl", "csv", "svg", "html"):
+        return f".{out.format}"
+    ending = os.path.splitext(out.file or "")[1].lower()
+    return ending if out.format == "text" and ending in (".jsonl", ".csv", ".svg", ".html", ".parquet") else None
+
+
+def _must_be_a_form(out: Output) -> None:
+    """Raise for a form that cannot be written before hours go into its rows."""
+    from gradtool.viz.sweeps.forms import must_be_there
+
+    form = _form(out)
+    if form is not None:
+        must_be_there(form)
+
+
+def _show(swept: Swept, out: Output) -> None:
+    from gradtool.viz.sweeps.forms import FORMS
+    from gradtool.viz.views import sweep
+
+    form = _form(out)
+    if form is None:
+        out.emit(sweep.view(swept))
+        return
+    content = FORMS[form](swept)
+    if isinstance(content, str):
+        out.text(content)
+    else:
+        out.binary(content)

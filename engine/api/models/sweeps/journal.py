@@ -1,0 +1,83 @@
+"""The rows of a sweep in a file, a line of JSON each, written as they come: where a cut sweep goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, TextIO
+
+from ..errors import CommandError
+from .carrying import OF_THE_MACHINE
+
+
+def line(row: Mapping[str, Any]) -> str:
+    """A row as a line, the key first: lines that are sorted are sorted by keys."""
+    return json.dumps(row, allow_nan=False, separators=(",", ":")) + "\n"
+
+
+class Journal:
+    """A file of rows, or none.
+
+    Args:
+        path: the file; None where rows are kept in memory alone.
+        resume: go on with what the file holds; else it must not be there.
+
+    Raises:
+        CommandError: the file cannot be written, is there already, or is none of rows.
+    """
+
+    def __init__(self, path: str | None, resume: bool = False) -> None:
+        self.path = path
+        self.rows: dict[str, dict[str, Any]] = {}
+        self._stream: TextIO | None = None
+        if path is None:
+            return
+        there = os.path.exists(path) and os.path.getsize(path) > 0
+        if there and not resume:
+            raise CommandError(f"{path} holds the rows of a sweep already", "--resume goes on with it")
+        try:
+            whole = self._read(path) if there else 0
+            self._stream = open(path, "a", encoding="utf-8", newline="\n")  # noqa: SIM115  (as long as the sweep)
+            if there:
+                self._stream.truncate(whole)  # a last line that was cut short
+        except OSError as error:
+            raise CommandError(f"cannot write {path}: {error.strerror or error}") from None
+
+    def _read(self, path: str) -> int:
+        """Take the rows of a file; how many bytes of it are whole lines."""
+        whole = 0
+        with open(path, "rb") as stream:
+            for number, data in enumerate(stream, 1):
+                if not data.endswith(b"\n"):
+                    break
+                try:
+                    row = json.loads(data)
+                    key, status = row["key"], row["status"]
+                except (ValueError, TypeError, KeyError, RecursionError):
+                    raise CommandError(
+                        f"{path}:{number}: no row of a sweep", "--resume takes what --results wrote"
+                    ) from None
+                whole += len(data)
+                if status in OF_THE_MACHINE:
+                    self.rows.pop(key, None)
+                else:
+                    self.rows[key] = row
+        return whole
+
+    def take(self, rows: Iterable[dict[str, Any]]) -> None:
+        """Write rows; they are in the file when this is over."""
+        new = [row for row in rows if self.rows.get(row["key"]) is None]
+        for row in new:
+            self.rows[row["key"]] = row
+        if self._stream is not None and new:
+            try:
+                self._stream.write("".join(map(line, new)))
+                self._stream.flush()
+            except OSError as error:
+                raise CommandError(f"cannot write {self.path}: {error.strerror or error}") from None
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._stream is not None:
+            self._stream.close()

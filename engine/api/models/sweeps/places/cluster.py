@@ -1,0 +1,210 @@
+"""Points on the workers of a Dask cluster: one that is begun here and listens on no port, or one that is there already.
+
+Points go in groups that take about a second each, so that what a group costs beside them does not matter. A worker
+has a process of its own beside it for the points (:mod:`.apart`): what they do to that is a row, the worker lives on.
+Where a worker is lost all the same, its group is carried out by another one.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from ...errors import CommandError
+from .. import content
+from ..carrying import CRASHED, without_answer
+from ..point import Point
+from ..spec import Spec
+from . import Keyed, Row
+from .apart import Apart
+
+if TYPE_CHECKING:
+    from ..axes import Axes
+    from ..sweep import Means
+
+SECONDS: Final = 1.0
+"""What a group of points is to take."""
+_AHEAD: Final = 2
+"""Groups for each worker that are on their way."""
+_LOST: Final = "KilledWorker"
+"""What Dask raises of a task whose workers were lost again and again."""
+
+_carriers: dict[tuple[str, int], Apart] = {}
+"""The processes beside the workers of this process: by sweep, and by the worker's thread."""
+
+
+def carried_group(job: Mapping[str, Any]) -> tuple[list[Row], float]:
+    """What a worker does: the rows of a group, and the seconds that they took.
+
+    Raises:
+        CommandError: the worker's gradtool, NumPy or model files are not the client's.
+    """
+    here = f"{os.uname().nodename if hasattr(os, 'uname') else 'the worker'} (process {os.getpid()})"
+    content.must_agree(job["versions"], content.versions(), here)
+    folder = job["folder"]
+    if not os.path.isdir(folder):
+        raise CommandError(f"{here} has no folder {folder}", "the workers need the same folder as this machine, shared")
+    for model, expected in job["models"].items():
+        content.must_agree({model: expected}, {model: _of_model(folder, model)}, here)
+    mine = job["sweep"], threading.get_ident()
+    carrier = _carriers.get(mine)
+    if carrier is None:
+        carrier = _carriers[mine] = Apart(job["spec"]["question"], job["timeout"], job["memory"], folder)
+    points = [(key, Point.of(point)) for key, point in job["points"]]
+    begun = time.perf_counter()
+    rows = list(carrier.rows(Spec.of(job["spec"]), points))
+    return rows, time.perf_counter() - begun
+
+
+def _of_model(folder: str, model: str) -> str | None:
+    """What a model's files hold at a worker; None where there is no such model."""
+    try:
+        return content.of_model(
+            os.path.join(folder, model) if os.path.exists(os.path.join(folder, _file(model))) else model
+        )
+    except (CommandError, OSError):
+        return None
+
+
+def _file(model: str) -> str:
+    where, colon, function = model.rpartition(":")
+    return where if colon and where and function.isidentifier() else model
+
+
+def end_processes(sweep: str) -> None:
+    """End the processes that stand beside the workers of this process for a sweep."""
+    for key in [key for key in list(_carriers) if key[0] == sweep]:
+        _carriers.pop(key).end()
+
+
+class Cluster:
+    """Has the workers of a cluster carry out points.
+
+    Args:
+        client: of ``dask.distributed``.
+        job: what every group has in common.
+        spec: the question.
+    """
+
+    def __init__(self, client: Any, job: Mapping[str, Any], spec: Spec) -> None:
+        self._client = client
+        self._job = job
+        self._spec = spec
+        self._seconds = 0.0
+        self._carried = 0
+        self._lost: list[Keyed] = []
+
+    def rows(self, points: Sequence[Keyed]) -> Iterator[list[Row]]:
+        """As the protocol's: the first point goes alone, and says how long a point takes."""
+        from distributed import as_completed
+
+        if not points:
+            return
+        waiting = deque(points)
+        groups: dict[Any, list[Keyed]] = {}
+        coming = as_completed(loop=self._client.loop)
+        try:
+            self._submit([waiting.popleft()], groups, coming)
+            for future in coming:
+                group = groups.pop(future)
+                yield from self._came(future, group)
+                for keyed in self._lost:
+                    self._submit([keyed], groups, coming)
+                self._lost.clear()
+                while waiting and len(groups) < self._room():
+                    size = min(self._size(), len(waiting))
+                    self._submit([waiting.popleft() for _ in range(size)], groups, coming)
+        finally:
+            if groups:
+                self._client.cancel([*groups], force=True)
+
+    def _came(self, future: Any, group: list[Keyed]) -> Iterator[list[Row]]:
+        """The rows of a group; what was lost with its workers goes once more, each point by itself."""
+        if future.status == "finished":
+            rows, seconds = future.result()
+            self._seconds += seconds
+            self._carried += len(rows)
+            yield rows
+            return
+        error = future.exception()
+        if type(error).__name__ != _LOST:
+            raise error
+        if len(group) > 1:
+            self._lost += group
+            return
+        ((key, point),) = group
+        yield [without_answer(self._spec, point, key, CRASHED, "its workers were lost, one after another")]
+
+    def _size(self) -> int:
+        """How many points take about as long as a group is to take."""
+        return max(1, int(SECONDS * self._carried / self._seconds)) if self._carried and self._seconds else 1
+
+    def _room(self) -> int:
+        """How many groups may be on their way."""
+        threads: dict[str, int] = self._client.nthreads()
+        return _AHEAD * max(1, sum(threads.values()))
+
+    def _submit(self, group: list[Keyed], groups: dict[Any, list[Keyed]], coming: Any) -> None:
+        job = {**self._job, "points": [[key, point.job()] for key, point in group]}
+        future = self._client.submit(carried_group, job, pure=False)
+        groups[future] = group
+        coming.add(future)
+
+
+@contextmanager
+def cluster(means: Means, spec: Spec, axes: Axes, jobs: int) -> Iterator[Cluster]:
+    """A cluster's workers; those that are begun here are ended afterwards.
+
+    Raises:
+        CommandError: Dask is not installed, nobody answers at the address, or client and workers differ.
+    """
+    sweep = f"{os.getpid()}-{time.monotonic_ns()}"
+    job: dict[str, Any] = {
+        "sweep": sweep,
+        "versions": content.versions(),
+        "folder": os.getcwd(),
+        "models": axes.contents(),
+        "spec": spec.data(),
+        "timeout": means.timeout,
+        "memory": means.memory,
+    }
+    with _client(means.scheduler, jobs) as client:
+        if means.scheduler is not None:
+            for worker, versions in client.run(content.versions).items():
+                content.must_agree(job["versions"], versions, worker)
+        try:
+            yield Cluster(client, job, spec)
+        finally:
+            if means.scheduler is None:
+                end_processes(sweep)
+            else:
+                client.run(end_processes, sweep, on_error="ignore")
+
+
+@contextmanager
+def _client(scheduler: str | None, jobs: int) -> Iterator[Any]:
+    try:
+        import distributed
+    except ImportError:
+        raise CommandError(
+            "points side by side need Dask, which is not installed", "pip install 'gradtool[sweep]', or --jobs 1"
+        ) from None
+    if scheduler is None:
+        from .local import client
+
+        with client(jobs) as local:
+            yield local
+        return
+    try:
+        remote = distributed.Client(scheduler, timeout="10s", set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise CommandError(f"--scheduler {scheduler}: no scheduler answers there ({error})") from None
+    with remote:
+        if not remote.nthreads():
+            raise CommandError(f"--scheduler {scheduler}: the scheduler has no workers", f"dask worker {scheduler}")
+        yield remote

@@ -1,0 +1,151 @@
+"""What a sweep goes through, what its answers are known by, and what cannot be gone through."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gradtool.models.errors import CommandError
+from gradtool.models.sweeps import arrays, axes, content, ranges
+from gradtool.models.sweeps.axes import Axes
+from gradtool.models.sweeps.point import Point, Portion
+from gradtool.models.sweeps.ranges import Setting
+from gradtool.models.sweeps.spec import Spec
+
+
+def test_seeds_are_ranges_and_lists() -> None:
+    assert ranges.seeds("0..3") == (0, 1, 2, 3)
+    assert ranges.seeds("7, 1..2") == (7, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("lr=1e-4..1e-1:log:4", ("0.0001", "0.001", "0.01", "0.1")),
+        ("lr=0..1:lin:3", ("0", "0.5", "1")),
+        ("lr=1..-1:lin:3", ("1", "0", "-1")),
+        ("n=2..4", ("2", "3", "4")),
+        ("act=relu,tanh", ("relu", "tanh")),
+        ("x=-1.5", ("-1.5",)),
+    ],
+)
+def test_settings(text: str, values: tuple[str, ...]) -> None:
+    assert ranges.setting(text) == Setting(text.partition("=")[0], values)
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "said"),
+    [
+        (ranges.seeds, "9..0", "9 is larger than 0"),
+        (ranges.seeds, "a..b", "'a..b' is no seed"),
+        (ranges.seeds, "1,1", "1 comes twice"),
+        (ranges.seeds, "0..99999999", "100000000 points"),
+        (ranges.setting, "lr", "expected NAME=VALUES"),
+        (ranges.setting, "lr=", "expected NAME=VALUES"),
+        (ranges.setting, "lr=1..2:cube:3", "'cube' is no spacing"),
+        (ranges.setting, "lr=0..1:log:3", "above 0"),
+        (ranges.setting, "lr=a..1:lin:3", "'a' is no finite number"),
+        (ranges.setting, "lr=0..1:lin:1", "no number of values"),
+        (ranges.setting, "lr=0.5..1", "how many values"),
+        (ranges.setting, "lr=1,,2", "a value is empty"),
+        (ranges.batches, "data.npz:0", "'0' is no size"),
+        (ranges.batches, "data.npz:", "'' is no size"),
+    ],
+)
+def test_nonsense_is_an_error_that_says_what_is_expected(read: object, text: str, said: str) -> None:
+    assert callable(read)
+    with pytest.raises(CommandError, match=said):
+        read(text)
+
+
+def test_rows_come_in_batches() -> None:
+    assert ranges.batches("d.npz") == ("d.npz", (1,))
+    assert ranges.batches("d.npz:8,32") == ("d.npz", (8, 32))
+    assert ranges.batches("s3://bucket/d.npz") == ("s3://bucket/d.npz", (1,))
+
+
+def test_every_value_is_combined_with_every_other(folder: Path) -> None:
+    points = Axes(models=("a", "b"), seeds=(0, 1), settings=(Setting("n", ("1", "2")),), feeds=("data.npz",)).points()
+    assert len(points) == len(set(points)) == 8
+    assert points[0] == Point("a", 0, (("n", "1"),), Portion("data.npz"))
+    rows = [p.portion.rows for p in Axes(models=("a",), data="data.npz", batches=(40,)).points() if p.portion]
+    assert rows == [(0, 40), (40, 80), (80, 96)]
+    assert Point.of(points[0].job()) == points[0]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"data": "none.npz", "batches": (1,)}, "no such file: none.npz"),
+        ({"data": "data.txt", "batches": (1,)}, "arrays are read from .npz"),
+        ({"data": "data.npz", "batches": (97,)}, "batches of 97, and there are 96 rows"),
+        ({"data": "uneven.npz", "batches": (1,)}, "x has 3, y has 4"),
+        ({"data": "number.npz", "batches": (1,)}, "a single number"),
+        ({"settings": (Setting("n", ("1",)), Setting("n", ("2",)))}, "--set n comes twice"),
+    ],
+)
+def test_what_cannot_be_gone_through(folder: Path, more: dict[str, object], said: str) -> None:
+    (folder / "data.txt").write_text("1", encoding="utf-8")
+    np.savez("uneven.npz", x=np.zeros(3), y=np.zeros(4))
+    np.savez("number.npz", x=np.zeros(()))
+    with pytest.raises(CommandError, match=said):
+        Axes(models=("eager.py",), **more).points()  # type: ignore[arg-type]
+
+
+def test_an_empty_pattern_is_an_error(folder: Path) -> None:
+    assert axes.models(["x.py"], ["*.py"]) == ("x.py", "eager.py", "static.py")
+    with pytest.raises(CommandError, match=r"--models zoo/\*.py: no such file"):
+        axes.models([], ["zoo/*.py"])
+    with pytest.raises(CommandError, match="which model"):
+        axes.models([], [])
+
+
+def test_keys_follow_contents_and_nothing_else(folder: Path) -> None:
+    spec = Spec(question="nan")
+    point = Point("eager.py", 0, (), Portion("data.npz", (0, 8)))
+
+    def key(at: Point = point, asked: Spec = spec) -> str:
+        return Axes(models=("eager.py",)).key(asked, at)
+
+    before = key()
+    (folder / "data.npz").touch()
+    assert key() == before
+    assert key(Point("eager.py", 1, (), point.portion)) != before
+    assert key(Point("eager.py", 0, (("scale", "2"),), point.portion)) != before
+    assert key(Point("eager.py", 0, (), Portion("data.npz", (0, 9)))) != before
+    assert key(asked=Spec(question="nan", options={"order": 2})) != before
+    (folder / "helper.py").write_text("x = 1\n", encoding="utf-8")
+    (folder / "eager.py").write_text("import helper\n", encoding="utf-8")
+    changed = key()
+    (folder / "helper.py").write_text("x = 2\n", encoding="utf-8")
+    assert len({before, changed, key()}) == 3
+
+
+def test_arrays_are_read_by_rows_from_every_kind_of_file(folder: Path) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    x = np.arange(12, dtype=">f4").reshape(6, 2)
+    np.savez("a.npz", x=x)
+    np.savez_compressed("b.npz", x=x)
+    np.save("c.npy", x)
+    parquet.write_table(pyarrow.table({"x": [row.tolist() for row in x], "n": range(6)}), "d.parquet")
+    for path in ("a.npz", "b.npz", "c.npy", "d.parquet", f"file://{folder}/a.npz", f"file://{folder}/c.npy"):
+        assert arrays.length(path) == 6
+        (first, *_) = arrays.taken(Portion(path, (2, 4))).values()
+        assert first.dtype.isnative
+        assert first.flags.writeable
+        assert np.array_equal(first, x[2:4])
+        (chosen, *_) = arrays.taken(Portion(path, (2, 4)), (5, 5, 0)).values()
+        assert np.array_equal(chosen, x[[5, 5, 0]])
+    (folder / "e.zarr").mkdir()
+    with pytest.raises(CommandError, match="zarr, which is not installed"):
+        arrays.length("e.zarr")
+
+
+def test_sides_that_differ_are_told_with_both(folder: Path) -> None:
+    content.must_agree({"numpy": "2.0"}, {"numpy": "2.0"}, "tcp://a:1")
+    with pytest.raises(CommandError, match=r"numpy: 2\.0 here, and 1\.9 at tcp://a:1"):
+        content.must_agree({"numpy": "2.0"}, {"numpy": "1.9"}, "tcp://a:1")

@@ -1,0 +1,164 @@
+"""What comes of points: the same rows wherever they are carried out, and a row for whatever goes wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from gradtool.models.errors import CommandError
+from gradtool.models.sweeps.places import here
+from gradtool.models.sweeps.places.apart import Apart
+from gradtool.models.sweeps.ranges import Setting
+from gradtool.models.sweeps.summaries import KINDS
+from gradtool.models.sweeps.sweep import Interrupted
+from tests.api.models.sweeps.conftest import Asked, lines, planted, statuses
+
+ENDS = """\
+import os, signal
+import paddle
+
+
+def build(n):
+    if n == 1:
+        raise ValueError("n is 1")
+    if n == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if n == 3:
+        while True:
+            pass
+    if n == 4:
+        b"x" * (1 << 40)
+    w = paddle.to_tensor([1.0], stop_gradient=False)
+    return (w * float(n)).sum()
+"""
+
+
+@pytest.mark.parametrize("question", KINDS)
+def test_every_question_is_asked_in_both_modes(asked: Asked, question: str) -> None:
+    swept = asked(question, models=("eager.py", "static.py"), data="data.npz", batches=(48,))
+    found = {"gradcheck": "unchecked", "saved": "ok"}.get(question, "finding")
+    assert statuses(swept) == ["ok", found, "ok", found]
+    assert [row["rows"] for row in swept.rows] == [[0, 48], [48, 96]] * 2
+    assert all(row["answer"] is not None and row["error"] is None for row in swept.rows)
+
+
+def test_settings_are_arguments_or_words_of_a_script(asked: Asked, folder: Path) -> None:
+    (folder / "script.py").write_text(
+        "import sys, paddle\nw = paddle.ones([1])\nw.stop_gradient = False\n(w / float(sys.argv[2])).sum().backward()\n"
+    )
+    scales = (Setting("scale", ("1", "1e30")),)
+    assert statuses(asked(data="data.npz", batches=(64,), settings=scales)) == ["ok", "finding", "finding", "finding"]
+    swept = asked(models=("script.py",), settings=(Setting("by", ("0", "2")),), loading={"script": ["--by", "{by}"]})
+    assert statuses(swept) == ["finding", "ok"]
+
+
+def test_seeds_reach_the_model(asked: Asked) -> None:
+    norms = [
+        row["answer"]["norm"]
+        for row in asked("stats", feeds=("data.npz",), models=("static.py",), seeds=(1, 2, 1)[:2]).rows
+    ]
+    assert norms == [None, None]
+    told = asked("stats", data="data.npz", batches=(48,), seeds=(1, 2)).rows
+    assert told[0]["answer"]["norm"] != told[2]["answer"]["norm"]
+
+
+def test_arrays_that_nothing_takes_are_an_error(asked: Asked, folder: Path) -> None:
+    (folder / "other.py").write_text("import paddle\nx = paddle.ones([2])\nx.stop_gradient = False\nloss = x.sum()\n")
+    for question in ("nan", "stats"):
+        with pytest.raises(CommandError, match=r"other.py takes no arrays"):
+            asked(question, models=("other.py",), data="data.npz", batches=(48,))
+    (folder / "other.py").write_text("def build(x):\n    return x.sum()\n")
+    with pytest.raises(CommandError, match=r"unknown argument of build\(\): 'label'"):
+        asked(models=("other.py",), data="data.npz", batches=(48,))
+
+
+def test_options_are_of_their_question(asked: Asked) -> None:
+    with pytest.raises(CommandError, match="--big is no option of stats"):
+        asked("stats", options={"big": 1.0}, seeds=(0, 1))
+    with pytest.raises(CommandError, match="unknown question 'nam'"):
+        asked("nam", seeds=(0, 1))
+
+
+def test_a_point_that_ends_its_process_is_a_row(asked: Asked, folder: Path) -> None:
+    (folder / "ends.py").write_text(ENDS)
+    swept = asked("stats", models=("ends.py",), settings=(Setting("n", ("5", "1", "2", "4", "6")),), memory=1 << 30)
+    assert statuses(swept) == ["ok", "error", "crashed", "memory", "ok"]
+    assert [row["error"] for row in swept.rows][1:3] == [
+        "ends.py raised ValueError: n is 1",
+        "the process that it ran in ended with SIGKILL, 3 times",
+    ]
+    swept = asked("stats", models=("ends.py",), settings=(Setting("n", ("3",)),), timeout=0.2)
+    assert [(row["status"], row["error"]) for row in swept.rows] == [("timeout", "no answer after 0.2 seconds")]
+
+
+def test_a_sweep_goes_on_where_it_was_interrupted(asked: Asked, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = asked(data="data.npz", batches=(8,))
+    carried = here.carried
+    count = iter(range(99))
+
+    def pressed(*point: object) -> object:
+        if next(count) == 5:
+            raise KeyboardInterrupt
+        return carried(*point)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(here, "carried", pressed)
+        with pytest.raises(Interrupted) as stop:
+            asked(data="data.npz", batches=(8,), results="r.jsonl")
+    assert len(stop.value.swept.rows) == 5
+    assert not stop.value.swept.complete
+    with open("r.jsonl", "a", encoding="utf-8") as file:
+        file.write('{"key":"cut sh')
+    with pytest.raises(CommandError, match="holds the rows of a sweep already"):
+        asked(data="data.npz", batches=(8,), results="r.jsonl")
+    resumed = asked(data="data.npz", batches=(8,), results="r.jsonl", resume=True)
+    assert (resumed.known, resumed.complete, resumed.subset) == (5, True, whole.subset)
+    text = (folder / "r.jsonl").read_text(encoding="utf-8")
+    assert sorted(text.splitlines(keepends=True)) == lines(whole) == lines(resumed)
+    assert asked(data="data.npz", batches=(8,), results="r.jsonl", resume=True).known == 12
+
+
+def test_what_the_machine_refused_is_asked_again(asked: Asked, folder: Path) -> None:
+    planned = asked(data="data.npz", batches=(48,))
+    late = {**planned.rows[0], "status": "timeout", "answer": None}
+    (folder / "r.jsonl").write_text(json.dumps(late) + "\n", encoding="utf-8")
+    assert asked(data="data.npz", batches=(48,), results="r.jsonl", resume=True).known == 0
+    (folder / "r.jsonl").write_text('{"other": 1}\n', encoding="utf-8")
+    with pytest.raises(CommandError, match=r"r.jsonl:1: no row of a sweep"):
+        asked(data="data.npz", batches=(48,), results="r.jsonl", resume=True)
+
+
+def test_the_bad_row_among_many_is_found_with_its_number(asked: Asked, folder: Path) -> None:
+    planted(folder / "many.npz", 100_000, 61_234)
+    swept = asked(models=("static.py",), data="many.npz", batches=(10_000,))
+    assert statuses(swept).index("finding") == 6
+    assert swept.subset is not None
+    assert swept.subset.rows == (61_234,)
+    assert swept.subset.runs < 40
+
+
+def test_workers_give_the_same_bytes_and_outlive_what_ends_their_processes(
+    asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sequential = asked(data="data.npz", batches=(3,))
+    rows = Apart.rows
+    killed = []
+
+    def killing(self: Apart, *asked: object) -> object:
+        for number, row in enumerate(rows(self, *asked)):  # type: ignore[arg-type]
+            if number == 2 and len(killed) < 3:
+                process = self._process._process
+                assert process is not None
+                killed.append(process.pid)
+                os.kill(process.pid, signal.SIGKILL)
+            yield row
+
+    monkeypatch.setattr(Apart, "rows", killing)
+    swept = asked(data="data.npz", batches=(3,), jobs=2)
+    assert killed
+    assert lines(swept) == lines(sequential)
+    assert swept.subset == sequential.subset
