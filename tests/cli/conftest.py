@@ -20,6 +20,8 @@ WITHOUT_A_MODEL = {"ops": [], "doctor": [], "config": [], "rules": [], "rule": [
 
 def named(command: str, file: str) -> list[str]:
     """A command and the words that name the file that it is asked about; two of them where it compares."""
+    if command == "sweep":
+        return [command, "nan", file, "--seeds", "0,1"]
     return [command, file, file] if command == "diff" else [command, file]
 
 

@@ -125,7 +125,7 @@ def test_names_reach_a_terminal_escaped(gradtool: Run, folder: Path, command: st
     (folder / "raises.py").write_text(MODEL_RAISES.encode("utf-8", "replace").decode(), encoding="utf-8")
     (folder / "hunt.gdt").write_text(f"step\nlist\nx {NASTY[:9]}\n")
     more = {"dump": ["out"], "report": ["--html", "r.html"], "debug": ["--batch", "-x", "hunt.gdt"]}.get(command, [])
-    first = ["where", "x"] if command == "where" else [command]
+    first = {"where": ["where", "x"], "sweep": ["sweep", "why", "--seeds", "0,1"]}.get(command, [command])
     options = ["--loss", "--mode", "--seed", f"--{TYPED}", "--format", "--feed", "-o"]
     lines = [
         [*first, "net.json", *more],

@@ -34,6 +34,9 @@ PACKAGES = frozenset(
         *("jsonschema", "jsonschema_specifications", "referencing", "rpds", "requests", "fqdn", "idna", "isoduration"),
         *("jsonpointer", "rfc3339_validator", "rfc3986_validator", "rfc3987", "rfc3987_syntax", "uri_template"),
         *("webcolors", "org"),
+        *("dask", "distributed", "tornado", "msgpack", "zict", "tblib", "toolz", "cytoolz", "tlz", "cloudpickle"),
+        *("sortedcontainers", "psutil", "locket", "partd", "fsspec", "yaml", "jinja2", "markupsafe", "urllib3"),
+        *("pyarrow", "zarr"),
     }
 )
 """What gradtool imports beside Python's own modules, and what these import in turn, if it is there or not.

@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    import subprocess
 
 READY: Final = b"ready\n"
 """What comes first, when the engine is loaded: from then on a model takes time."""
@@ -108,6 +110,8 @@ class Process:
         if self._over:
             raise KeyboardInterrupt
         if not self.runs:
+            import subprocess  # of no use where what came of models is known already
+
             # What a library has set behind Python's back (readline: COLUMNS) is no part of the environment.
             own: dict[str, Any] = {
                 "env": dict(os.environ),

@@ -76,7 +76,7 @@ class Axes:
 
     def _of_model(self, model: str) -> str:
         if model not in self._content:
-            self._content[model] = content.of_model(content.place(model))
+            self._content[model] = content.of_model(model)
         return self._content[model]
 
     def _of_data(self, path: str) -> str:

@@ -49,28 +49,14 @@ def _bytes(file: str) -> bytes:
         return stream.read()
 
 
-def place(model: str) -> str:
-    """The model as a process with another working folder finds it.
-
-    Raises:
-        CommandError: it is on standard input, or there is no such model.
-    """
-    where, colon, function = model.rpartition(":")
-    file = where if colon and where and function.isidentifier() else model
-    if file == "-":
-        raise CommandError("a sweep reads its model many times, and standard input can be read once", "use a file")
-    if not targets.exists(file):
-        targets.target(model)  # a module by its name, or an error that says what there is
-        return model
-    return os.path.abspath(file) + model[len(file) :]
-
-
 def of_model(model: str) -> str:
     """What a model's file holds, and the modules in its folder that it imports.
 
     Raises:
-        CommandError: there is no such model.
+        CommandError: there is no such model, or it is on standard input.
     """
+    if model.partition(":")[0] == "-":
+        raise CommandError("a sweep reads its model many times, and standard input can be read once", "use a file")
     target = targets.target(model)
     digest = hashlib.sha256()
     waiting, seen = [target.file], {target.file}

@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import CommandError, unknown
 from ..limits import ENOUGH
 from ..loader import Request
-from . import arrays, content
+from . import arrays
 from .point import Point
 from .summaries import KINDS, Kind
 
@@ -62,7 +62,7 @@ class Spec:
         arg += tuple(f"{name}={value}" for name, value in point.settings if name not in named)
         given = None if point.portion is None else arrays.taken(point.portion, point.chosen)
         return Request(
-            content.place(point.model),
+            point.model,
             arg=arg,
             script=script,
             seed=point.seed,

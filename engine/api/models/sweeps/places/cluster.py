@@ -63,17 +63,12 @@ def carried_group(job: Mapping[str, Any]) -> tuple[list[Row], float]:
 
 def _of_model(folder: str, model: str) -> str | None:
     """What a model's files hold at a worker; None where there is no such model."""
+    where, colon, function = model.rpartition(":")
+    file = os.path.join(folder, where if colon and where and function.isidentifier() else model)
     try:
-        return content.of_model(
-            os.path.join(folder, model) if os.path.exists(os.path.join(folder, _file(model))) else model
-        )
+        return content.of_model(file if os.path.exists(file) else model)
     except (CommandError, OSError):
         return None
-
-
-def _file(model: str) -> str:
-    where, colon, function = model.rpartition(":")
-    return where if colon and where and function.isidentifier() else model
 
 
 def end_processes(sweep: str) -> None:

@@ -1,0 +1,42 @@
+"""The files of a sweep: each holds every point."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from gradtool.models.sweeps.ranges import Setting
+from gradtool.models.sweeps.sweep import Swept
+from gradtool.viz.sweeps.forms import FORMS, must_be_there
+from gradtool.viz.sweeps.long_form import columns
+from tests.api.models.sweeps.conftest import Asked, asked, folder
+
+__all__ = ["asked", "folder"]
+
+
+@pytest.fixture
+def swept(asked: Asked) -> Swept:
+    return asked("stats", data="data.npz", batches=(24,), seeds=(0, 1), settings=(Setting("scale", ("1", "2")),))
+
+
+def test_lines_and_tables_have_every_point(swept: Swept, folder: Path) -> None:
+    from pyarrow import parquet
+
+    lines = FORMS[".jsonl"](swept)
+    assert isinstance(lines, str)
+    assert [json.loads(line) for line in lines.splitlines()] == list(swept.rows)
+    text = FORMS[".csv"](swept)
+    assert isinstance(text, str)
+    head, *rows = csv.reader(io.StringIO(text))
+    assert head == list(columns(swept))
+    assert len(rows) == 2 * len(swept.rows) == 32
+    content = FORMS[".parquet"](swept)
+    assert isinstance(content, bytes)
+    must_be_there(".parquet")
+    table = parquet.read_table(io.BytesIO(content))
+    assert (table.num_rows, table.column_names) == (32, head)
+    assert set(table["set.scale"].to_pylist()) == {"1", "2"}
