@@ -43,6 +43,19 @@ def override(op_type: str, backend: str) -> Callable[[Override], Override]:
     return add
 
 
+_primitives: dict[tuple[Callable[..., Any], str], Callable[..., Any]] = {}
+
+
+def primitive(own: Callable[..., Any], backend: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Offer a better function on *backend* for *own*, which kernels share: with the same arguments and results."""
+
+    def add(fn: Callable[..., Any]) -> Callable[..., Any]:
+        _primitives[own, backend] = fn
+        return fn
+
+    return add
+
+
 class Backend:
     """An array module with everything that kernels need beside it.
 
@@ -71,6 +84,30 @@ class Backend:
     def generator(self, seed: int = 0) -> np.random.Generator:
         """Random numbers: a fresh stream for a seed other than 0, else the process's own stream."""
         return np.random.default_rng(seed) if seed else state.random.generator
+
+    def until(self, begin: int, end: Any, state: Any, step: Callable[[Any, Any], tuple[Any, Any]]) -> Any:
+        """*state* after ``state, done = step(n, state)`` for n from *begin* up to but without *end*, or until *done*.
+
+        Args:
+            end: a number, which may have been computed.
+            state: an array or a tuple of them; each keeps its shape and type.
+        """
+        for n in range(begin, int(end)):
+            state, done = step(n, state)
+            if done:
+                break
+        return state
+
+    def primitive(self, own: Callable[..., Any]) -> Callable[..., Any]:
+        """*own*, a function that kernels share, or what is better here."""
+        for name in self.chain:
+            if (own, name) in _primitives:
+                return _primitives[own, name]
+        return own
+
+    def run(self, op: OpDef, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+        """What *op* gives within the derivation of a gradient operator: by its definition's own kernel."""
+        return op.run(self, operands, attrs)
 
     # -- what a backend that compiles or has a device does differently -------------------------------------------
 

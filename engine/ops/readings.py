@@ -282,7 +282,7 @@ class TapeOps(Ops):
 
     def _computed(self, op: OpDef, operands: Sequence[Operand], attrs: dict[str, Any]) -> Any:
         """What *op* gives for values that are on no tape."""
-        return op.run(self._backend, operands, attrs)
+        return self._backend.run(op, operands, attrs)
 
     def _traced(self, result: Any, tape: Tape) -> Any:
         """A result of an operator, traced on *tape*, in the same nesting."""

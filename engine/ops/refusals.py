@@ -71,7 +71,7 @@ def refuse_outside(numbers: Any, low: int, high: int, error: Callable[[Any], Exc
 
 def may_hold(condition: Any) -> bool:
     """Whether any element of *condition* holds; where that is not known yet, that it may."""
-    return bool(condition.any()) if isinstance(condition, np.ndarray) else True
+    return bool(condition.any()) if isinstance(condition, (np.ndarray, np.bool_)) else True
 
 
 @contextmanager

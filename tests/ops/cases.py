@@ -61,7 +61,8 @@ def is_float(array: Any) -> bool:
     return np.asarray(array).dtype.kind in "fc"
 
 
-def _cases(op: OpDef, dtypes: tuple[str, ...]) -> Iterator[tuple[str, Case]]:
+def labelled(op: OpDef, dtypes: tuple[str, ...]) -> Iterator[tuple[str, Case]]:
+    """The cases of one operator, each with its name."""
     for sample in op.make_samples():
         floats = any(is_float(a) for a in arrays(sample.operands))
         for dtype in dtypes if floats else [d for d in dtypes if d in DTYPES][-1:]:
@@ -90,7 +91,7 @@ def _cases(op: OpDef, dtypes: tuple[str, ...]) -> Iterator[tuple[str, Case]]:
 
 def cases_of(op: OpDef, *dtypes: str) -> Iterator[Case]:
     """The cases of one operator."""
-    for _, case in _cases(op, dtypes or DTYPES):
+    for _, case in labelled(op, dtypes or DTYPES):
         yield case
 
 
@@ -117,7 +118,7 @@ def each_case(
     """
 
     def chosen(op: OpDef) -> Iterator[tuple[str, Case]]:
-        for label, case in _cases(op, dtypes or DTYPES):
+        for label, case in labelled(op, dtypes or DTYPES):
             if (case.smooth or not smooth) and (not gradient or _has_gradient(case)):
                 yield label, case
 

@@ -6,7 +6,12 @@ computes between compiled parts (``hosted.py`` says what and why). docs/jax.md t
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
 from ...core.errors import BackendError
+from ...ops.opdef import OpDef
 from ..backend import Backend
 
 
@@ -22,7 +27,8 @@ def make() -> Backend:
         raise BackendError("backend 'jax' needs JAX", hint="pip install 'gradtool[jax]'") from error
     jax.config.update("jax_enable_x64", True)  # float64 and int64 are what programs say
     jax.config.update("jax_default_matmul_precision", "highest")  # float32 means float32, also where less is faster
-    from . import pytrees, xla
+    # What cannot be said with jax.numpy, or what XLA has better; registered when imported.
+    from . import complex_parts, convolution, factors, pytrees, rows, xla  # noqa: F401
 
     pytrees.register()
     return xla.XlaBackend("jax", ("jax",))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
 import jax.numpy
 
+from ...ops.opdef import OpDef
 from ..backend import Backend, Compiled, Kernel
 from ..choice import reference
 from .compilation import Compilation, Look
@@ -22,6 +23,24 @@ class XlaBackend(Backend):
     def __init__(self, name: str, chain: tuple[str, ...]) -> None:
         super().__init__(name, jax.numpy, chain)
         self.eager = reference()
+
+    def until(self, begin: int, end: Any, state: Any, step: Callable[[Any, Any], tuple[Any, Any]]) -> Any:
+        def going(carried: Any) -> Any:
+            n, done, _ = carried
+            return (n < end) & ~done
+
+        def go_on(carried: Any) -> Any:
+            n, _, state = carried
+            state, done = step(n, state)
+            return n + 1, self.xp.asarray(done), state
+
+        start = self.xp.asarray(begin, "int64"), self.xp.asarray(False), state
+        return jax.lax.while_loop(going, go_on, start)[2]
+
+    def run(self, op: OpDef, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+        """By a kernel of this backend where there is one: a definition's own may be of a kind that is not compiled."""
+        offered = self._offered(op.type, attrs, ()) if op.forward is None else None
+        return offered(*operands) if offered is not None else op.run(self, operands, attrs)
 
     def separate(self, op: Any, kernel: Kernel, reference: Any) -> Kernel:
         return SeparateKernel(op, kernel, reference)

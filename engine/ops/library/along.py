@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN
 from ..infer import axis_in
 from ..opdef import Like, Trait, op
 from ..samples import distinct, exactly, ints
+from ..scattering import combine_at, counts
+from ..writing import add_at, put, put_last
 from .gather import _along, _checked
 
-REDUCES = ("assign", "add", "mul", "multiply", "mean", "amin", "amax")
+COMBINES = {
+    "add": "add",
+    "mul": "multiply",
+    "multiply": "multiply",
+    "mean": "add",
+    "amin": "minimum",
+    "amax": "maximum",
+}
+REDUCES = ("assign", *COMBINES)
 
 
 def _targets(k, index, shape, axis):
@@ -40,18 +52,16 @@ def put_along_axis(k, x, index, value, *, Axis, Reduce, Include_self):
     at, values = _targets(k, index, x.shape, Axis % x.ndim), value.reshape(-1)
     out = x.reshape(-1).copy()
     if Reduce == "assign":
-        out[at] = values
-        return out.reshape(x.shape)
+        return put_last(out, (at,), values).reshape(x.shape)
     if not Include_self:
-        out[at] = {"add": 0, "mean": 0, "mul": 1, "multiply": 1}.get(Reduce, 0)
+        out = put(out, at, {"mul": 1, "multiply": 1}.get(Reduce, 0))
         if Reduce in ("amin", "amax"):
-            out[at] = values
-    combine = {"mul": xp.multiply, "multiply": xp.multiply, "amin": xp.minimum, "amax": xp.maximum}.get(Reduce, xp.add)
-    combine.at(out, at, values)
+            out = put_last(out, (at,), values)
+    out = combine_at(COMBINES[Reduce], out, at, values)
     if Reduce == "mean":
-        counts = xp.bincount(at, minlength=out.size) + (1 if Include_self else 0)
-        quotient = out / xp.maximum(counts, 1).astype(x.dtype)
-        out = quotient if quotient.dtype == x.dtype else (out // xp.maximum(counts, 1)).astype(x.dtype)
+        members = xp.maximum(counts(xp, at, out.size) + (1 if Include_self else 0), 1)
+        quotient = out / members.astype(x.dtype)
+        out = quotient if quotient.dtype == x.dtype else (out // members).astype(x.dtype)
     return out.reshape(x.shape)
 
 
@@ -119,20 +129,25 @@ def members(k, like, index, *, axis, own, last):
     xp = k.xp
     size = math.prod(like.shape)
     at = _targets(k, index, like.shape, axis % like.ndim)
-    order = xp.argsort(at, kind="stable")
-    counts = xp.bincount(at, minlength=size)
-    starts = xp.cumsum(counts) - counts
+    order = xp.argsort(at, stable=True)
+    each = counts(xp, at, size)
+    starts = xp.cumsum(each) - each
     itself = xp.arange(size)
     if last:
-        places = itself[:, None].copy()
-        touched = counts > 0
-        places[touched, 0] = size + order[(starts + counts - 1)[touched]]
-        return places.reshape((*like.shape, 1))
-    most = int(counts.max()) if size else 0
+        latest = size + order[xp.maximum(starts + each - 1, 0)] if at.size else itself
+        return xp.where(each > 0, latest, itself).reshape((*like.shape, 1))
+    most = _most(each, index.shape[axis % like.ndim])
     places = xp.full((size, most + 1), -1, itself.dtype)
-    places[:, 0] = itself if own else xp.where(counts > 0, -1, itself)
-    places[at[order], xp.arange(at.size) - starts[at[order]] + 1] = size + order
+    places = put(places, (slice(None), 0), itself if own else xp.where(each > 0, -1, itself))
+    places = put(places, (at[order], xp.arange(at.size) - starts[at[order]] + 1), size + order)
     return places.reshape((*like.shape, most + 1))
+
+
+def _most(each, along):
+    """The largest number of members, or what it may be at most where they are not counted yet."""
+    if not isinstance(each, np.ndarray):
+        return along
+    return int(each.max()) if each.size else 0
 
 
 @op("pick_members", "X Index -> Out", attrs={"fill": 0.0}, trait=Trait.INTERNAL)
@@ -144,10 +159,9 @@ def pick_members(k, x, index, *, fill):
 @op("add_members", "X Index Y -> Out", trait=Trait.INTERNAL)
 def add_members(k, x, index, like):
     """A vector like *like* with *x* added at *index* where that is not -1: the transpose of ``pick_members``."""
-    out = k.xp.zeros(like.shape, x.dtype)
     there = index >= 0
-    k.xp.add.at(out, index[there], x[there])
-    return out
+    out = k.xp.zeros(like.shape, x.dtype)
+    return add_at(out, k.xp.where(there, index, 0).reshape(-1), k.xp.where(there, x, 0).reshape(-1))
 
 
 @pick_members.gradient(wrt="X")

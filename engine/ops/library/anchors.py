@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN
 from ..opdef import op
 from ..samples import between, exactly
+from ..writing import put
 from .placing import _alike
 
 PRIORS = {
@@ -55,8 +58,9 @@ def prior_box(k, x, image, **attrs):
     boxes = xp.zeros((rows, columns, len(sizes), 4))
     x0 = ((xp.arange(columns) + attrs["offset"]) * across)[None, :, None]
     y0 = ((xp.arange(rows) + attrs["offset"]) * down)[:, None, None]
-    boxes[..., 0], boxes[..., 2] = (x0 - sizes[:, 0]) / width, (x0 + sizes[:, 0]) / width
-    boxes[..., 1], boxes[..., 3] = (y0 - sizes[:, 1]) / height, (y0 + sizes[:, 1]) / height
+    sides = (x0 - sizes[:, 0]) / width, (y0 - sizes[:, 1]) / height, (x0 + sizes[:, 0]) / width
+    for i, side in enumerate((*sides, (y0 + sizes[:, 1]) / height)):
+        boxes = put(boxes, (..., i), side)
     if attrs["clip"]:
         boxes = xp.clip(boxes, 0.0, 1.0)
     return boxes.astype(x.dtype), xp.broadcast_to(xp.array(attrs["variances"], x.dtype), boxes.shape)
@@ -91,15 +95,16 @@ def anchor_generator(k, x, *, anchor_sizes, aspect_ratios, variances, stride, of
     sizes = []
     for ratio in aspect_ratios:
         for size in anchor_sizes:
-            width = xp.floor((stride[0] * stride[1] / ratio) ** 0.5 + 0.5)
-            height = xp.floor(width * ratio + 0.5)
+            width = math.floor((stride[0] * stride[1] / ratio) ** 0.5 + 0.5)
+            height = math.floor(width * ratio + 0.5)
             sizes.append((size / stride[0] * width, size / stride[1] * height))
     halves = (xp.array(sizes) - 1) / 2
     boxes = xp.zeros((rows, columns, len(sizes), 4))
     x0 = (xp.arange(columns) * stride[0] + offset * (stride[0] - 1))[None, :, None]
     y0 = (xp.arange(rows) * stride[1] + offset * (stride[1] - 1))[:, None, None]
-    boxes[..., 0], boxes[..., 2] = x0 - halves[:, 0], x0 + halves[:, 0]
-    boxes[..., 1], boxes[..., 3] = y0 - halves[:, 1], y0 + halves[:, 1]
+    sides = x0 - halves[:, 0], y0 - halves[:, 1], x0 + halves[:, 0], y0 + halves[:, 1]
+    for i, side in enumerate(sides):
+        boxes = put(boxes, (..., i), side)
     return boxes.astype(x.dtype), xp.broadcast_to(xp.array(variances, x.dtype), boxes.shape)
 
 

@@ -6,6 +6,7 @@ from ...core.errors import DtypeError, ShapeError
 from ...core.spec import UNKNOWN
 from ..opdef import op
 from ..samples import exactly, ints
+from ..writing import put
 
 
 @op("gather_tree", "Ids Parents -> Out", differentiable=False)
@@ -15,7 +16,7 @@ def gather_tree(k, ids, parents):
     out = xp.zeros(ids.shape, ids.dtype)
     beams = xp.broadcast_to(xp.arange(ids.shape[2], dtype=xp.int64), ids.shape[1:])
     for step in range(ids.shape[0] - 1, -1, -1):
-        out[step] = xp.take_along_axis(ids[step], beams, 1)
+        out = put(out, step, xp.take_along_axis(ids[step], beams, 1))
         beams = xp.take_along_axis(parents[step].astype(xp.int64), beams, 1)
     return out
 

@@ -22,7 +22,7 @@ ATTRS = {
     "class_center_sample",
     "Label -> RemappedLabel SampledLocalClassCenter",
     attrs=ATTRS,
-    trait=Trait.RANDOM,
+    trait=Trait.RANDOM | Trait.VALUES,  # there are as many centres as classes in the batch, or more
     differentiable=False,
 )
 def class_center_sample(k, label, *, num_classes, num_samples, fix_seed, seed, **attrs):

@@ -115,7 +115,7 @@ isfinite = _kind("isfinite", "isfinite_v2", lambda xp: xp.isfinite, "Whether eac
 @op("equal_all", "X Y -> Out", trait=Trait.COMPLEX, differentiable=False)
 def equal_all(k, x, y):
     """Whether two tensors have the same shape and elements, as a 0-d tensor."""
-    return k.xp.asarray(x.shape == y.shape and bool((x == y).all()))
+    return k.xp.asarray(x.shape == y.shape and (x == y).all())
 
 
 @equal_all.infer

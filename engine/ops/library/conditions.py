@@ -7,6 +7,7 @@ from ...core.spec import UNKNOWN, TensorSpec
 from ...core.spec import dtype as dtype_of
 from ..infer import broadcast
 from ..opdef import Like, Trait, op
+from ..refusals import refuse_outside
 from ..samples import bools, exactly, ints
 
 
@@ -31,7 +32,8 @@ def _(k, condition, x: Like, y: Like, dout):
     )
 
 
-@op("masked_select", "X Mask -> Y", trait=Trait.MOVES)
+# The mask says how many elements there are.
+@op("masked_select", "X Mask -> Y", trait=Trait.MOVES | Trait.VALUES)
 def masked_select(k, x, mask):
     """The elements of *x* where *mask* holds, as a vector; the two are broadcast against each other."""
     shape = broadcast(x.shape, mask.shape, op="masked_select")
@@ -49,7 +51,7 @@ def _(k, x: Like, mask, dy):
     return k.unmask(dy, mask, x)
 
 
-@op("unmask", "X Mask Y -> Out", trait=Trait.INTERNAL | Trait.MOVES)
+@op("unmask", "X Mask Y -> Out", trait=Trait.INTERNAL | Trait.MOVES | Trait.VALUES)
 def unmask(k, x, mask, like):
     """Zeros in the shape of *like*, and *x* added where *mask* holds: the transpose of ``masked_select``."""
     shape = broadcast(like.shape, mask.shape, op="masked_select")
@@ -77,9 +79,8 @@ def one_hot(k, x, depth_tensor, *, depth, dtype, allow_out_of_range):
     """For each number a vector of *depth* zeros with a one at that place."""
     if depth_tensor is not None:
         depth = int(depth_tensor.reshape(()))
-    if not allow_out_of_range and x.size and (x.min() < 0 or x.max() >= depth):
-        bad = x.min() if x.min() < 0 else x.max()
-        raise LabelError(f"one_hot_v2: {bad} has no place among {depth} classes")
+    if not allow_out_of_range:
+        refuse_outside(x, 0, depth, lambda bad: LabelError(f"one_hot_v2: {bad} has no place among {depth} classes"))
     return (x[..., None] == k.xp.arange(depth)).astype(dtype_of(dtype).numpy)
 
 

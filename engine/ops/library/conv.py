@@ -112,7 +112,7 @@ def _define(name):
     def kernel(k, input, filter, **attrs):
         g = Geometry.of(attrs)
         x = first(k, input, g)
-        return back(k, product(k.xp, x, filter, _sizes(name, x.shape[2:], filter.shape[2:], g), g), g)
+        return back(k, k.primitive(product)(k.xp, x, filter, _sizes(name, x.shape[2:], filter.shape[2:], g), g), g)
 
     sides = SIDES[_rank(name)]
     kernel.__doc__ = (
@@ -150,7 +150,7 @@ def _define_transposed(name):
         g = Geometry.of(attrs, transposed=True)
         y = first(k, input, g)
         image = _transposed_sizes(name, y.shape[2:], filter.shape[2:], g, output_padding, output_size)
-        return back(k, spread(k.xp, filter, y, image, g), g)
+        return back(k, k.primitive(spread)(k.xp, filter, y, image, g), g)
 
     kernel.__doc__ = (
         "Transposed convolution: every element of the input spreads a filter [channels, filters / groups, "

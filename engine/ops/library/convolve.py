@@ -11,8 +11,11 @@ import itertools
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from ...core.errors import ShapeError
 from ..opdef import Trait, op
+from ..writing import put
 from .window import padding_of
 
 UNROLLED = 1 << 21
@@ -83,22 +86,37 @@ class Windows:
         """*x* within its padding."""
         if self.padded == self.image:
             return x
-        out = self.xp.zeros((*x.shape[:2], *self.padded), x.dtype)
-        self.crop(out)[...] = x
-        return out
+        return put(self.xp.zeros((*x.shape[:2], *self.padded), x.dtype), self.inside(), x)
 
     def crop(self, padded):
         """The image within its padding, as a view."""
-        inside = [slice(at, at + size) for at, size in zip(self.before, self.image, strict=True)]
-        return padded[(slice(None), slice(None), *inside)]
+        return padded[self.inside()]
+
+    def inside(self):
+        """Where the image lies within its padding."""
+        parts = [slice(at, at + size) for at, size in zip(self.before, self.image, strict=True)]
+        return slice(None), slice(None), *parts
 
     def view(self, x):
-        """The windows of *x* (padded) as a view ``(batch, channel, *place in the window, *place of the window)``."""
+        """The windows of *x* (padded): ``(batch, channel, *place in the window, *place of the window)``.
+
+        They are a view where arrays are laid out by strides.
+        """
+        if not isinstance(x, np.ndarray):
+            return x[(slice(None), slice(None), *self._rows())]
         batch, channel, *steps = x.strides
         within = (step * d for step, d in zip(steps, self.dilations, strict=True))
         between = (step * s for step, s in zip(steps, self.strides, strict=True))
         shape = (*x.shape[:2], *self.kernel, *self.result)
         return self.xp.lib.stride_tricks.as_strided(x, shape, (batch, channel, *within, *between))
+
+    def _rows(self):
+        """The index of the windows in each spatial dimension, the places in the window first."""
+        for i, (k, n, s, d) in enumerate(zip(self.kernel, self.result, self.strides, self.dilations, strict=True)):
+            rows = np.arange(k)[:, None] * d + np.arange(n) * s
+            shape = [1] * (2 * self.rank)
+            shape[i], shape[self.rank + i] = rows.shape
+            yield rows.reshape(shape)
 
     def places(self):
         """For each element of the window, its place and the slices of the padded image that it meets."""
@@ -212,19 +230,21 @@ def spatial(shape, geometry):
 @op("convolve", "X W Y -> Out", attrs={"geometry": None}, trait=Trait.INTERNAL)
 def convolve(k, x, w, y, *, geometry):
     """The convolution of *x* with *w*, in the shape of *y*."""
-    return back(k, product(k.xp, first(k, x, geometry), w, spatial(y.shape, geometry), geometry), geometry)
+    result = spatial(y.shape, geometry)
+    return back(k, k.primitive(product)(k.xp, first(k, x, geometry), w, result, geometry), geometry)
 
 
 @op("convolve_image", "W Y X -> Out", attrs={"geometry": None}, trait=Trait.INTERNAL)
 def convolve_image(k, w, y, x, *, geometry):
     """Every *y* spread through *w* over an image in the shape of *x*."""
-    return back(k, spread(k.xp, w, first(k, y, geometry), spatial(x.shape, geometry), geometry), geometry)
+    image = spatial(x.shape, geometry)
+    return back(k, k.primitive(spread)(k.xp, w, first(k, y, geometry), image, geometry), geometry)
 
 
 @op("convolve_filter", "X Y W -> Out", attrs={"geometry": None}, trait=Trait.INTERNAL)
 def convolve_filter(k, x, y, w, *, geometry):
     """The windows of *x* weighted with *y* and added, in the shape of the filter *w*."""
-    return weigh(k.xp, first(k, x, geometry), first(k, y, geometry), w.shape, geometry)
+    return k.primitive(weigh)(k.xp, first(k, x, geometry), first(k, y, geometry), w.shape, geometry)
 
 
 @convolve.gradient(wrt="X W")

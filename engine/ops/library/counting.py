@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ...core.errors import LabelError, ShapeError, UsageError
 from ...core.spec import UNKNOWN, TensorSpec
 from ...core.spec import dtype as dtype_of
 from ..infer import axis_in, product
 from ..opdef import Trait, op
+from ..refusals import refuse, refuse_outside
 from ..samples import exactly, ints
+from ..scattering import counts
 
 
 @op("searchsorted", "SortedSequence Values -> Out", attrs={"out_int32": False, "right": False}, differentiable=False)
@@ -58,19 +62,28 @@ def histogram(k, x, weight, *, bins, min, max, density):
     low, high = min, max
     if low == high and values.size:
         low, high = values.min(), values.max()
-    if not (xp.isfinite(low) and xp.isfinite(high)):
-        raise UsageError("histogram: the range of infinite numbers or NaN has no parts", hint="give min and max")
-    if low == high:
-        low, high = low - 0.5, high + 0.5
+    refuse(
+        ~(xp.isfinite(low) & xp.isfinite(high)),
+        lambda: UsageError("histogram: the range of infinite numbers or NaN has no parts", hint="give min and max"),
+    )
+    low, high = _apart(xp, low, high)
     inside = (values >= low) & (values <= high)
-    wide = values[inside].astype("float64")
+    wide = xp.where(inside, values.astype("float64"), low)
     place = xp.minimum(((wide - low) * bins / (high - low)).astype("int64"), bins - 1)
-    counted = None if weight is None else weight.reshape(-1)[inside].astype("float64")
-    counts = xp.bincount(place, weights=counted, minlength=bins)
+    counted = None if weight is None else weight.reshape(-1).astype("float64")
+    numbers = counts(xp, place, bins, counted, inside)
     if density:
-        total = counts.sum()
-        counts = counts / (total * ((high - low) / bins))
-    return counts.astype(_counted_in(x, weight, density).numpy)
+        total = numbers.sum()
+        numbers = numbers / (total * ((high - low) / bins))
+    return numbers.astype(_counted_in(x, weight, density).numpy)
+
+
+def _apart(xp, low, high):
+    """A range with something in it."""
+    same = low == high
+    if not isinstance(same, (bool, np.bool_)):
+        return xp.where(same, low - 0.5, low), xp.where(same, high + 0.5, high)
+    return (low - 0.5, high + 0.5) if same else (low, high)
 
 
 def _counted_in(x, weight, density):
@@ -90,7 +103,8 @@ def _(x, weight, *, bins, min, max, density):
     return TensorSpec((bins,), _counted_in(x, weight, density))
 
 
-@op("bincount", "X Weights? -> Out", attrs={"minlength": 0}, differentiable=False)
+# There are as many counts as the largest number says.
+@op("bincount", "X Weights? -> Out", attrs={"minlength": 0}, trait=Trait.VALUES, differentiable=False)
 def bincount(k, x, weights, *, minlength):
     """How often each whole number from 0 on comes, or what the weights of its elements sum to."""
     xp = k.xp
@@ -118,7 +132,8 @@ def _(x, weights, *, minlength):
 CONSECUTIVE = {"return_inverse": False, "return_counts": False, "axis": (), "dtype": 5}
 
 
-@op("unique_consecutive", "X -> Out Index Counts", attrs=CONSECUTIVE, differentiable=False)
+# There are as many results as runs.
+@op("unique_consecutive", "X -> Out Index Counts", attrs=CONSECUTIVE, trait=Trait.VALUES, differentiable=False)
 def unique_consecutive(k, x, *, axis, dtype):
     """The elements (or slices along *axis*) without those equal to the one before; which one each is; how many."""
     xp = k.xp
@@ -173,8 +188,7 @@ def _(x):
 def shard_index(k, x, *, index_num, nshards, shard_id, ignore_value):
     """Places within one of *nshards* equal parts of *index_num* places; ignore_value for those in other parts."""
     xp = k.xp
-    if x.size and (x.min() < 0 or x.max() >= index_num):
-        raise LabelError(f"shard_index: places must be from 0 to {index_num - 1}")
+    refuse_outside(x, 0, index_num, lambda bad: LabelError(f"shard_index: places must be from 0 to {index_num - 1}"))
     size = (index_num + nshards - 1) // nshards
     return xp.where(x // size == shard_id, x % size, ignore_value).astype(x.dtype)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ...core.errors import ShapeError
 from ...core.rows import SelectedRows
 from ...core.spec import UNKNOWN, TensorSpec
@@ -150,7 +152,7 @@ def _(*, shape, dtype):
     return TensorSpec(shape, dtype)
 
 
-@op("range", "Start End Step -> Out", differentiable=False)
+@op("range", "Start End Step -> Out", differentiable=False, sized="Start End Step")
 def range_(k, start, end, step):
     """The numbers from *start* up to but without *end*, *step* apart."""
     first, last, width = (v.reshape(())[()] for v in (start, end, step))
@@ -260,7 +262,7 @@ def add_n(k, xs):
     total = xs[0] + xs[1]
     for x in xs[2:]:
         # Numbers and selected rows have nothing to add into.
-        total = k.xp.add(total, x, out=total) if isinstance(total, k.xp.ndarray) else total + x
+        total = k.xp.add(total, x, out=total) if isinstance(total, np.ndarray) else total + x
     return total if isinstance(total, (SelectedRows, TensorArray)) else k.xp.asarray(total)
 
 

@@ -9,6 +9,7 @@ from ...core.errors import DtypeError, ShapeError
 from ...core.spec import UNKNOWN
 from ..opdef import Trait, op
 from ..samples import exactly, ints
+from ..writing import add_at, put
 from .lattice import FAR, derivative, softmax, sum_of
 
 
@@ -25,14 +26,13 @@ class _Paths:
         self.frames = _lengths(xp, frames, batch, self.times)
         self.lengths = _lengths(xp, lengths, batch, label.shape[1])
         states = 2 * label.shape[1] + 1
-        self.states = xp.full((batch, states), blank, xp.int64)
-        self.states[:, 1::2] = xp.where(
-            xp.arange(label.shape[1]) < self.lengths[:, None], label.reshape((batch, -1)), blank
-        )
+        spelt = xp.arange(label.shape[1]) < self.lengths[:, None]
+        blanks = xp.full((batch, states), blank, xp.int64)
+        self.states = put(blanks, (slice(None), slice(1, None, 2)), xp.where(spelt, label.reshape((batch, -1)), blank))
         # A blank between two labels may be left out unless they are the same.
         other = self.states[:, 2:] != self.states[:, :-2]
-        self.skips = xp.zeros((batch, states), bool)
-        self.skips[:, 2:] = other & (self.states[:, 2:] != blank)
+        skips = other & (self.states[:, 2:] != blank)
+        self.skips = put(xp.zeros((batch, states), bool), (slice(None), slice(2, None)), skips)
         self.ends = xp.arange(states) == 2 * self.lengths[:, None]
         self.ends |= xp.arange(states) == 2 * self.lengths[:, None] - 1
         shares, self.shares = softmax(xp, logits)
@@ -41,20 +41,18 @@ class _Paths:
     def _back(self, values, by):
         """*values* of the state *by* before each."""
         out = self.xp.full(values.shape, FAR, values.dtype)
-        out[:, by:] = values[:, :-by]
-        return out
+        return put(out, (slice(None), slice(by, None)), values[:, :-by])
 
     def _ahead(self, values, by):
         out = self.xp.full(values.shape, FAR, values.dtype)
-        out[:, :-by] = values[:, by:]
-        return out
+        return put(out, (slice(None), slice(-by)), values[:, by:])
 
     def forwards(self):
         """For every frame and state, the logarithm of the probability of the ways that lead there."""
         xp = self.xp
         first = xp.full(self.states.shape, FAR, self.emitted.dtype)
-        first[:, :2] = self.emitted[0, :, :2]
-        first[:, 1:2] = xp.where(self.lengths[:, None] > 0, first[:, 1:2], FAR)
+        first = put(first, (slice(None), slice(2)), self.emitted[0, :, :2])
+        first = put(first, (slice(None), slice(1, 2)), xp.where(self.lengths[:, None] > 0, first[:, 1:2], FAR))
         rows = [first]
         for t in range(1, self.times):
             before = rows[-1]
@@ -95,7 +93,7 @@ def _slope(xp, logits, label, frames, lengths, blank, norm_by_times):
     slope = paths.shares.copy()
     times, batch = ways.shape[:2]
     rows, columns = xp.arange(times)[:, None, None], xp.arange(batch)[None, :, None]
-    xp.subtract.at(slope, (rows, columns, xp.broadcast_to(paths.states, ways.shape)), ways)
+    slope = add_at(slope, (rows, columns, xp.broadcast_to(paths.states, ways.shape)), -ways)
     inside = possible & (xp.arange(times)[:, None] < paths.frames)
     slope = xp.where(inside[:, :, None], slope, 0.0)
     if norm_by_times:

@@ -14,6 +14,7 @@ from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN
 from ..infer import product
 from ..opdef import Like, Trait, op
+from ..writing import add_at
 from .window import check_numbers, count_of_windows
 
 ATTRS = {
@@ -83,8 +84,7 @@ def deform_spread(k, y, offset, filter, x, *, corner, **a):
     out = xp.zeros((n * c, image[0] * image[1]), y.dtype)
     values = (y * inside.astype(y.dtype)).reshape((n * c, flat.shape[3] * flat.shape[4]))
     places = xp.broadcast_to(flat, y.shape).reshape(values.shape)
-    xp.add.at(out, (xp.arange(n * c)[:, None], places), values)
-    return out.reshape(x.shape)
+    return add_at(out, (xp.arange(n * c)[:, None], places), values).reshape(x.shape)
 
 
 @deform_pixel.gradient(wrt="X")

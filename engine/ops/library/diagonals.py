@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ...core.errors import ShapeError
 from ...core.spec import UNKNOWN, TensorSpec
 from ..infer import axis_in
 from ..opdef import Like, Trait, op
 from ..samples import ints
+from ..writing import put
 
 
 def _plane(ndim, axis1, axis2, name):
@@ -52,9 +55,7 @@ def _(k, x: Like, dout, *, offset, axis1, axis2):
 @op("on_diagonal", "X Y -> Out", attrs=diagonal.defaults, trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
 def on_diagonal(k, x, like, *, offset, axis1, axis2):
     """Zeros in the shape of *like* with *x* on that diagonal: the transpose of ``diagonal``."""
-    out = k.xp.zeros(like.shape, x.dtype)
-    _diagonal_of(k.xp, out, offset, axis1, axis2)[...] = x
-    return out
+    return _with_diagonal(k.xp, k.xp.zeros(like.shape, x.dtype), offset, axis1, axis2, x)
 
 
 @on_diagonal.gradient(wrt="X")
@@ -62,11 +63,17 @@ def _(k, dout, *, offset, axis1, axis2):
     return k.diagonal(dout, offset=offset, axis1=axis1, axis2=axis2)
 
 
-def _diagonal_of(xp, array, offset, axis1, axis2):
-    """The diagonal as a view that can be written."""
-    view = xp.diagonal(array, offset, axis1, axis2)
-    view.flags.writeable = True
-    return view
+def _with_diagonal(xp, array, offset, axis1, axis2, values):
+    """*array*, which the kernel has made for itself, with *values* on that diagonal."""
+    if isinstance(array, np.ndarray):
+        view = np.diagonal(array, offset, axis1, axis2)
+        view.flags.writeable = True
+        view[...] = values
+        return array
+    plane = xp.moveaxis(array, (axis1, axis2), (-2, -1))
+    steps = np.arange(_length(*plane.shape[-2:], offset))
+    plane = put(plane, (..., steps + max(-offset, 0), steps + max(offset, 0)), values)
+    return xp.moveaxis(plane, (-2, -1), (axis1, axis2))
 
 
 @op("trace", "Input -> Out", attrs=diagonal.defaults, trait=Trait.HOLOMORPHIC)
@@ -95,8 +102,7 @@ def diag_v2(k, x, *, offset, padding_value):
         return xp.diagonal(x, offset)
     size = x.size + abs(offset)
     out = xp.full((size, size), padding_value).astype(x.dtype)
-    _diagonal_of(xp, out, offset, 0, 1)[...] = x
-    return out
+    return _with_diagonal(xp, out, offset, 0, 1, x)
 
 
 @diag_v2.infer
@@ -127,8 +133,7 @@ def _(k, x: Like, dout, *, offset):
 def diag_embed(k, x, *, offset, dim1, dim2):
     """Matrices with the vectors of the last dimension on their diagonals; as in Paddle, without a gradient."""
     out = k.xp.zeros(_embedded(x, offset, dim1, dim2).shape, x.dtype)
-    _diagonal_of(k.xp, out, offset, dim1, dim2)[...] = x
-    return out
+    return _with_diagonal(k.xp, out, offset, dim1, dim2, x)
 
 
 @diag_embed.infer
@@ -154,9 +159,7 @@ def _embedded(x, offset, dim1, dim2):
 )
 def fill_diagonal_tensor(k, x, y, *, offset, dim1, dim2):
     """*X* with *Y* on the diagonals of two dimensions; as in Paddle, *Y* gets no gradient."""
-    out = x.copy()
-    _diagonal_of(k.xp, out, offset, dim1, dim2)[...] = y
-    return out
+    return _with_diagonal(k.xp, x.copy(), offset, dim1, dim2, y)
 
 
 @fill_diagonal_tensor.infer
@@ -176,9 +179,7 @@ def _(k, y: Like, dout, *, offset, dim1, dim2):
 @op("fill_diagonal", "X -> Out", attrs={"value": 0.0, "offset": 0, "wrap": False}, trait=Trait.HOLOMORPHIC)
 def fill_diagonal(k, x, *, value, offset, wrap):
     """*X* with one value on its diagonal; *wrap* goes on below a matrix that is taller than wide."""
-    out = x.copy()
-    out.reshape(-1)[_steps(x.shape, offset, wrap)] = value
-    return out
+    return put(x.copy().reshape(-1), _steps(x.shape, offset, wrap), value).reshape(x.shape)
 
 
 def _steps(shape, offset, wrap):

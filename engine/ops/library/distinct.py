@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...core.spec import UNKNOWN, TensorSpec
 from ...core.spec import dtype as dtype_of
 from ..infer import axis_in, product
-from ..opdef import op
+from ..opdef import Trait, op
 from ..samples import exactly, ints
 
 UNIQUE = {
@@ -18,7 +18,8 @@ UNIQUE = {
 }
 
 
-@op("unique", "X -> Out Indices Index Counts", attrs=UNIQUE, differentiable=False)
+# There are as many results as distinct elements.
+@op("unique", "X -> Out Indices Index Counts", attrs=UNIQUE, trait=Trait.VALUES, differentiable=False)
 def unique(k, x, *, axis, dtype, is_sorted):
     """The distinct elements (or slices along *axis*), where each first stands, which one each is, how many.
 

@@ -11,6 +11,7 @@ from ...core.errors import DtypeError
 from ..infer import real_part
 from ..opdef import Late, Like, Trait, op
 from ..samples import complexes, exactly
+from ..scattering import contiguous
 from .complex_numbers import WHOLE
 from .systems import finite_matrices, square, without
 
@@ -32,7 +33,7 @@ def _hermitian(k, x, uplo):
 @op("adjoint", "X -> Out", trait=Trait.INTERNAL | Trait.COMPLEX)
 def adjoint(k, x):
     """Each matrix of a batch with rows for columns, and conjugates of complex numbers."""
-    return k.xp.ascontiguousarray(k.xp.conj(x.swapaxes(-1, -2)))
+    return contiguous(k.xp.conj(x.swapaxes(-1, -2)))
 
 
 @adjoint.infer

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...core.errors import ShapeError, UsageError
 from ...core.spec import UNKNOWN
 from ..opdef import Like, Trait, op
+from ..writing import put
 
 
 def split_equation(equation):
@@ -83,8 +84,7 @@ def einsum_like(k, xs, like, *, equation):
         label: xp.arange(size).reshape([-1 if i == j else 1 for j in range(len(sizes))])
         for i, (label, size) in enumerate(sizes.items())
     }
-    out[tuple(places[label] for label in output)] = every
-    return out
+    return put(out, tuple(places[label] for label in output), every)
 
 
 @einsum_like.gradient(wrt="X")

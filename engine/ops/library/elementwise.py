@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ...core.errors import UsageError
 from ..opdef import Like, Trait, op
+from ..refusals import may_hold, refuse
 from ..samples import between, distinct, exactly, ints
 from .internal import broadcast_axes
 
@@ -32,12 +33,16 @@ def _define(name, type_, function, takes=Trait.NONE):
     return op(name, "X Y -> Out", type=type_, attrs={"axis": -1}, trait=Trait.ELEMENTWISE | takes)(kernel)
 
 
+def _by_zero():
+    return UsageError("whole numbers cannot be divided by zero", hint="look at the divisor, or divide floats")
+
+
 def _refusing_zero(function):
     """A division of the array module that refuses whole numbers over zero, where NumPy would say 0."""
 
     def divide(x, y):
-        if y.dtype.kind in "iu" and x.size and not y.all():
-            raise UsageError("whole numbers cannot be divided by zero", hint="look at the divisor, or divide floats")
+        if y.dtype.kind in "iu" and x.size:
+            refuse(~y.all(), _by_zero)
         return function(x, y)
 
     return divide
@@ -60,7 +65,7 @@ def _powers(xp):
     """Powers; of whole numbers by negative ones what stands before the decimal point, as in Paddle."""
 
     def compute(x, y):
-        if y.dtype.kind != "i" or not (y < 0).any():
+        if y.dtype.kind != "i" or not may_hold(y < 0):
             return xp.power(x, y)
         inverse = xp.where(x == -1, 1 - 2 * (y % 2), x == 1)
         return xp.where(y < 0, inverse, xp.power(x, xp.maximum(y, 0))).astype(x.dtype)

@@ -9,6 +9,8 @@ from ...core.spec import UNKNOWN
 from ..infer import expect_floating
 from ..opdef import Like, Trait, op
 from ..samples import exactly, ints
+from ..scattering import contiguous
+from ..writing import add_to, put
 from .systems import finite_matrices, square, without
 
 
@@ -65,7 +67,7 @@ def cholesky(k, x, *, upper):
     if not upper:
         return without(k, xp.linalg.cholesky(matrices), lost, 2)
     factor = xp.linalg.cholesky(xp.conj(matrices.swapaxes(-1, -2)))
-    return without(k, xp.ascontiguousarray(xp.conj(factor.swapaxes(-1, -2))), lost, 2)
+    return without(k, contiguous(xp.conj(factor.swapaxes(-1, -2))), lost, 2)
 
 
 @cholesky.infer
@@ -234,8 +236,8 @@ def lu_unpack(k, x, pivots, *, unpack_ludata, unpack_pivots):
     for i in range(places.shape[1]):
         at = places[:, i] - 1
         kept = order[:, i].copy()
-        order[:, i] = order[every, at]
-        order[every, at] = kept
+        order = put(order, (slice(None), i), order[every, at])
+        order = put(order, (every, at), kept)
     exchange = xp.asarray(xp.arange(rows)[:, None] == order[:, None, :], x.dtype).reshape(*batch, rows, rows)
     low = xp.tril(x[..., :count], -1) + xp.eye(rows, count, dtype=x.dtype)
     return exchange, low, xp.triu(x[..., :count, :])
@@ -262,9 +264,8 @@ def packed_triangles(k, low, up):
     """What stands below the diagonal of one matrix and from it on in the other, in one."""
     out = k.xp.zeros((*low.shape[:-1], up.shape[-1]), low.dtype)
     count = low.shape[-1]
-    out[..., :count] += k.xp.tril(low, -1)
-    out[..., :count, :] += k.xp.triu(up)
-    return out
+    out = add_to(out, (..., slice(count)), k.xp.tril(low, -1))
+    return add_to(out, (..., slice(count), slice(None)), k.xp.triu(up))
 
 
 @packed_triangles.infer

@@ -12,6 +12,8 @@ from ...core.spec import dtype as dtype_of
 from ..infer import axis_in, real_part
 from ..opdef import Like, Trait, op
 from ..samples import complexes
+from ..scattering import contiguous
+from ..writing import put
 
 WHOLE = {"float32": "complex64", "float64": "complex128"}
 """The complex type with parts of a real one."""
@@ -105,8 +107,8 @@ def fft_r2c_adjoint(k, x, y, *, axes, normalization, forward, onesided):
         whole = xp.zeros(y.shape, x.dtype)
         place = [slice(None)] * x.ndim
         place[axes[-1]] = slice(x.shape[axes[-1]])
-        whole[tuple(place)] = x
-    return xp.ascontiguousarray(_transform(k, whole, axes, SWAPPED[normalization], not forward).real)
+        whole = put(whole, tuple(place), x)
+    return contiguous(_transform(k, whole, axes, SWAPPED[normalization], not forward).real)
 
 
 @fft_r2c_adjoint.gradient(wrt="X")

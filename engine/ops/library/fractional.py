@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
+
 from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN, int32
 from ..opdef import Like, Trait, op
@@ -12,7 +14,7 @@ from .pool import largest_of
 from .window import SIDES, Line
 
 
-def _line(xp, name, size, index, out, window, random_u):
+def _line(name, size, index, out, window, random_u):
     """The windows along one dimension, reckoned in single precision as Paddle does.
 
     Args:
@@ -20,7 +22,7 @@ def _line(xp, name, size, index, out, window, random_u):
         window: their size, or 0 for windows that follow each other without a gap.
         random_u: where in (0, 1) the sequence of their starts begins.
     """
-    single = xp.float32
+    single = np.float32
     if size < out - 1 + max(window, 1):
         raise ShapeError(
             f"{name}: {out} windows of {window or 1} or more do not fit into {size} elements of dimension {index + 2}",
@@ -46,12 +48,13 @@ def _define(name, rank):
         "x -> out mask",
         attrs={"output_size": (1,) * rank, "kernel_size": (0,) * rank, "random_u": 0.0, "return_mask": True},
         trait=Trait.RANDOM,
+        sized=lambda attrs: "" if attrs["random_u"] else "x",  # which elements a window has is drawn, too
     )
     def definition(k, x, *, output_size, kernel_size, random_u, return_mask):
         """Maximum of every window and its place; a new place to begin at is drawn where ``random_u`` is 0."""
         xp = k.xp
         u = random_u or float(k.generator(0).uniform(0.0, 1.0))
-        lines = [_line(xp, name, size, i, output_size[i], kernel_size[i], u) for i, size in enumerate(x.shape[2:])]
+        lines = [_line(name, size, i, output_size[i], kernel_size[i], u) for i, size in enumerate(x.shape[2:])]
         best, places = largest_of(xp, x, lines)
         return best, places.astype(xp.int32)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN
 from ..opdef import Like, Trait, op
+from ..scattering import contiguous
+from ..writing import add_to
 
 
 def _check(name, axis, **numbers):
@@ -29,10 +31,10 @@ def _added(k, x, hop, size):
     out = k.xp.zeros((*x.shape[:-2], size), x.dtype)
     if length <= count:
         for i in range(length):
-            out[..., i : i + hop * (count - 1) + 1 : hop] += x[..., i, :]
+            out = add_to(out, (..., slice(i, i + hop * (count - 1) + 1, hop)), x[..., i, :])
         return out
     for i in range(count):
-        out[..., i * hop : i * hop + length] += x[..., :, i]
+        out = add_to(out, (..., slice(i * hop, i * hop + length)), x[..., :, i])
     return out
 
 
@@ -49,7 +51,7 @@ def _to_start(k, x, axis, dims):
     if axis == -1:
         return x
     order = [*reversed(range(x.ndim - dims, x.ndim)), *range(x.ndim - dims)]
-    return k.xp.ascontiguousarray(k.xp.transpose(x, order))
+    return contiguous(k.xp.transpose(x, order))
 
 
 @op("frame", "X -> Out", attrs={"frame_length": 0, "hop_length": 0, "axis": -1}, trait=Trait.HOLOMORPHIC)

@@ -66,7 +66,7 @@ def _(k, x, dout, *, n):
 @op("gammaincc", "x y -> out")
 def gammaincc(k, x, y):
     """Upper incomplete gamma function ``Γ(x, y)/Γ(x)``; as in Paddle, *x* gets no gradient."""
-    return gamma_series.gammaincc(k.xp, x, y)
+    return gamma_series.gammaincc(k, x, y)
 
 
 @gammaincc.infer

@@ -132,8 +132,9 @@ def _cotangent(n, cot):
     return total * math.pi**n
 
 
-def gammaincc(xp, a, x):
+def gammaincc(k, a, x):
     """The share of ``∫ tᵃ⁻¹e⁻ᵗ dt`` that lies above x; 1 where a is 0 (as in Paddle)."""
+    xp = k.xp
     kind = xp.result_type(a, x)
     a, x = xp.broadcast_arrays(a.astype("float64"), x.astype("float64"))
     zero, refused = (a == 0) & (x >= 0), ~((a > 0) & (x >= 0))
@@ -142,32 +143,32 @@ def gammaincc(xp, a, x):
     inner_a, inner_x = xp.where(ends, 1.0, a), xp.where(ends, 1.0, x)
     scale = xp.exp(inner_a * xp.log(xp.maximum(inner_x, SMALLEST)) - inner_x - lgamma(xp, inner_a))
     below = inner_x < inner_a + 1
-    low = 1 - scale * _power_series(xp, inner_a, xp.where(below, inner_x, 0.0))
-    high = scale * _fraction(xp, xp.where(below, 1.0, inner_a), xp.where(below, 3.0, inner_x))
+    low = 1 - scale * _power_series(k, inner_a, xp.where(below, inner_x, 0.0))
+    high = scale * _fraction(k, xp.where(below, 1.0, inner_a), xp.where(below, 3.0, inner_x))
     out = xp.where(below, low, high)
     out = xp.where(ends, xp.where(xp.isinf(x), 0.0, 1.0), out)
     out = xp.where(ends & xp.isinf(a) & xp.isinf(x), xp.nan, out)
     return xp.where(zero, 1.0, xp.where(refused, xp.nan, out)).astype(kind)
 
 
-def _power_series(xp, a, x):
+def _power_series(k, a, x):
     """``Σ xⁿ / (a (a + 1) … (a + n))``."""
-    term = 1 / a
-    total = term
-    for n in range(1, ROUNDS):
+
+    def step(n, state):
+        term, total = state
         term = term * (x / (a + n))
         total = total + term
-        if (term <= 1e-17 * total).all():
-            break
-    return total
+        return (term, total), (term <= 1e-17 * total).all()
+
+    return k.until(1, ROUNDS, (1 / a, 1 / a), step)[1]
 
 
-def _fraction(xp, a, x):
+def _fraction(k, a, x):
     """The continued fraction of ``Γ(a, x) / (xᵃ e⁻ˣ)``, after Lentz."""
-    b = x + 1 - a
-    c, d = xp.full(x.shape, 1 / SMALLEST), 1 / b
-    total = d
-    for n in range(1, ROUNDS):
+    xp = k.xp
+
+    def step(n, state):
+        b, c, d, total = state
         above = n * (a - n)
         b = b + 2
         d = above * d + b
@@ -175,6 +176,7 @@ def _fraction(xp, a, x):
         c = b + above / c
         c = xp.where(xp.abs(c) < SMALLEST, SMALLEST, c)
         total = total * (c * d)
-        if (xp.abs(c * d - 1) <= 1e-16).all():
-            break
-    return total
+        return (b, c, d, total), (xp.abs(c * d - 1) <= 1e-16).all()
+
+    b = x + 1 - a
+    return k.until(1, ROUNDS, (b, xp.full(x.shape, 1 / SMALLEST), 1 / b, 1 / b), step)[3]

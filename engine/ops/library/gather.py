@@ -8,14 +8,18 @@ from ...core.errors import LabelError, ShapeError
 from ...core.spec import UNKNOWN
 from ..infer import axis_in
 from ..opdef import Like, Trait, op
+from ..refusals import refuse_outside
 from ..samples import exactly, ints
+from ..scattering import add_slices
+from ..writing import add_at as added_at
+from ..writing import put, put_last
 
 
 def _checked(index, size, name):
     """*index*, if all its numbers are places in a dimension of that size (negative ones count from the end)."""
-    if index.size and (index.min() < -size or index.max() >= size):
-        bad = index.min() if index.min() < -size else index.max()
-        raise LabelError(f"{name}: index {bad} is out of range for a dimension of {size}")
+    refuse_outside(
+        index, -size, size, lambda bad: LabelError(f"{name}: index {bad} is out of range for a dimension of {size}")
+    )
     return index
 
 
@@ -62,12 +66,7 @@ def _(k, x: Like, index, axis_tensor, dout, *, axis):
 @op("add_at", "X Index Y Axis? -> Out", attrs={"axis": 0}, trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
 def add_at(k, x, index, like, axis_tensor, *, axis):
     """Zeros in the shape of *like* with *x* added at *index* along *axis*: the transpose of ``gather``."""
-    xp = k.xp
-    axis = _number(axis, axis_tensor)
-    out = xp.zeros(like.shape, x.dtype)
-    moved = xp.moveaxis(x, axis, 0) if index.ndim else x
-    xp.add.at(xp.moveaxis(out, axis, 0), _rows(index), moved)
-    return out
+    return add_slices(k.xp.zeros(like.shape, x.dtype), _number(axis, axis_tensor), _rows(index), x)
 
 
 @add_at.gradient(wrt="X")
@@ -97,11 +96,8 @@ def scatter(k, x, ids, updates, *, overwrite):
     out = x.copy()
     ids = _checked(_rows(ids), x.shape[0], "scatter")
     if overwrite:
-        out[ids] = updates
-    else:
-        out[ids] = 0
-        k.xp.add.at(out, ids, updates)
-    return out
+        return put_last(out, (ids,), updates)
+    return added_at(put(out, ids, 0), ids, updates)
 
 
 @scatter.infer
@@ -123,9 +119,7 @@ def _(k, ids, updates: Like, dout, *, overwrite):
 @op("clear_rows", "X Ids -> Out", trait=Trait.INTERNAL | Trait.MOVES)
 def clear_rows(k, x, ids):
     """*x* with zeros in the rows *ids*."""
-    out = x.copy()
-    out[_rows(ids)] = 0
-    return out
+    return put(x.copy(), _rows(ids), 0)
 
 
 @clear_rows.gradient(wrt="X")
@@ -136,8 +130,7 @@ def _(k, ids, dout):
 def _last(k, ids, rows):
     """For each entry of *ids* whether no later entry names the same row: the one that an overwrite keeps."""
     order = k.xp.arange(ids.size)
-    written = k.xp.zeros(rows, order.dtype)
-    written[ids] = order
+    written = put_last(k.xp.zeros(rows, order.dtype), (ids,), order)
     return written[ids] == order
 
 
@@ -159,9 +152,7 @@ def written_rows(k, x, ids, like, *, overwrite):
 def write_rows(k, x, ids, like, *, overwrite):
     """Zeros in the shape of *like* with *x* at the rows *ids*: the transpose of ``written_rows``."""
     ids = _rows(ids)
-    out = k.xp.zeros(like.shape, x.dtype)
-    k.xp.add.at(out, ids, _kept(k, x, ids, like.shape[0], overwrite))
-    return out
+    return added_at(k.xp.zeros(like.shape, x.dtype), ids, _kept(k, x, ids, like.shape[0], overwrite))
 
 
 @written_rows.gradient(wrt="X")
@@ -213,8 +204,7 @@ def add_points(k, x, index, like):
     out = k.xp.zeros(like.shape, x.dtype)
     places = _point_index(index, like.shape, "gather_nd")
     if places:
-        k.xp.add.at(out, places, x)
-        return out
+        return added_at(out, places, x)
     return x.reshape((math.prod(index.shape[:-1]), *like.shape)).sum(axis=0)
 
 
@@ -262,8 +252,7 @@ def put_along(k, x, index, like, *, axis):
     out = k.xp.zeros(like.shape, x.dtype)
     if not like.ndim:
         return x.reshape(())
-    k.xp.add.at(out, _along(k, index, axis % like.ndim), x)
-    return out
+    return added_at(out, _along(k, index, axis % like.ndim), x)
 
 
 @put_along.gradient(wrt="X")

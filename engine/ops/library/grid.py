@@ -16,6 +16,7 @@ from ...core.errors import DtypeError, OperatorError, ShapeError
 from ...core.spec import UNKNOWN
 from ..opdef import Like, Trait, op
 from ..samples import between
+from ..writing import add_at
 
 GRID = {"mode": "bilinear", "padding_mode": "zeros", "align_corners": True}
 PLACE = {"padding_mode": "zeros", "align_corners": True, "axis": 0}
@@ -88,8 +89,7 @@ def grid_spread(k, y, grid, x, *, corner, mode, padding_mode, align_corners):
     out = xp.zeros((n * c, math.prod(image)), y.dtype)
     values = (y * inside[:, None].astype(y.dtype)).reshape((n * c, count))
     places = xp.repeat(flat.reshape((n, count)), c, axis=0)
-    xp.add.at(out, (xp.arange(n * c)[:, None], places), values)
-    return out.reshape(x.shape)
+    return add_at(out, (xp.arange(n * c)[:, None], places), values).reshape(x.shape)
 
 
 @grid_pixel.gradient(wrt="X")
@@ -246,7 +246,12 @@ def _(make):
     yield make(x=(1, 2, 3, 4, 5), grid=between(-1.7, 1.6, (1, 2, 1, 2, 3)), mode="nearest")
 
 
-@op("affine_grid", "Theta OutputShape? -> Output", attrs={"align_corners": True, "output_shape": ()})
+@op(
+    "affine_grid",
+    "Theta OutputShape? -> Output",
+    attrs={"align_corners": True, "output_shape": ()},
+    sized="OutputShape",
+)
 def affine_grid(k, theta, shape_tensor, *, align_corners, output_shape):
     """The grid that an affine map *theta* makes of every place of an image of that shape.
 

@@ -6,7 +6,9 @@ import math
 
 from ...core.errors import LabelError, ShapeError
 from ..opdef import Like, Trait, op
+from ..refusals import refuse_outside
 from ..samples import ints
+from ..writing import add_at
 
 
 @op(
@@ -18,9 +20,10 @@ from ..samples import ints
 )
 def embedding(k, ids, w, *, padding_idx):
     """The rows of *w* at *ids*; rows at padding_idx are zeros (-1: none)."""
-    if ids.size and (ids.min() < 0 or ids.max() >= w.shape[0]):
-        bad = ids.min() if ids.min() < 0 else ids.max()
-        raise LabelError(f"lookup_table_v2: id {bad} is outside the table of {w.shape[0]} rows")
+    rows = w.shape[0]
+    refuse_outside(
+        ids, 0, rows, lambda bad: LabelError(f"lookup_table_v2: id {bad} is outside the table of {rows} rows")
+    )
     out = w[ids]
     if padding_idx != -1:
         out = k.xp.where((ids == padding_idx)[..., None], k.xp.zeros((), w.dtype), out)
@@ -45,13 +48,12 @@ def add_rows(k, ids, x, like, *, padding_idx):
     xp = k.xp
     flat, rows = ids.reshape(-1), x.reshape((ids.size, *like.shape[1:]))
     if padding_idx != -1:
-        keep = flat != padding_idx
-        flat, rows = flat[keep], rows[keep]
+        rows = xp.where((flat != padding_idx)[:, None], rows, xp.zeros((), x.dtype))
     out = xp.zeros(like.shape, x.dtype)
     width = math.prod(like.shape[1:])
     # Element by element in one flat array: several times quicker than adding rows.
-    xp.add.at(out.reshape(-1), (flat[:, None] * width + xp.arange(width)).reshape(-1), rows.reshape(-1))
-    return out
+    places = (flat[:, None] * width + xp.arange(width)).reshape(-1)
+    return add_at(out.reshape(-1), places, rows.reshape(-1)).reshape(like.shape)
 
 
 @add_rows.gradient(wrt="X")

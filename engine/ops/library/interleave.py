@@ -7,6 +7,7 @@ from ...core.spec import UNKNOWN
 from ..infer import axis_in
 from ..opdef import Like, Trait, op
 from ..samples import exactly, ints
+from ..scattering import add_slices
 
 
 def _times(repeats, repeats_tensor, size):
@@ -57,9 +58,7 @@ def add_repeats(k, x, like, repeats_tensor, *, Repeats, dim):
     xp = k.xp
     size = like.shape[dim]
     origin = xp.repeat(xp.arange(size), _times(Repeats, repeats_tensor, size))
-    out = xp.zeros(like.shape, x.dtype)
-    xp.add.at(xp.moveaxis(out, dim, 0), origin, xp.moveaxis(x, dim, 0))
-    return out
+    return add_slices(xp.zeros(like.shape, x.dtype), dim, origin, x)
 
 
 @add_repeats.gradient(wrt="X")

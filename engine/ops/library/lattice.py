@@ -9,6 +9,8 @@ from __future__ import annotations
 import itertools
 import math
 
+from ..refusals import may_hold
+
 FAR = -1e30
 """The logarithm of a probability of nothing: finite, so that differences of two are."""
 
@@ -52,12 +54,13 @@ def derivative(xp, function, point, directions, steps):
 
 def _power(xp, function, point, along, order, steps):
     """The coefficient of that *order* of *function* along a line."""
-    length = float(abs(along).max(initial=0.0))
-    if not length or not math.isfinite(length):
+    length = abs(along).max(initial=0.0)
+    usable = (length != 0) & xp.isfinite(length)
+    if not may_hold(usable):
         return xp.zeros(point.shape, xp.float64) * length
-    radius = 0.5 / (length * max(steps, 1))
+    radius = 0.5 / (xp.where(usable, length, 1.0)[()] * max(steps, 1))
     total = xp.zeros(point.shape, xp.float64)
     for n in range(CIRCLE):
         turn = xp.exp(complex(0.0, 2 * math.pi * n / CIRCLE))
         total += (function(point + along * (radius * turn)) * turn**-order).real
-    return total / CIRCLE / radius**order
+    return xp.where(usable, total / CIRCLE / radius**order, 0.0 * length)

@@ -8,6 +8,7 @@ from ...core.errors import ShapeError
 from ...core.spec import UNKNOWN, TensorSpec
 from ..infer import broadcast, expect_floating, real_part
 from ..opdef import Late, Trait, op
+from ..refusals import refuse
 from ..samples import between, exactly
 from .systems import finite_matrices, square, without
 
@@ -121,8 +122,7 @@ def _(k, x, y, solution, dsolution, dresiduals, dsingularvalues: Late, *, rcond)
 
 def _sizes(xp, x, hermitian):
     """The singular values of matrices, or the sizes of their eigenvalues."""
-    if not xp.isfinite(x).all():
-        raise ValueError("there is no rank of a matrix that holds NaN or infinity")
+    refuse(~xp.isfinite(x).all(), lambda: ValueError("there is no rank of a matrix that holds NaN or infinity"))
     return abs(xp.linalg.eigvalsh(x)) if hermitian else xp.linalg.svd(x, compute_uv=False)
 
 
@@ -207,7 +207,7 @@ def matrix_exp(k, x):
     xp = k.xp
     matrices, lost = finite_matrices(k, x)
     sizes = abs(matrices).sum(-2).max(-1, initial=0)
-    count = int(max(0, xp.ceil(xp.log2(max(sizes.max(initial=0), 1e-30) / 5.371920351148152))))
+    count = xp.maximum(0, xp.ceil(xp.log2(xp.maximum(sizes.max(initial=0), 1e-30) / 5.371920351148152)))
     a = matrices * xp.asarray(0.5**count, x.dtype)
     a2 = a @ a
     a4 = a2 @ a2
@@ -217,8 +217,7 @@ def matrix_exp(k, x):
     odd = a @ (a6 @ (b[13] * a6 + b[11] * a4 + b[9] * a2) + b[7] * a6 + b[5] * a4 + b[3] * a2 + b[1] * unit)
     even = a6 @ (b[12] * a6 + b[10] * a4 + b[8] * a2) + b[6] * a6 + b[4] * a4 + b[2] * a2 + b[0] * unit
     out = xp.linalg.solve(even - odd, even + odd)
-    for _ in range(count):
-        out = out @ out
+    out = k.until(0, count, out, lambda n, out: (out @ out, False))
     return without(k, xp.asarray(out, x.dtype), lost, 2)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...core.errors import OperatorError, ShapeError
 from ..opdef import op
+from ..writing import put
 
 LEAST = 1e-6
 """What is less alike is no match."""
@@ -23,14 +24,18 @@ def bipartite_match(k, likeness, *, match_type, dist_threshold):
     """
     xp = k.xp
     rows, columns = likeness.shape
-    out, alike = xp.full(columns, -1), xp.zeros(columns, likeness.dtype)
-    left = likeness.copy()
-    for _ in range(min(rows, columns)):
+
+    def step(n, state):
+        out, alike, left = state
         row, column = xp.unravel_index(xp.argmax(left), left.shape)
-        if not left[row, column] >= LEAST:
-            break
-        out[column], alike[column] = row, likeness[row, column]
-        left[row], left[:, column] = -1, -1
+        done = ~(left[row, column] >= LEAST)
+        out = put(out, column, xp.where(done, out[column], row))
+        alike = put(alike, column, xp.where(done, alike[column], likeness[row, column]))
+        left = put(left, row, xp.where(done, left[row], -1))
+        return (out, alike, put(left, (slice(None), column), xp.where(done, left[:, column], -1))), done
+
+    begun = xp.full(columns, -1), xp.zeros(columns, likeness.dtype), likeness.copy()
+    out, alike, _ = k.until(0, min(rows, columns), begun, step)
     if match_type == "per_prediction" and rows:
         best = likeness.argmax(axis=0)
         most = likeness.max(axis=0)

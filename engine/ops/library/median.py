@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...core.errors import ShapeError
 from ..infer import axis_in
 from ..opdef import op
+from ..refusals import may_hold
 from ..samples import distinct, exactly
+from ..writing import put_along
 
 
 def _at(xp, like, places, axis):
     """1 at *places* along *axis*, 0 elsewhere."""
-    marks = xp.zeros(like.shape, "int64")
-    xp.put_along_axis(marks, places, 1, axis)
-    return marks
+    return put_along(xp.zeros(like.shape, "int64"), places, 1, axis)
 
 
 @op("median", "X -> Out Index Parts", attrs={"axis": 0, "mean": True, "split": True})
@@ -24,10 +26,10 @@ def median(k, x, *, axis, mean, split):
     nothing. Elements equal to the result share equally if *split* is set.
     """
     xp = k.xp
-    order = xp.argsort(x, axis=axis, kind="stable")
+    order = xp.argsort(x, axis=axis, stable=True)
     count = x.shape[axis]
-    below = xp.take(order, [(count - 1) // 2], axis)
-    above = xp.take(order, [count // 2], axis) if mean else below
+    below = xp.take(order, np.array([(count - 1) // 2]), axis)
+    above = xp.take(order, np.array([count // 2]), axis) if mean else below
     low, high = xp.take_along_axis(x, below, axis), xp.take_along_axis(x, above, axis)
     equal = x == low
     two = below != above
@@ -36,7 +38,7 @@ def median(k, x, *, axis, mean, split):
         parts = xp.where(low == high, equal * xp.sum(equal, axis=axis, keepdims=True), parts)
     out = (low + high) / 2 if mean else low
     flawed = xp.isnan(x)
-    if flawed.any():
+    if may_hold(flawed):
         first = xp.argmax(flawed, axis=axis, keepdims=True)
         has = xp.any(flawed, axis=axis, keepdims=True)
         below, out = xp.where(has, first, below), xp.where(has, xp.nan, out)

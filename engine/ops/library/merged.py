@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...core.errors import ShapeError
 from ...core.spec import UNKNOWN
+from ..branching import pick
 from ..opdef import op
 from ..samples import between, exactly
 from .adam import ADAM, adam
@@ -64,8 +65,9 @@ def lars_momentum(
         w, g, rate = weights(param, grad, master, rate)
         g, decay = g * rescale_grad, lars_weight_decay[0 if len(lars_weight_decay) == 1 else i]
         size, length = xp.sqrt(xp.sum(w * w)), xp.sqrt(xp.sum(g * g))
-        if decay > 0 and size > 0 and length > 0:
-            rate = rate * lars_coeff * size / (length + decay * size + epsilon)
+        if decay > 0:
+            scaled = rate * lars_coeff * size / (length + decay * size + epsilon)
+            (rate,) = pick(xp, (size > 0) & (length > 0), (scaled,), (rate,))
         velocity = (mu * velocity + rate * (g + decay * w)).astype(w.dtype)
         p_new, master_new = new(param, master, w - velocity)
         columns.append((p_new, velocity, master_new))
@@ -230,13 +232,13 @@ def average_accumulates(
     """
     xp = k.xp
     count, updates = count + 1, updates + 1
-    steps, added = int(updates.reshape(())), int(count.reshape(()))
+    steps, added = updates.reshape(()), count.reshape(())
     sum_1 = sum_1 + param
-    if steps % FEW == 0:
-        sum_1, sum_2 = xp.zeros_like(sum_1), sum_2 + sum_1
-    if added >= min_average_window and added >= min(max_average_window, steps * average_window):
-        return xp.zeros_like(sum_1), xp.zeros_like(sum_2), sum_1 + sum_2, xp.zeros_like(count), count, updates
-    return sum_1, sum_2, sum_3, count, old_count, updates
+    put_aside = steps % FEW == 0
+    sum_1, sum_2 = pick(xp, put_aside, (xp.zeros_like(sum_1), sum_2 + sum_1), (sum_1, sum_2))
+    enough = (added >= min_average_window) & ((added >= max_average_window) | (added >= steps * average_window))
+    begun = xp.zeros_like(sum_1), xp.zeros_like(sum_2), sum_1 + sum_2, xp.zeros_like(count), count, updates
+    return pick(xp, enough, begun, (sum_1, sum_2, sum_3, count, old_count, updates))
 
 
 @average_accumulates.infer

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...core.errors import DtypeError, LabelError, OperatorError, ShapeError
 from ...core.spec import UNKNOWN, TensorSpec
 from ..infer import broadcast
 from ..opdef import Like, Trait, op
+from ..refusals import refuse_outside
 from ..samples import distinct, exactly, ints
+from ..scattering import combine_at, counts
+from ..writing import add_at, put
 from .gather import _rows
 from .placing import _alike
 
@@ -17,27 +22,39 @@ MESSAGES = ("ADD", "MUL")
 def _places(index, size, name):
     """*index* as a vector, if all its numbers are places in a dimension of that size."""
     index = _rows(index)
-    if index.size and (index.min() < 0 or index.max() >= size):
-        bad = index.min() if index.min() < 0 else index.max()
-        raise LabelError(f"{name}: (OutOfRange) row {bad} is out of range for {size} rows")
+    refuse_outside(
+        index, 0, size, lambda bad: LabelError(f"{name}: (OutOfRange) row {bad} is out of range for {size} rows")
+    )
     return index
 
 
 def _met(xp, rows, index, size, how):
     """What the *rows* that are sent to each of *size* places come to, 0 where none is; and how many there are."""
-    counts = xp.bincount(index, minlength=size)
-    out = xp.zeros((size, *rows.shape[1:]), rows.dtype)
+    numbers = counts(xp, index, size)
     if not index.size:
-        return out, counts
-    order = xp.argsort(index, kind="stable")
-    places, starts = xp.unique(index[order], return_index=True)
-    ufunc = {"MIN": xp.minimum, "MAX": xp.maximum}.get(how, xp.add)
-    out[places] = ufunc.reduceat(rows[order], starts, axis=0, dtype=rows.dtype)
+        return xp.zeros((size, *rows.shape[1:]), rows.dtype), numbers
+    each = numbers.reshape((-1,) + (1,) * (rows.ndim - 1))
+    out = _combined(xp, rows, index, each, how)
     if how == "MEAN":
-        each = xp.maximum(counts, 1).astype(rows.dtype).reshape((-1,) + (1,) * (rows.ndim - 1))
+        each = xp.maximum(each, 1).astype(rows.dtype)
         # Whole numbers are divided as in C, towards zero.
         out = xp.sign(out) * (xp.abs(out) // each) if rows.dtype.kind in "iu" else out / each
-    return out, counts
+    return out, numbers
+
+
+def _combined(xp, rows, index, each, how):
+    """The sum, the smallest or the largest of the *rows* at each place."""
+    shape = (len(each), *rows.shape[1:])
+    if isinstance(rows, np.ndarray):
+        order = np.argsort(index, stable=True)
+        places, starts = np.unique(index[order], return_index=True)
+        ufunc = {"MIN": np.minimum, "MAX": np.maximum}.get(how, np.add)
+        return put(np.zeros(shape, rows.dtype), places, ufunc.reduceat(rows[order], starts, axis=0, dtype=rows.dtype))
+    if how not in ("MIN", "MAX"):
+        return add_at(xp.zeros(shape, rows.dtype), index, rows)
+    # It begins with one of the rows that come, whichever is written last.
+    begun = put(xp.zeros(shape, rows.dtype), index, rows)
+    return combine_at("minimum" if how == "MIN" else "maximum", begun, index, rows)
 
 
 @op("share_of", "Count Y -> Out", trait=Trait.INTERNAL, differentiable=False)
@@ -76,7 +93,8 @@ def _expect_index(name, **indices):
 # -- segments ---------------------------------------------------------------------------------------------------------
 
 
-@op("segment_pool", "X SegmentIds -> Out SummedIds", attrs={"pooltype": "SUM"})
+# There are as many segments as the last number says.
+@op("segment_pool", "X SegmentIds -> Out SummedIds", attrs={"pooltype": "SUM"}, trait=Trait.VALUES)
 def segment_pool(k, x, ids, *, pooltype):
     """The sum, mean, smallest or largest of the rows of each segment, 0 for segments without any; how many rows.
 
@@ -139,6 +157,7 @@ def _received(x, message_shape, out_size, size_tensor, how, name):
     "graph_send_recv",
     "X Src_index Dst_index Out_size? -> Out Dst_count",
     attrs={"reduce_op": "SUM", "out_size": (0,)},
+    sized="Out_size",
 )
 def graph_send_recv(k, x, src_index, dst_index, size_tensor, *, reduce_op, out_size):
     """The rows of *X* at *Src_index*, each sent to *Dst_index*: what comes together there, 0 where nothing comes.
@@ -203,6 +222,7 @@ def _sent_back(k, x, y, arriving, how):
     "graph_send_ue_recv",
     "X Y Src_index Dst_index Out_size? -> Out Dst_count",
     attrs={"message_op": "ADD", "reduce_op": "SUM", "out_size": (0,)},
+    sized="Out_size",
 )
 def graph_send_ue_recv(k, x, y, src_index, dst_index, size_tensor, *, message_op, reduce_op, out_size):
     """As ``graph_send_recv``, the rows that are sent each added to, or multiplied with, a row of *Y*, the edges'."""

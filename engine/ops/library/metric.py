@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...core.errors import LabelError, OperatorError, ShapeError
 from ...core.spec import UNKNOWN, TensorSpec
 from ..opdef import op
+from ..refusals import refuse
 from ..samples import exactly, ints
+from ..scattering import counts
+from ..writing import add_to, put
 
 
 @op("accuracy", "Out Indices Label -> Accuracy Correct Total", differentiable=False)
@@ -51,40 +56,36 @@ def auc(k, predict, label, positive, negative, tag, *, num_thresholds, slide_ste
     """
     xp = k.xp
     share = predict[:, -1]
-    if share.size and not (xp.min(share) >= 0 and xp.max(share) <= 1):
-        raise LabelError("auc: Predict must hold probabilities between 0 and 1")
+    if share.size:
+        wrong = ~((xp.min(share) >= 0) & (xp.max(share) <= 1))
+        refuse(wrong, lambda: LabelError("auc: Predict must hold probabilities between 0 and 1"))
     buckets = (share * num_thresholds).astype("int64")
     true = label.reshape(-1) != 0
-    if tag is not None and tag.size == 1 and float(tag.reshape(())) == 0:  # Paddle's way to leave a batch out
-        true, buckets = true[:0], buckets[:0]
-    counts = [xp.bincount(buckets[chosen], minlength=num_thresholds + 1) for chosen in (true, ~true)]
-    stats = [_counted(xp, s, c, slide_steps) for s, c in zip((positive, negative), counts, strict=True)]
+    # Paddle's way to leave a batch out
+    taken = tag.reshape(()) != 0 if tag is not None and tag.size == 1 else xp.ones((), bool)
+    numbers = [counts(xp, buckets, num_thresholds + 1, where=chosen & taken) for chosen in (true, ~true)]
+    stats = [_counted(s, c, slide_steps) for s, c in zip((positive, negative), numbers, strict=True)]
     width, at = num_thresholds + 1, slide_steps * (num_thresholds + 1)
     above = [s.reshape(-1)[at : at + width][::-1] for s in stats]
     return xp.asarray(_area(xp, *above)), *stats
 
 
-def _counted(xp, stat, counts, steps):
+def _counted(stat, numbers, steps):
     """The statistics with one batch more."""
-    out = stat.copy()
-    flat, width = out.reshape(-1), counts.size
+    flat, width = stat.copy().reshape(-1), numbers.size
     if steps == 0:
-        flat[:width] += counts
-        return out
-    begin = int(flat[(steps + 1) * width]) % steps * width
-    total = flat[steps * width : (steps + 1) * width]
-    total += counts - flat[begin : begin + width]
-    flat[begin : begin + width] = counts
-    flat[(steps + 1) * width] += 1
-    return out
+        return add_to(flat, slice(width), numbers).reshape(stat.shape)
+    batch = flat[(steps + 1) * width] % steps * width + np.arange(width)
+    flat = add_to(flat, slice(steps * width, (steps + 1) * width), numbers - flat[batch])
+    return add_to(put(flat, batch, numbers), (steps + 1) * width, 1).reshape(stat.shape)
 
 
 def _area(xp, positive, negative):
     """The area under the curve through the running sums of both counts."""
     up, right = xp.cumsum(positive), xp.cumsum(negative)
-    if not up[-1] or not right[-1]:
-        return 0.0
-    return ((up + up - positive) * negative).sum() / 2 / (float(up[-1]) * float(right[-1]))
+    whole = up[-1].astype("float64") * right[-1].astype("float64")
+    area = ((up + up - positive) * negative).sum() / 2
+    return xp.where(whole != 0, area / xp.where(whole != 0, whole, 1.0), 0.0)
 
 
 @auc.infer

@@ -6,7 +6,10 @@ from ...core.errors import ShapeError
 from ...core.spec import UNKNOWN, TensorSpec
 from ..infer import broadcast
 from ..opdef import Trait, op
+from ..refusals import may_hold
 from ..samples import exactly
+from ..scattering import contiguous
+from ..writing import put
 
 
 def square(name, x, slot="X"):
@@ -28,7 +31,7 @@ def finite_matrices(k, x):
     """*x* with a unit matrix for each that is not finite, which LAPACK may refuse, and which these are."""
     xp = k.xp
     lost = ~xp.isfinite(x).all((-2, -1))
-    if not lost.any():
+    if not may_hold(lost):
         return x, None
     return xp.where(lost[..., None, None], xp.eye(x.shape[-2], x.shape[-1], dtype=x.dtype), x), lost
 
@@ -43,7 +46,7 @@ def without(k, result, lost, dims):
 @op("transposed", "X -> Out", trait=Trait.INTERNAL | Trait.MOVES)
 def transposed(k, x):
     """Each matrix of a batch with rows for columns."""
-    return k.xp.ascontiguousarray(x.swapaxes(-1, -2))
+    return contiguous(x.swapaxes(-1, -2))
 
 
 @transposed.gradient
@@ -231,7 +234,7 @@ def triangular_solve(k, x, y, *, upper, transpose, unitriangular):
     for i in reversed(range(size)) if upper else range(size):
         solved = xp.s_[i + 1 :] if upper else xp.s_[:i]
         row = out[..., i, :] - xp.matmul(x[..., i, None, solved], out[..., solved, :])[..., 0, :]
-        out[..., i, :] = row if unitriangular else row / x[..., i, i, None]
+        out = put(out, (..., i, slice(None)), row if unitriangular else row / x[..., i, i, None])
     return out
 
 

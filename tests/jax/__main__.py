@@ -1,0 +1,46 @@
+"""Which operators do not compute on JAX what they compute on NumPy: ``python -m tests.jax [--all] [OPERATOR…]``.
+
+The tests take the first sample of each operator in float64; with ``--all`` every sample is taken, in each type.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import traceback
+
+from . import conftest as conftest
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.jax", description=__doc__)
+    parser.add_argument("--all", action="store_true", help="every sample, in each type")
+    parser.add_argument("--trace", action="store_true", help="the whole traceback of each failure")
+    parser.add_argument("operators", nargs="*", help="types of operators; all of them when none is named")
+    chosen = parser.parse_args()
+    # Imported here: JAX reads its settings when it is first imported.
+    from .compared import differences, operators
+
+    failed = tried = 0
+    for op in operators():
+        if chosen.operators and op.type not in chosen.operators:
+            continue
+        tried += 1
+        for label, error in differences(op, every=chosen.all):
+            failed += 1
+            print(f"{label} | {_told(error)}", flush=True)
+            if chosen.trace:
+                traceback.print_exception(error)
+    print(f"{failed} differences in {tried} operators")
+    return 1 if failed else 0
+
+
+def _told(error: Exception) -> str:
+    """The first line of the error, and the line of an operator's definition that it comes from."""
+    lines = [f for f in traceback.extract_tb(error.__traceback__) if "/ops/library/" in f.filename]
+    place = f" @ {lines[-1].filename.split('/')[-1]}:{lines[-1].lineno} {lines[-1].line}" if lines else ""
+    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0][:150]}{place}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,27 @@
+"""Every operator compiled by JAX: its results, its gradients and theirs are NumPy's; and which are not compiled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gradtool.engine.ops import registry
+from gradtool.engine.ops.opdef import OpDef, Trait
+from tests.jax.compared import differences, operators
+from tests.jax.host import HOST
+
+NOT_YET = set(Path(__file__).with_name("not_yet.txt").read_text(encoding="utf-8").split())
+"""Operators whose kernels are still being changed."""
+
+
+@pytest.mark.parametrize("op", [pytest.param(op, id=op.type) for op in operators() if op.type not in NOT_YET])
+def test_operator(op: OpDef) -> None:
+    failures = [error for _, error in differences(op)]
+    if failures:
+        raise ExceptionGroup(op.type, failures)
+
+
+def test_operators_that_are_computed_between_compiled_parts_have_a_reason() -> None:
+    forward = [op for op in registry.all_ops() if op.trait & Trait.VALUES]
+    assert {op.type for op in forward} == set(HOST)
