@@ -25,12 +25,8 @@ def counts(xp: Any, places: Any, size: int, weights: Any = None, where: Any = No
     return add_at(xp.zeros(size, ones.dtype), places, each)
 
 
-_IN_PLACE = {
-    "add": (np.add, lambda part: part.add),
-    "multiply": (np.multiply, lambda part: part.multiply),
-    "minimum": (np.minimum, lambda part: part.min),
-    "maximum": (np.maximum, lambda part: part.max),
-}
+METHODS = {"add": "add", "multiply": "multiply", "minimum": "min", "maximum": "max"}
+"""What JAX calls the functions of arrays that are written at places."""
 
 
 def combine_at(how: str, array: Any, at: Any, values: Any) -> Any:
@@ -39,11 +35,10 @@ def combine_at(how: str, array: Any, at: Any, values: Any) -> Any:
     Args:
         how: ``add``, ``multiply``, ``minimum`` or ``maximum``.
     """
-    function, method = _IN_PLACE[how]
     if isinstance(array, np.ndarray):
-        function.at(array, at, values)
+        getattr(np, how).at(array, at, values)
         return array
-    return method(array.at[at])(values)
+    return getattr(array.at[at], METHODS[how])(values)
 
 
 def add_slices(array: Any, axis: int, index: Any, values: Any) -> Any:

@@ -3,12 +3,17 @@
 HOST = {
     "bincount": "as many counts as the largest number says",
     "class_center_sample": "as many centres as classes in the batch, or more",
+    "distribute_fpn_proposals": "as many regions on each level as are of its size",
+    "generate_proposals_v2": "as many regions as are not suppressed",
     "linspace": "as many numbers as an operand says",
     "logspace": "as many numbers as an operand says",
     "masked_select": "as many elements as the mask holds",
+    "matrix_nms": "as many boxes as reach the threshold",
+    "multiclass_nms3": "as many boxes as are not suppressed",
+    "nms": "as many boxes as are not suppressed",
     "segment_pool": "as many segments as the last number says",
     "unique": "as many results as distinct elements",
     "unique_consecutive": "as many results as runs",
-    "unmask": "its operand has as many elements as the mask holds",
+    "where_index": "as many rows as elements that are not zero",
 }
-"""By type: what the shapes of its results depend on, or what it does."""
+"""By type: what the shapes of its results depend on."""

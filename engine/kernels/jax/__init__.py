@@ -6,12 +6,7 @@ computes between compiled parts (``hosted.py`` says what and why). docs/jax.md t
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
-
 from ...core.errors import BackendError
-from ...ops.opdef import OpDef
 from ..backend import Backend
 
 

@@ -28,7 +28,7 @@ def triangular_solve(attrs: Any, specs: Any) -> Kernel:
 def lu(attrs: Any, specs: Any) -> Kernel:
     def kernel(x: Any) -> Any:
         lost = ~numpy.isfinite(x).all((-2, -1))
-        unit = numpy.eye(*x.shape[-2:], dtype=x.dtype)
+        unit = numpy.eye(x.shape[-2], x.shape[-1], dtype=x.dtype)
         factors, pivots, _ = lax.linalg.lu(numpy.where(lost[..., None, None], unit, x))
         empty = numpy.diagonal(factors, axis1=-2, axis2=-1) == 0
         infos = numpy.where(empty.any(-1), empty.argmax(-1) + 1, 0) if empty.shape[-1] else lost * 0

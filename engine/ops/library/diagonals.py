@@ -71,7 +71,7 @@ def _with_diagonal(xp, array, offset, axis1, axis2, values):
         view[...] = values
         return array
     plane = xp.moveaxis(array, (axis1, axis2), (-2, -1))
-    steps = np.arange(_length(*plane.shape[-2:], offset))
+    steps = np.arange(_length(plane.shape[-2], plane.shape[-1], offset))
     plane = put(plane, (..., steps + max(-offset, 0), steps + max(offset, 0)), values)
     return xp.moveaxis(plane, (-2, -1), (axis1, axis2))
 
