@@ -107,7 +107,7 @@ class Backend:
 
     def run(self, op: OpDef, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
         """What *op* gives within the derivation of a gradient operator: by its definition's own kernel."""
-        return op.run(self, operands, attrs)
+        return op.kernel(self, *operands, **{n: attrs[n] for n in op.kernel_attrs})
 
     # -- what a backend that compiles or has a device does differently -------------------------------------------
 

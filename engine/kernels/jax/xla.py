@@ -40,7 +40,7 @@ class XlaBackend(Backend):
     def run(self, op: OpDef, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
         """By a kernel of this backend where there is one: a definition's own may be of a kind that is not compiled."""
         offered = self._offered(op.type, attrs, ()) if op.forward is None else None
-        return offered(*operands) if offered is not None else op.run(self, operands, attrs)
+        return offered(*operands) if offered is not None else super().run(op, operands, attrs)
 
     def separate(self, op: Any, kernel: Kernel, reference: Any) -> Kernel:
         return SeparateKernel(op, kernel, reference)
