@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from ...core.errors import UsageError
 from ..opdef import Like, Trait, op
-from ..refusals import may_hold, refuse
 from ..samples import between, distinct, exactly, ints
 from .internal import broadcast_axes
 
@@ -42,6 +41,8 @@ def _refusing_zero(function):
 
     def divide(x, y):
         if y.dtype.kind in "iu" and x.size:
+            from ..refusals import refuse  # read here: most programs do without
+
             refuse(~y.all(), _by_zero)
         return function(x, y)
 
@@ -65,7 +66,11 @@ def _powers(xp):
     """Powers; of whole numbers by negative ones what stands before the decimal point, as in Paddle."""
 
     def compute(x, y):
-        if y.dtype.kind != "i" or not may_hold(y < 0):
+        if y.dtype.kind != "i":
+            return xp.power(x, y)
+        from ..refusals import may_hold  # read here: most programs do without
+
+        if not may_hold(y < 0):
             return xp.power(x, y)
         inverse = xp.where(x == -1, 1 - 2 * (y % 2), x == 1)
         return xp.where(y < 0, inverse, xp.power(x, xp.maximum(y, 0))).astype(x.dtype)
