@@ -15,13 +15,13 @@ from typing import Any, Protocol, TypeVar
 
 import click
 
-from gradtool.engine.kernels.choice import DEFAULT, available
 from gradtool.models.errors import CommandError
 from gradtool.models.limits import EACH, ENOUGH, passes_watched, which_pass
 from gradtool.viz.text import legible
 from gradtool.viz.views import view as views
 
 from . import streams, terminal
+from .computing import computing_options
 from .files import Content, write_all
 from .main import RAISED, SCRIPT
 
@@ -60,7 +60,7 @@ def output_options(command: F, more: tuple[str, ...] = ()) -> F:
 
 def model_options(command: F) -> F:
     """Which model, and how it is loaded."""
-    return _options(click.argument("model"), loading_options)(command)
+    return _options(click.argument("model"), loading_options, computing_options)(command)
 
 
 def loading_options(command: F) -> F:
@@ -151,13 +151,6 @@ def run_options(command: F) -> F:
     return _options(
         click.option("--run", is_flag=True, help="Run the program and add norms of the gradients."),
         click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name; implies --run."),
-        click.option(
-            "--backend",
-            type=click.Choice(available()),
-            default=DEFAULT,
-            show_default=True,
-            help="What the kernels run on.",
-        ),
     )(command)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ..computing import computing_options
 from ..context import Output, loading_options
 from ..errors import CLEAN, FAILED
 
@@ -13,6 +14,7 @@ from ..errors import CLEAN, FAILED
 @click.command("check")
 @click.argument("models", nargs=-1, metavar="[MODEL|DIRECTORY|GLOB]...")
 @loading_options
+@computing_options
 @click.option("--select", multiple=True, metavar="CODE", help="Rules to apply: GT103, GT1, detached, ALL.")
 @click.option("--ignore", multiple=True, metavar="CODE", help="Rules to leave out.")
 @click.option("--extend-select", multiple=True, metavar="CODE", help="Rules to apply beside those that are on.")

@@ -11,6 +11,7 @@ import click
 from gradtool.models import sessions
 from gradtool.models.errors import CommandError
 
+from ..computing import computing_options
 from ..context import Output, backward_options, loading_options
 from ..sizes import byte_size
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 @click.command("debug")
 @click.argument("model", required=False)
 @loading_options
+@computing_options
 @backward_options
 @click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name.")
 @click.option("--catch", multiple=True, metavar="KIND", help="Stop at nan, inf, big=1e4, zero or none; repeatable.")

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ..asking import exit_option, judged
+from ..computing import device_options
 from ..context import Output, backward_options, loading_options, output_options
 
 _PICTURES = ("svg", "html")
@@ -19,6 +20,7 @@ def _outputs(command: Any) -> Any:
 @click.command("diff")
 @click.argument("sides", nargs=-1, required=True, metavar="BEFORE [AFTER]")
 @loading_options
+@device_options
 @backward_options
 @click.option("--checkpoints", multiple=True, metavar="SELECTOR|auto", help="What backward keeps, of static programs.")
 @click.option("--values", is_flag=True, help="Run both and compare their values: what differs first, and how far.")

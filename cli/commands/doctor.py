@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ..asking import decided, exit_option
+from ..computing import computing_options
 from ..context import Output, loading_options, output_options
 from ..errors import CLEAN, ENGINE
 
@@ -14,6 +15,7 @@ from ..errors import CLEAN, ENGINE
 @click.command("doctor")
 @click.argument("model", required=False)
 @loading_options
+@computing_options
 @click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name.")
 @exit_option()
 @output_options

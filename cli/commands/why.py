@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ..asking import ask, exit_option, judged
+from ..computing import computing_options
 from ..context import Output, backward_options, loading_options, output_options, run_options
 from ..errors import ENGINE
 
@@ -14,6 +15,7 @@ from ..errors import ENGINE
 @click.command("why")
 @click.argument("words", nargs=-1, required=True, metavar="[VAR]... MODEL")
 @loading_options
+@computing_options
 @backward_options
 @click.option("--contributions", is_flag=True, help="What each use of a shared tensor adds to its gradient.")
 @click.option("--prove", is_flag=True, help="Run again without the cut, and say what the gradient is then.")

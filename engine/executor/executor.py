@@ -121,7 +121,7 @@ class Executor:
         state.started.note(program)
         try:
             plan, regs, values = self._prepare(program, feed, fetch_list, scope)
-            with self._seeded(program):
+            with self._seeded(program), _kept_on_failure(plan, regs, values):
                 plan.run(regs)
             fetched = self._finish(plan, regs, values)
         finally:
@@ -260,6 +260,18 @@ def _handle(value: Any) -> Any:
 def plain(program: Any) -> Any:
     """*program* itself, or the one that it was compiled from."""
     return getattr(program, "_program", program)
+
+
+@contextmanager
+def _kept_on_failure(plan: Plan, regs: Sequence[Any], values: dict[str, Any]) -> Iterator[None]:
+    """Inside, a failure leaves persistable variables with their values, also where a device has written over them."""
+    try:
+        yield
+    except BaseException:
+        for name, r in plan.loads.items():
+            if regs[r] is not None:
+                values[name] = regs[r]
+        raise
 
 
 def _fetched(plan: Plan, regs: Sequence[Any]) -> list[Any]:

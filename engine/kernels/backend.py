@@ -7,13 +7,15 @@ is asked (``numba -> numpy``), and finally the definition's own kernel serves. `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..core import state
+from ..core.errors import BackendError
 from ..core.spec import in_use
 from ..ops import rare, types
 from ..ops.compat import grad_type
@@ -67,10 +69,12 @@ class Backend:
         ops: every operator as a function over this backend's arrays.
         passes: the passes over plans that pay on it; None for all of them.
         eager: what tensors of dynamic mode are computed on where this one is chosen; None for itself.
+        has_settings: whether it takes a device and a precision.
     """
 
     passes: frozenset[str] | None = None
     eager: Backend | None = None
+    has_settings: bool = False
 
     def __init__(self, name: str, xp: Any, chain: tuple[str, ...]) -> None:
         self.name = name
@@ -124,6 +128,28 @@ class Backend:
     def compile(self, plan: Any) -> Compiled | None:
         """*plan* as a whole, over its registers; None where its instructions are carried out one by one."""
         return None
+
+    @contextmanager
+    def settings(self, device: str | None = None, precision: str | None = None) -> Iterator[None]:
+        """Compute on *device* inside, multiplying matrices as exactly as *precision* says.
+
+        Args:
+            device: ``cpu``, ``gpu``, ``tpu``, also with a number (``gpu:1``); where it computes by itself if None.
+            precision: ``highest``, ``high`` or ``default``.
+
+        Raises:
+            BackendError: there is no such device, or the backend takes no such setting.
+        """
+        if device not in (None, "cpu"):
+            raise BackendError(
+                f"device {device!r}: backend {self.name!r} computes on the CPU", hint=f"--backend jax --device {device}"
+            )
+        if precision is not None:
+            raise BackendError(
+                f"precision {precision!r}: backend {self.name!r} computes in the types of the program",
+                hint="leave it out",
+            )
+        yield
 
     def loaded(self, values: dict[str, Any], names: Iterable[str]) -> None:
         """Have the *values* of these names where plans run; they are changed in place."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .backend import Backend
 
 REFERENCE = "numpy"
-SETTING = "GRADTOOL_BACKEND"
+SETTING, DEVICE, PRECISION = "GRADTOOL_BACKEND", "GRADTOOL_DEVICE", "GRADTOOL_PRECISION"
 DEFAULT = os.environ.get(SETTING) or REFERENCE
 """What computes where nobody has chosen: what the environment says, else the reference."""
 

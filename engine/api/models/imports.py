@@ -37,6 +37,9 @@ PACKAGES = frozenset(
         *("dask", "distributed", "tornado", "msgpack", "zict", "tblib", "toolz", "cytoolz", "tlz", "cloudpickle"),
         *("sortedcontainers", "psutil", "locket", "partd", "fsspec", "yaml", "jinja2", "markupsafe", "urllib3"),
         *("pyarrow", "zarr"),
+        *("jax", "jaxlib", "jax_plugins", "jax_cuda12_plugin", "jax_cuda13_plugin", "jax_rocm60_plugin"),
+        *("jax_rocm7_plugin", "opt_einsum", "scipy", "etils", "zstandard", "cloudpickle", "web_pdb", "libtpu"),
+        *("nvidia", "compression", "flatbuffers", "filelock"),
     }
 )
 """What gradtool imports beside Python's own modules, and what these import in turn, if it is there or not.

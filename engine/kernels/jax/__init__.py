@@ -6,8 +6,11 @@ computes between compiled parts (``hosted.py`` says what and why). docs/jax.md t
 
 from __future__ import annotations
 
+import os
+
 from ...core.errors import BackendError
 from ..backend import Backend
+from ..choice import DEVICE, PRECISION
 
 
 def make() -> Backend:
@@ -21,9 +24,13 @@ def make() -> Backend:
     except ImportError as error:
         raise BackendError("backend 'jax' needs JAX", hint="pip install 'gradtool[jax]'") from error
     jax.config.update("jax_enable_x64", True)  # float64 and int64 are what programs say
-    jax.config.update("jax_default_matmul_precision", "highest")  # float32 means float32, also where less is faster
+    # float32 means float32, also where less is faster
+    jax.config.update("jax_default_matmul_precision", os.environ.get(PRECISION) or "highest")
     # What cannot be said with jax.numpy, or what XLA has better; registered when imported.
-    from . import complex_parts, convolution, factors, pytrees, rows, xla  # noqa: F401
+    from . import complex_parts, convolution, devices, disk, factors, pytrees, rows, xla  # noqa: F401
 
+    if os.environ.get(DEVICE):
+        jax.config.update("jax_default_device", devices.device(os.environ[DEVICE]))
+    disk.keep_compiled_code()
     pytrees.register()
     return xla.XlaBackend("jax", ("jax",))

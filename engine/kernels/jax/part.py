@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NoReturn
 
 import jax
 import jax.numpy as jnp
@@ -122,20 +122,20 @@ class TracedPart(Part):
             for r, value in zip(self.donated, donated, strict=True):
                 regs[r] = value
             raise
-        if refused:
-            self._refuse(refused, wrong)
+        if refused and np.asarray(wrong).any():
+            for r, place in zip(self.donated, self._stored, strict=True):
+                regs[r] = outputs[place]  # what it was before
+            self._refuse(refused, np.asarray(wrong))
         for r in self.dead:
             regs[r] = None
         for r, value in zip(self.outs, outputs, strict=True):
             regs[r] = value
         return list(seen)
 
-    def _refuse(self, refused: Sequence[Refused], wrong: Any) -> None:
-        flags = np.asarray(wrong)
-        if flags.any():
-            first = refused[int(flags.argmax())]
-            error = first.exception()
-            raise self.plan.explained(error, self.plan.instructions[first.index], ()) from None
+    def _refuse(self, refused: Sequence[Refused], wrong: Any) -> NoReturn:
+        """Raise what was refused first."""
+        first = refused[int(wrong.argmax())]
+        raise self.plan.explained(first.exception(), self.plan.instructions[first.index], ()) from None
 
     def _traced(self, donated: list[Any], others: list[Any]) -> Any:
         """The function that is compiled: values of registers to values of registers."""

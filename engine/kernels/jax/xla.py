@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import jax
@@ -11,6 +12,7 @@ import jax.numpy
 from ...ops.opdef import OpDef
 from ..backend import Backend, Compiled, Kernel
 from ..choice import reference
+from . import devices
 from .compilation import Compilation, Look
 from .separate import SeparateKernel
 
@@ -19,6 +21,7 @@ class XlaBackend(Backend):
     """Compiles plans; leaves the tensors of dynamic mode to the reference, whose tape becomes a program."""
 
     passes = frozenset({"prune"})  # XLA folds and frees by itself
+    has_settings = True
 
     def __init__(self, name: str, chain: tuple[str, ...]) -> None:
         super().__init__(name, jax.numpy, chain)
@@ -41,6 +44,15 @@ class XlaBackend(Backend):
         """By a kernel of this backend where there is one: a definition's own may be of a kind that is not compiled."""
         offered = self._offered(op.type, attrs, ()) if op.forward is None else None
         return offered(*operands) if offered is not None else super().run(op, operands, attrs)
+
+    @contextmanager
+    def settings(self, device: str | None = None, precision: str | None = None) -> Iterator[None]:
+        with ExitStack() as stack:
+            if device is not None:
+                stack.enter_context(jax.default_device(devices.device(device)))
+            if precision is not None:
+                stack.enter_context(jax.default_matmul_precision(precision))
+            yield
 
     def separate(self, op: Any, kernel: Kernel, reference: Any) -> Kernel:
         return SeparateKernel(op, kernel, reference)

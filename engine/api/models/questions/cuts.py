@@ -22,7 +22,8 @@ class Cuts:
     @classmethod
     def take(cls, values: dict[str, Any]) -> Self:
         """What a command's *values* ask for, taken out of them."""
-        return cls(**{f.name: values.pop(f.name) for f in fields(cls)})
+        names = [f.name for f in fields(cls) if f.name != "backend" or f.name in values]  # see Question.take
+        return cls(**{name: values.pop(name) for name in names})
 
     @property
     def words(self) -> list[str]:

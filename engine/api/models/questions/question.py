@@ -43,8 +43,12 @@ class Question(ABC, Generic[A]):
 
     @classmethod
     def take(cls, values: dict[str, Any]) -> Self:
-        """The question that a command's *values* ask, which are taken out of them."""
-        return cls(**{f.name: values.pop(f.name) for f in fields(cls)})
+        """The question that a command's *values* ask, which are taken out of them.
+
+        What kernels run on is chosen around most commands, and no value of theirs.
+        """
+        names = [f.name for f in fields(cls) if f.name != "backend" or f.name in values]
+        return cls(**{name: values.pop(name) for name in names})
 
     def ask(self, request: Request, notes: Notes = SILENT) -> A:
         """Load a model and answer.

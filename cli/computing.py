@@ -1,0 +1,85 @@
+"""Options that say what kernels run on: the backend, its device, and how exactly it multiplies matrices."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+
+import click
+
+from gradtool.engine.kernels.choice import DEFAULT, DEVICE, PRECISION, SETTING, available, backend, current, using
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+PRECISIONS = ("highest", "high", "default")
+
+
+def computing_options(command: F) -> F:
+    """What the kernels run on, for as long as the command runs."""
+    return _backend_option(device_options(command))
+
+
+def device_options(command: F) -> F:
+    """Where on the backend: for a command that says itself which backends (``backend`` and ``against``)."""
+
+    @functools.wraps(command)
+    def run(*words: Any, **values: Any) -> Any:
+        name, device, precision = values.get("backend"), values.pop("device"), values.pop("precision")
+        against = values.get("against")
+        if "against" not in values:
+            values.pop("backend")
+        if name is None and device is None and precision is None:
+            return command(*words, **values)
+        with contextlib.ExitStack() as stack:
+            if "against" not in values:
+                if name is not None:
+                    stack.enter_context(using(name))
+                stack.enter_context(_in_environment({SETTING: name, DEVICE: device, PRECISION: precision}))
+            for chosen in _meant(name, against):
+                stack.enter_context(backend(chosen).settings(device, precision))
+            return command(*words, **values)
+
+    options = (
+        click.option("--device", metavar="cpu|gpu|tpu[:N]", help="Where the backend computes."),
+        click.option(
+            "--precision",
+            type=click.Choice(PRECISIONS),
+            help="How exactly the backend multiplies matrices of float32.  [default: highest]",
+        ),
+    )
+    for option in reversed(options):
+        run = option(run)
+    return run  # type: ignore[return-value]
+
+
+@contextlib.contextmanager
+def _in_environment(settings: Mapping[str, str | None]) -> Iterator[None]:
+    """The same choice for processes that are started inside, and for who keeps answers by what they depend on."""
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ.update({name: value for name, value in settings.items() if value is not None})
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _meant(name: str | None, against: str | None) -> Iterator[str]:
+    """The backends that a device is said for: of two, those that are not the reference."""
+    names = dict.fromkeys([name or current().name, *([against] if against is not None else [])])
+    yield from [n for n in names if backend(n).has_settings] or names
+
+
+def _backend_option(command: F) -> F:
+    return click.option(
+        "--backend",
+        type=click.Choice(available()),
+        show_default=DEFAULT,
+        help="What the kernels run on.",
+    )(command)

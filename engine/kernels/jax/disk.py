@@ -1,0 +1,37 @@
+"""Compiled code on disk: JAX's own cache, in the user's cache folder. Without it, compiling takes its time."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import jax
+
+FASTEST = 0.05
+"""Seconds of compiling below which the code is not kept."""
+
+
+def folder() -> Path:
+    """Where it is kept: beside what other programs keep for this user."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(home) / "gradtool" / "jax"
+
+
+def keep_compiled_code() -> None:
+    """Have JAX keep it, unless the user has said where, or that nothing is kept (``JAX_COMPILATION_CACHE_DIR``, …)."""
+    said: Any = jax.config
+    if said.jax_compilation_cache_dir is not None or not said.jax_enable_compilation_cache:
+        return
+    path = folder()
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError:
+        return
+    if not os.access(path, os.W_OK | os.R_OK | os.X_OK):
+        return
+    jax.config.update("jax_compilation_cache_dir", str(path))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", FASTEST)
+    # What cannot be read or written there is compiled as if it were not there; nobody has to be told.
+    warnings.filterwarnings("ignore", message="Error (reading|writing) persistent compilation cache entry")

@@ -1,0 +1,69 @@
+"""Commands that compute on JAX: which backend, which device, and what is said where there is none."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from gradtool.engine.core.errors import BackendError
+from gradtool.engine.kernels import choice
+from gradtool.engine.kernels.jax import devices, disk
+from tests.cli.conftest import Run
+
+MODEL = """\
+import paddle
+
+paddle.enable_static()
+x = paddle.static.data("x", [2, 3])
+loss = paddle.mean(paddle.tanh(paddle.static.nn.fc(x, 2)))
+"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> str:
+    (tmp_path / "model.py").write_text(MODEL)
+    return str(tmp_path / "model.py")
+
+
+def test_a_command_computes_on_the_backend_that_it_is_given(gradtool: Run, model: str) -> None:
+    before = choice.current().name
+    done = gradtool("backward", model, "--run", "--backend", "jax", "--device", "cpu", "--precision", "high")
+    assert done.code == 0, done.err
+    assert "2 of 2 parameters get a gradient" in done.out
+    assert choice.current().name == before
+    assert choice.SETTING not in os.environ or os.environ[choice.SETTING] == before
+
+
+def test_a_device_that_is_not_there_is_an_error_that_says_what_there_is(gradtool: Run, model: str) -> None:
+    done = gradtool("nan", model, "--backend", "jax", "--device", "tpu")
+    assert done.code != 0
+    assert "device 'tpu': JAX sees" in done.err
+    assert "cpu" in done.err
+    with pytest.raises(BackendError, match="none of cpu, gpu, tpu"):
+        devices.device("gpus")
+    with pytest.raises(BackendError, match="JAX sees"):
+        devices.device("cpu:99")
+
+
+def test_a_backend_without_devices_refuses_them(gradtool: Run, model: str) -> None:
+    done = gradtool("nan", model, "--backend", "numpy", "--device", "gpu")
+    assert "backend 'numpy' computes on the CPU" in done.err
+    assert "--backend jax --device gpu" in done.err
+    done = gradtool("nan", model, "--precision", "high")
+    assert "precision 'high'" in done.err
+
+
+def test_values_on_both_backends_are_compared(gradtool: Run, model: str) -> None:
+    done = gradtool("diff", model, "--values", "--backend", "numpy", "--against", "jax", "--device", "cpu")
+    assert "on numpy" in done.out, done.err
+    assert "on jax" in done.out
+
+
+def test_compiled_code_is_kept_where_users_keep_such_things(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert disk.folder() == tmp_path / "gradtool" / "jax"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert disk.folder() == tmp_path / ".cache" / "gradtool" / "jax"
