@@ -24,7 +24,12 @@ BOUNDARY: Final = "gradtool.models.users_code"
 """The module that calls the user's code: frames outside it belong to the tool, not to the user."""
 
 _ours: set[str] = set()
-"""Names of gradtool's own modules, as far as they were met."""
+"""Names of modules that are not the user's, as far as they were met."""
+
+_packages = ["gradtool"]
+"""The packages whose frames are nobody's: gradtool, and another engine while a program of it is watched."""
+
+_pretended: Any = None
 
 users: dict[str, bool] = {}
 """Names of the user's modules that were met: True for each. Empty inside :func:`full_stacks`, so that whoever looks a
@@ -50,9 +55,30 @@ def full_stacks(keep: bool = True) -> Iterator[None]:
         users.clear()
 
 
+@contextmanager
+def nobodys(package: str) -> Iterator[None]:
+    """Count the frames of *package* as little as gradtool's own inside: it computes for the user as gradtool does."""
+    _packages.append(package)
+    try:
+        yield
+    finally:
+        _packages.remove(package)
+        _ours.clear()
+
+
+def pretend(where: Any) -> Any:
+    """Have everything that is made from now on stand at *where*, a :func:`site`; the one before, to be given back.
+
+    For what is computed for a line of the user's that does not run now. None stands for the frames that do run.
+    """
+    global _pretended
+    before, _pretended = _pretended, where
+    return before
+
+
 def is_ours(module: str) -> bool:
-    """Whether a module of that name is gradtool's."""
-    if module == "gradtool" or module.startswith("gradtool."):
+    """Whether a module of that name is gradtool's, or another one's that is :func:`nobodys`."""
+    if module.partition(".")[0] in _packages:
         _ours.add(module)
         return True
     return False
@@ -60,6 +86,8 @@ def is_ours(module: str) -> bool:
 
 def site(frame: FrameType | None) -> Any:
     """Where the user's code around *frame* stands, in the form that costs least; :func:`located` reads it."""
+    if _pretended is not None:
+        return _pretended
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
         if module not in _ours and not is_ours(module):  # this runs for every operator: asking costs more than looking

@@ -36,6 +36,7 @@ from .interrupting import interruptible
 from .leaving import leaving
 from .limits import ALL, ENOUGH, LOADING
 from .notes import SILENT, Notes
+from .pytorch import running as torchs
 from .targets import Target
 from .users_code import call, compiled, execute
 from .wording import ScriptWord
@@ -231,21 +232,37 @@ def _run(loaded: Loaded, target: Target, request: Request, notes: Notes) -> Iter
     parts = None if wanted or target.function is not None or request.arg else scripts.parts(data)
     with _module_of(target, "__main__" if wanted or parts is not None or target.cells else MODULE) as module:
         loaded.namespace = module.__dict__
-        try:
-            with interruptible(loaded.calls, request.limit, request.unfinished), leaving(target.name):
-                _run_file(loaded, target, request, data, parts, wanted, notes)
-        except (ModelError, GradtoolError) as error:
-            if not _is_done(loaded, request, error):
-                loaded.error = error
-                telling.explain(error, request)
-                if not request.unfinished and not request.post_mortem:
-                    raise
-        except Stopped:
-            pass  # the calls know where
-        except KeyboardInterrupt:
-            if not loaded.calls.interrupted:
-                raise
+        with torchs.watched(target, data, loaded, request.seed) as watching:
+            _watch_file(loaded, target, request, data, parts, wanted, notes)
+            if watching is not None:
+                watching.translate()
         yield
+
+
+def _watch_file(
+    loaded: Loaded,
+    target: Target,
+    request: Request,
+    data: bytes,
+    parts: scripts.Parts | None,
+    wanted: bool,
+    notes: Notes,
+) -> None:
+    """Run the file as far as it is wanted, and as far as it comes."""
+    try:
+        with interruptible(loaded.calls, request.limit, request.unfinished), leaving(target.name):
+            _run_file(loaded, target, request, data, parts, wanted, notes)
+    except (ModelError, GradtoolError) as error:
+        if not _is_done(loaded, request, error):
+            loaded.error = error
+            telling.explain(error, request)
+            if not request.unfinished and not request.post_mortem:
+                raise
+    except Stopped:
+        pass  # the calls know where
+    except KeyboardInterrupt:
+        if not loaded.calls.interrupted:
+            raise
 
 
 def _run_file(

@@ -1,0 +1,262 @@
+"""What a recorder inside PyTorch tells, in the order in which it happens.
+
+Tensors and nodes of the graph have numbers, which are never used twice. Arrays are NumPy's and share memory as the
+tensors do: what is written to one is seen in the others.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+Site = Any
+"""Where the user's program called: what ``gradtool.engine.core.source.site`` gives."""
+
+Edge = tuple[int, int] | int | None
+"""Where a gradient goes: a node and the number of its output, a leaf tensor, or nowhere."""
+
+
+class Ref(int):
+    """The number of a tensor among constants."""
+
+    __slots__ = ()
+
+
+class Node(NamedTuple):
+    """A node of torch's graph.
+
+    Attributes:
+        name: of its class, such as ``ReluBackward0``.
+        edges: where its gradients go.
+        shapes: shape and dtype of each output of the forward call, as far as torch knows them.
+        saved: the tensors that it retains, by what torch calls them.
+        custom: the class of an ``autograd.Function``; empty for others.
+    """
+
+    number: int
+    name: str
+    edges: tuple[Edge, ...]
+    shapes: tuple[tuple[tuple[int, ...], str], ...]
+    saved: tuple[int, ...] = ()
+    custom: str = ""
+
+
+class Result(NamedTuple):
+    """What a call gave.
+
+    Attributes:
+        array: its values; None where the tensor was known before (an operator in place).
+        output: which output of the node it is; None where no gradient comes back through it.
+    """
+
+    tensor: int
+    array: Any
+    output: int | None
+
+
+class Made(NamedTuple):
+    """A tensor that no operator on tensors made, or that was met for the first time.
+
+    Attributes:
+        takes: whether it takes a gradient.
+        parameter: whether it is an ``nn.Parameter``.
+        shares: the tensor whose storage it has, if that is known.
+    """
+
+    tensor: int
+    array: Any
+    takes: bool
+    parameter: bool
+    shares: int | None
+    site: Site
+
+
+class Gone(NamedTuple):
+    """Nobody holds a tensor any more."""
+
+    tensor: int
+
+
+class Writing(NamedTuple):
+    """A tensor is about to be overwritten."""
+
+    tensor: int
+    site: Site
+
+
+class Called(NamedTuple):
+    """An operator was called.
+
+    Attributes:
+        operator: its name without namespace and overload, such as ``addmm``.
+        names: of its arguments.
+        arguments: plain values, with a :class:`Ref` in place of each tensor.
+        edges: by place among the tensors of the arguments, laid flat: which edge of the node is its, or None.
+        view: whether the result shares the storage of the first tensor.
+        written: the tensors that it wrote in place.
+        seconds: what it took.
+    """
+
+    operator: str
+    names: tuple[str, ...]
+    arguments: tuple[Any, ...]
+    results: tuple[Result, ...]
+    node: Node | None
+    edges: tuple[int | None, ...]
+    view: bool
+    written: tuple[int, ...]
+    seconds: float
+    site: Site
+
+
+class Adopted(NamedTuple):
+    """A tensor was found to hang on a node that no operator told of: an ``autograd.Function``, or a view written."""
+
+    tensor: int
+    output: int
+    nodes: tuple[Node, ...]
+    site: Site
+
+
+class Detached(NamedTuple):
+    """A tensor got the values of another without a way back.
+
+    Attributes:
+        how: ``detach`` or ``data``.
+    """
+
+    tensor: int
+    made: int
+    array: Any
+    how: str
+    site: Site
+
+
+class Left(NamedTuple):
+    """The values of a tensor went to Python or NumPy."""
+
+    tensor: int
+    how: str
+    site: Site
+
+
+class Requires(NamedTuple):
+    """Whether a leaf takes a gradient was set."""
+
+    tensor: int
+    takes: bool
+    how: str
+    site: Site
+
+
+class Guarding(NamedTuple):
+    """Recording is switched off or on."""
+
+    enabled: bool
+    site: Site
+
+
+class Guarded(NamedTuple):
+    """What :class:`Guarding` began last is over."""
+
+
+class Began(NamedTuple):
+    """A backward pass is asked for.
+
+    Attributes:
+        how: ``backward`` or ``grad``.
+    """
+
+    roots: tuple[int, ...]
+    how: str
+    recorded: bool
+    site: Site
+
+
+class Pulled(NamedTuple):
+    """A node was differentiated: the gradients that arrived, by output, and those that it gave, by edge."""
+
+    node: int
+    arriving: tuple[Any, ...]
+    gradients: tuple[Any, ...]
+
+
+class Ended(NamedTuple):
+    """The backward pass that began last is over.
+
+    Attributes:
+        seeds: the gradients that it started with, None for ones.
+        pulled: its nodes in the order of the pass; empty where the pass was recorded itself.
+        gradients: the ``.grad`` of every leaf that it may have come to, None where there is none.
+        error: what torch raised.
+    """
+
+    roots: tuple[int, ...]
+    how: str
+    seeds: tuple[Any, ...]
+    retains: bool
+    recorded: bool
+    pulled: tuple[Pulled, ...]
+    gradients: tuple[tuple[int, Any], ...]
+    error: str
+    site: Site
+
+
+class Cleared(NamedTuple):
+    """The ``.grad`` of a leaf was set to zeros or removed."""
+
+    tensor: int
+    how: str
+    removed: bool
+    site: Site
+
+
+class Listed(NamedTuple):
+    """An optimizer was made for some tensors."""
+
+    tensors: tuple[int, ...]
+    site: Site
+
+
+class Updating(NamedTuple):
+    """An optimizer begins to update tensors."""
+
+    tensors: tuple[int, ...]
+    by: str
+    rate: float | None
+    site: Site
+
+
+class Updated(NamedTuple):
+    """It is done.
+
+    Attributes:
+        values: the tensors with their values, which are written already where memory is shared.
+    """
+
+    values: tuple[tuple[int, Any], ...]
+    site: Site
+
+
+class Hooking(NamedTuple):
+    """A hook was put on a tensor.
+
+    Attributes:
+        key: the hook's number.
+    """
+
+    tensor: int
+    key: int
+    site: Site
+
+
+class Hooked(NamedTuple):
+    """A hook was called in the pass that runs: what it made of a gradient, None where it left it as it was."""
+
+    key: int
+    gradient: Any
+
+
+Event = (
+    Made | Gone | Writing | Called | Adopted | Detached | Left | Requires | Guarding | Guarded | Began | Ended
+    | Cleared | Listed | Updating | Updated | Hooking | Hooked
+)  # fmt: skip

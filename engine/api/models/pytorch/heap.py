@@ -1,0 +1,156 @@
+"""What a program of PyTorch holds when it is over: its modules and containers, as gradtool's layers with the same names.
+
+:func:`described` is plain data, so that it can stand in a file; :func:`rebuilt` makes layers, lists and namespaces of it,
+with the tensors that stand for torch's. Names of tensors are then found as in any other model.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+from gradtool.engine.eager.parameter import TensorParameter
+from gradtool.engine.eager.tensor import Tensor
+from gradtool.nn import Layer
+
+from ..paths import is_users
+
+_DEEPEST = 12
+_MOST = 100_000
+
+Described = dict[str, Any]
+
+
+class Describer:
+    """Describes values, each object once.
+
+    Args:
+        number: of a tensor of torch; None where it was never met.
+    """
+
+    def __init__(self, number: Callable[[Any], int | None]) -> None:
+        import torch
+
+        self.objects: list[Described] = []
+        self._number = number
+        self._tensor, self._module = torch.Tensor, torch.nn.Module
+        self._seen: dict[int, int] = {}
+        self._held: list[Any] = []
+        self._count = 0
+
+    def names(self, values: Mapping[str, Any]) -> Described:
+        """The names of a scope that lead to tensors."""
+        entries = {n: self.value(v, 0) for n, v in values.items() if isinstance(n, str) and not n.startswith("__")}
+        return {n: v for n, v in entries.items() if v is not None}
+
+    def value(self, value: Any, depth: int) -> Any:
+        """A value; None where nothing in it is a tensor."""
+        self._count += 1
+        if isinstance(value, self._tensor):
+            number = self._number(value)
+            return None if number is None else {"tensor": number}
+        if depth > _DEEPEST or self._count > _MOST or isinstance(value, (str, bytes, int, float, complex, type(None))):
+            return None
+        if isinstance(value, self._module):
+            return self._object(value, depth, self._of_module)
+        if isinstance(value, (list, tuple, deque)):
+            inside = [self.value(v, depth + 1) for v in list(value)]
+            kind = "tuple" if isinstance(value, tuple) else "list"
+            return {kind: inside} if any(v is not None for v in inside) else None
+        if isinstance(value, dict):
+            entries = [[k, self.value(v, depth + 1)] for k, v in list(value.items()) if isinstance(k, (str, int))]
+            entries = [e for e in entries if e[1] is not None]
+            return {"dict": entries} if entries else None
+        kind = type(value)
+        if isinstance(value, type) or not (is_users(kind.__module__) or kind in (SimpleNamespace,)):
+            return None
+        return self._object(value, depth, self._of_object)
+
+    def _object(self, value: Any, depth: int, describe: Callable[[Any, int, Described], None]) -> Any:
+        known = self._seen.get(id(value))
+        if known is None:
+            self._held.append(value)
+            known = self._seen[id(value)] = len(self.objects)
+            entry: Described = {"class": type(value).__name__}
+            self.objects.append(entry)
+            describe(value, depth, entry)
+        return {"object": known}
+
+    def _of_module(self, module: Any, depth: int, entry: Described) -> None:
+        entry["layer"] = True
+        for part, inside in (
+            ("parameters", module._parameters),
+            ("layers", module._modules),
+            ("buffers", module._buffers),
+        ):
+            entry[part] = {n: self.value(v, depth + 1) for n, v in inside.items() if v is not None}
+        plain = {n: v for n, v in vars(module).items() if not n.startswith("_")}
+        entry["attributes"] = {n: d for n, v in plain.items() if (d := self.value(v, depth + 1)) is not None}
+
+    def _of_object(self, value: Any, depth: int, entry: Described) -> None:
+        plain = {n: v for n, v in getattr(value, "__dict__", {}).items() if not n.startswith("__")}
+        entry["attributes"] = {n: d for n, v in plain.items() if (d := self.value(v, depth + 1)) is not None}
+
+
+class Rebuilder:
+    """Makes values of what :class:`Describer` described.
+
+    Args:
+        tensors: by number.
+    """
+
+    def __init__(self, objects: list[Described], tensors: Mapping[int, Tensor]) -> None:
+        self._described = objects
+        self._tensors = tensors
+        self._made: dict[int, Any] = {}
+        self._inner: set[int] = set()
+        for entry in objects:
+            self._inner.update(v["object"] for v in entry.get("layers", {}).values() if v and "object" in v)
+
+    def names(self, described: Described) -> dict[str, Any]:
+        """The names of a scope."""
+        return {n: self.value(v) for n, v in described.items()}
+
+    def value(self, described: Any) -> Any:
+        """One value."""
+        if described is None:
+            return None
+        if "tensor" in described:
+            return self._tensors.get(described["tensor"])
+        if "object" in described:
+            return self._object(described["object"])
+        if "dict" in described:
+            return {k: self.value(v) for k, v in described["dict"]}
+        if "tuple" in described:
+            return tuple([self.value(v) for v in described["tuple"]])
+        return [self.value(v) for v in described["list"]]
+
+    def _object(self, index: int) -> Any:
+        made = self._made.get(index)
+        if made is not None:
+            return made
+        entry = self._described[index]
+        if not entry.get("layer"):
+            made = self._made[index] = SimpleNamespace()
+            vars(made).update(self.names(entry["attributes"]))
+            return made
+        layer: Any = type(entry["class"], (Layer,), {"__module__": "torch"})()
+        self._made[index] = layer
+        for name, value in entry["parameters"].items():
+            tensor = self.value(value)
+            if tensor is not None:
+                layer._parameters[name] = tensor
+        for name, value in entry["layers"].items():
+            layer._sub_layers[name] = self.value(value)
+        for name, value in entry["buffers"].items():
+            tensor = self.value(value)
+            if tensor is not None:
+                layer._buffers[name] = tensor
+        vars(layer).update(self.names(entry["attributes"]))
+        if index not in self._inner:
+            for path, parameter in layer.named_parameters():
+                if isinstance(parameter, TensorParameter):
+                    parameter.layer_path = path
+        return layer

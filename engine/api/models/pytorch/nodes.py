@@ -1,0 +1,170 @@
+"""Nodes of the tape for calls that PyTorch made: their gradients are those that torch has computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from gradtool.engine.core.errors import UnsupportedError
+from gradtool.engine.eager.recipe import BoundOp, Recipe
+from gradtool.engine.eager.tape import GradNode, Place
+from gradtool.engine.kernels.choice import current
+from gradtool.engine.ops.opdef import OpDef, Operand, Read, Slot, Trait
+
+Arrays = Sequence[Any]
+
+_CLOSE = 1e-4
+"""By how much gradients may differ, relative to their size, and still be those that torch saw: sums in another order."""
+
+
+class TorchRule:
+    """The gradient rule of an operator that only torch knows: nobody but torch can compute it."""
+
+    expands = False
+    takes_none = True
+    needs: Mapping[int, Callable[[Mapping[str, Any]], bool]] = MappingProxyType({})
+
+    def __init__(self, type_: str, wrt: Sequence[int], outputs: int) -> None:
+        self.type = type_
+        self.reads = tuple([Read("dout", j) for j in range(outputs)])
+        self.wrt = tuple(wrt)
+
+    def __call__(self, k: Any, args: Sequence[Operand], wanted: Any, attrs: Mapping[str, Any]) -> Any:
+        raise _only_torch(self.type)
+
+
+def _only_torch(type_: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"the gradient of {type_} is known for what torch computed alone: gradtool has no operator for it.",
+        op=type_,
+        hint="ask about the backward passes that the script runs",
+    )
+
+
+class TorchOp(OpDef):
+    """An operator that gradtool has no definition of."""
+
+    __slots__ = ()
+
+    def __init__(self, type_: str, inputs: Sequence[str], outputs: int, wrt: Sequence[int] | None) -> None:
+        """See :class:`OpDef`.
+
+        Args:
+            wrt: the inputs with a gradient; None where it has none.
+        """
+        names = ["Out"] if outputs == 1 else [f"Out{j}" for j in range(outputs)]
+        super().__init__(
+            type_, type_, tuple(map(Slot, inputs)), tuple(map(Slot, names)), _no_kernel, trait=Trait.OPAQUE
+        )
+        if wrt is not None:
+            self.rule = TorchRule(type_, wrt, outputs)
+
+    @property
+    def grad_op(self) -> None:
+        """None: its rule is not gradtool's."""
+        return None
+
+
+def _no_kernel(k: Any, *operands: Any) -> Any:
+    raise UnsupportedError("an operator that gradtool has no kernel of cannot run again.", hint="run the script again")
+
+
+class _TorchRecipe:
+    """The recipe of an operator, whose gradients torch has computed."""
+
+    __slots__ = ("_own", "backend", "kept_outputs", "op")
+
+    def __init__(self, op: OpDef, own: Recipe | None) -> None:
+        self.op = op
+        self.backend = current() if own is None else own.backend
+        self.kept_outputs: frozenset[int] = frozenset() if own is None else own.kept_outputs
+        self._own = own
+
+    def pull(self, node: TorchNode, entry: Sequence[Any], wrt: Sequence[Place | None]) -> Arrays:
+        """What torch gave where the same arrived; what gradtool's rule gives for anything else."""
+        given = node.told_of(entry[1:])
+        if given is not None:
+            return [None if place is None else g for place, g in zip(wrt, given, strict=True)]
+        node.retained()
+        if self._own is None:
+            raise _only_torch(self.op.type)
+        if self._own.pull is None:
+            from gradtool.engine.eager.backward import running
+
+            work = running()
+            assert work is not None
+            return work.pulled(node, entry[1:], wrt)
+        return self._own.pull(node, entry, wrt)  # type: ignore[no-any-return]
+
+
+class TorchCall:
+    """The call of an operator, with what the tape asks of a :class:`BoundOp`."""
+
+    __slots__ = ("attrs", "bound", "recipe")
+
+    def __init__(self, op: OpDef, attrs: Mapping[str, Any], bound: BoundOp | None) -> None:
+        self.attrs = attrs if bound is None else bound.attrs
+        self.bound = bound
+        own = None if bound is None else bound.recipe
+        recipe = _recipes.get(op)
+        if recipe is None or recipe._own is not own:
+            recipe = _recipes[op] = _TorchRecipe(op, own)
+        self.recipe = recipe
+
+    @property
+    def op(self) -> OpDef:
+        """The definition."""
+        return self.recipe.op
+
+    @property
+    def gradients(self) -> Any:
+        """Gradient kernels of gradtool's own."""
+        assert self.bound is not None
+        return self.bound.gradients
+
+
+_recipes: dict[OpDef, _TorchRecipe] = {}
+
+
+class TorchNode(GradNode):
+    """One recorded call of an operator of torch.
+
+    Attributes:
+        told: what arrived and what it gave, for each pass of torch's own over it, with the number of the pass.
+        passing: the number of the pass of the user's that is being played, 0 outside.
+        source: holds torch's node while torch is there.
+        ctx: as of a PyLayer's node: what an operator of torch alone retains.
+    """
+
+    told: list[tuple[int, Arrays, Arrays]]
+    passing: list[int]
+    source: Any = None
+
+    def told_of(self, arriving: Arrays) -> Arrays | None:
+        """What torch gave where *arriving* arrived; None where it has not seen that."""
+        now = self.passing[0]
+        for number, seen, given in reversed(self.told):
+            if (now and number == now) or (not now and _same(seen, arriving)):
+                return given
+        return None
+
+
+def _same(seen: Arrays, arriving: Arrays) -> bool:
+    return len(seen) == len(arriving) and all(map(_close, seen, arriving))
+
+
+def _close(one: Any, other: Any) -> bool:
+    if one is None or other is None:
+        # Zeros stand for what did not arrive.
+        there = other if one is None else one
+        return there is None or not np.any(there)
+    if one is other:
+        return True
+    if one.shape != other.shape:
+        return False
+    with np.errstate(all="ignore"):
+        largest = float(np.max(np.abs(np.where(np.isfinite(one), one, 0)), initial=0.0))
+        return bool(np.allclose(one, other, rtol=_CLOSE, atol=_CLOSE * largest, equal_nan=True))

@@ -1,0 +1,516 @@
+"""From what a recorder inside PyTorch tells to gradtool's own tape, journal and step events.
+
+Each tensor of torch has one of dynamic mode that stands for it: the same memory, its place on the tape, its write counter.
+Each call gets the node that gradtool's operator would have, and whoever watches is told as if gradtool had computed it.
+Where torch runs backward, gradtool's own sweep runs over these nodes, each of which gives what torch gave.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from gradtool.engine.core import source, state, watch
+from gradtool.engine.core.names import UniqueNames
+from gradtool.engine.eager import backward as sweeping
+from gradtool.engine.eager.mode import _GradMode, grad_enabled
+from gradtool.engine.eager.parameter import TensorParameter
+from gradtool.engine.eager.recipe import recipes
+from gradtool.engine.eager.saved import writes
+from gradtool.engine.eager.tape import Place, each, next_key
+from gradtool.engine.eager.tensor import Leaf, Tensor, array_of
+from gradtool.engine.eager.unusual import slim, tensor_of, versions_of
+from gradtool.engine.ops.opdef import OpDef
+from gradtool.engine.ops.readings import flatten
+from gradtool.engine.ops.registry import by_type, find
+
+from . import events
+from .events import Ref
+from .nodes import TorchCall, TorchNode, TorchOp
+from .operators import Match, match
+
+
+class Player:
+    """Plays events, one after the other: call it with each.
+
+    Attributes:
+        tensors: by number, what stands for a tensor of torch that is still there.
+    """
+
+    def __init__(self) -> None:
+        self.tensors: dict[int, Tensor] = {}
+        self._nodes: weakref.WeakValueDictionary[int, TorchNode] = weakref.WeakValueDictionary()
+        self._leaves: weakref.WeakValueDictionary[int, Tensor] = weakref.WeakValueDictionary()
+        self._guards: list[_GradMode] = []
+        self._passing = [0]
+        self._passes = itertools.count(1)
+        self._ops: dict[Any, TorchOp] = {}
+        self._hooked: dict[int, list[Any]] = {}
+        self._names = UniqueNames()
+
+    def __call__(self, event: events.Event) -> None:
+        """Play one event.
+
+        Raises:
+            Stopped: there have been enough backward passes.
+            FreedGraphError, InplaceError: as torch did, with both sides of it.
+        """
+        site = getattr(event, "site", None)
+        before = source.pretend(site)
+        try:
+            _PLAYED[type(event)](self, event)
+        finally:
+            source.pretend(before)
+
+    # -- tensors ------------------------------------------------------------------------------------------------------
+
+    def _made(self, event: events.Made) -> None:
+        if event.parameter:
+            t: Tensor = TensorParameter(event.array, self._names("parameter"), trainable=event.takes)
+        else:
+            t = Tensor(event.array, stop_gradient=not event.takes)
+            t.loc = source.here()
+        if event.shares is not None and event.shares in self.tensors:
+            t._version = self.tensors[event.shares].version
+        self.tensors[event.tensor] = t
+
+    def _gone(self, event: events.Gone) -> None:
+        self.tensors.pop(event.tensor, None)
+
+    def _detached(self, event: events.Detached) -> None:
+        t = self.tensors[event.tensor]
+        if watch.noting and watch.note(watch.Cutting("detach", t)):
+            self.tensors[event.made] = t  # spared: gradients go on
+            return
+        copy = Tensor(event.array, version=t.version if event.how == "detach" else None)
+        if watch.noting:
+            watch.note(watch.Copied("detach", (t,), copy))
+        self.tensors[event.made] = copy
+
+    def _left(self, event: events.Left) -> None:
+        if watch.noting:
+            watch.note(watch.Left(event.how, self.tensors[event.tensor]))
+
+    def _requires(self, event: events.Requires) -> None:
+        t = self.tensors[event.tensor]
+        if isinstance(t, TensorParameter):
+            if event.takes:
+                t.stop_gradient = False
+            else:
+                t.trainable = False
+        else:
+            t.stop_gradient = not event.takes
+
+    def _writing(self, event: events.Writing) -> None:
+        watcher = writes.get()
+        if watcher is not None:
+            watcher(self.tensors[event.tensor], None)
+
+    # -- modes --------------------------------------------------------------------------------------------------------
+
+    def _guarding(self, event: events.Guarding) -> None:
+        guard = _GradMode(event.enabled, event.site)
+        guard.__enter__()
+        self._guards.append(guard)
+
+    def _guarded(self, event: events.Guarded) -> None:
+        if self._guards:
+            self._guards.pop().__exit__()
+
+    # -- operators ----------------------------------------------------------------------------------------------------
+
+    def _called(self, event: events.Called) -> None:
+        # what it took
+        written = set(event.written)
+        before = {n: self.tensors[n].placed(self.tensors[n].array) for n in written}
+        for n, old in before.items():
+            old._version = self.tensors[n].version
+        named = dict(zip(event.names, map(self._resolver(before), event.arguments), strict=True))
+        taken = [v for v in flatten(list(named.values()), range(len(named))) if isinstance(v, Tensor)]
+        # what it gave
+        results = [self._result(r, taken, event) for r in event.results]
+        name = event.operator.removesuffix("_") if written else event.operator
+        matched = match(name, named, results)
+        if matched is not None and not self._fits(matched, event):
+            matched = None
+        if matched is None:
+            matched = self._own(name, named, taken, results, event)
+            op: OpDef = self._op(name, named, results, event)
+            call = TorchCall(op, {n: _plain(v) for n, v in named.items() if _is_plain(v)}, None)
+        else:
+            op = by_type(matched.type)
+            bound = recipes[op].call(op.attributes(matched.attrs))
+            call = TorchCall(op, {}, bound)
+        # its node, and who is told
+        node = None if event.node is None else self._recorded(event, call, matched, taken)
+        self._tell(event, call, matched, node)
+        self._placed(event, matched, results, node, op)
+
+    def _resolver(self, before: Mapping[int, Tensor]) -> Callable[[Any], Any]:
+        tensors = self.tensors
+
+        def resolved(value: Any) -> Any:
+            if type(value) is Ref:
+                return before[value] if value in before else tensors[value]
+            if type(value) in (list, tuple):
+                return [resolved(v) for v in value]
+            return value
+
+        return resolved
+
+    def _result(self, result: events.Result, taken: Sequence[Tensor], event: events.Called) -> Tensor:
+        known = self.tensors.get(result.tensor)
+        if known is not None:
+            return known
+        t = tensor_of(result.array)
+        if event.view and taken:
+            t._version = taken[0].version
+        self.tensors[result.tensor] = t
+        return t
+
+    def _fits(self, matched: Match, event: events.Called) -> bool:
+        """Whether the gradients of the match go where those of torch's node go."""
+        op = by_type(matched.type)
+        if event.node is None:
+            return True
+        return op.rule is not None and len(op.outputs) == len(matched.results)
+
+    def _own(
+        self, name: str, named: Mapping[str, Any], taken: Sequence[Tensor], results: Sequence[Tensor], event: Any
+    ) -> Match:
+        """A call of an operator that torch alone knows."""
+        return Match(name, list(taken), list(results), {})
+
+    def _op(self, name: str, named: Mapping[str, Any], results: Sequence[Tensor], event: events.Called) -> TorchOp:
+        """The operator of a call that gradtool has no operator for."""
+        inputs: list[str] = []
+        for n, v in named.items():
+            if isinstance(v, Tensor):
+                inputs.append(n)
+            elif isinstance(v, list):
+                inputs += [f"{n}{i}" for i, entry in enumerate(v) if isinstance(entry, Tensor)]
+        wrt: tuple[int, ...] | None = tuple([i for i, e in enumerate(event.edges) if e is not None])
+        if event.node is None:
+            # Whether torch has a gradient for it is not known then; whole numbers never have one.
+            floats = all(t.array.dtype.kind not in "biu" for t in results)
+            wrt = tuple(range(len(inputs))) if floats and not (grad_enabled() and event.edges) else None
+        outputs = len(results) if event.node is None else max(len(event.node.shapes), len(results))
+        key = name, tuple(inputs), outputs, wrt
+        op = self._ops.get(key)
+        if op is None:
+            shown = name if find(name) is None else f"aten.{name}"
+            op = self._ops[key] = TorchOp(shown, inputs, outputs, wrt)
+        return op
+
+    def _recorded(self, event: events.Called, call: TorchCall, matched: Match, taken: Sequence[Tensor]) -> TorchNode:
+        """The node of a recorded call."""
+        assert event.node is not None
+        op, info = call.op, event.node
+        assert op.rule is not None
+        own = isinstance(op, TorchOp)
+        # where gradients go
+        read = [matched.operands[i] for i in op.rule.wrt] if own else flatten(matched.operands, op.rule.wrt)
+        edges = list(event.edges)
+        order: list[int | None] = []
+        used: set[int] = set()
+        for v in read:
+            # The same tensor twice has an edge for each.
+            mine = [i for i, t in enumerate(taken) if v is t and i not in used]
+            at = mine[0] if mine else None
+            if at is not None:
+                used.add(at)
+            order.append(None if at is None else edges[at])
+        wrt = [None if e is None else self._place(info.edges[e]) for e in order]
+        # what it keeps
+        if own:
+            kept: list[Any] = [None] * len(op.rule.reads)
+            shapes = [(shape, np.dtype(_kind(d))) for shape, d in info.shapes]
+            shapes += [(t.array.shape, t.array.dtype) for t in matched.results[len(shapes) :]]
+            outs: list[int | None] = list(range(len(shapes)))
+        else:
+            kept, counted = self._kept(op, matched)
+            results = flatten(matched.results, [r.place for r in op.rule.reads if r.kind == "dout"])
+            shapes = [(array_of(v).shape, array_of(v).dtype) for v in results]
+            numbers = {id(self.tensors[r.tensor]): r.output for r in event.results}
+            outs = [numbers.get(id(v)) for v in results]
+        node = TorchNode(call, tuple(kept), tuple(wrt), tuple(shapes))  # type: ignore[arg-type]
+        if own:
+            saved = [self.tensors[n] for n in info.saved if n in self.tensors]
+            node.ctx = SimpleNamespace(_saved=tuple(saved))
+            node.versions = tuple(itertools.chain.from_iterable((t.version, t.version.count) for t in saved))
+        else:
+            node.versions = versions_of(counted)
+            if any(s.many for s in (*op.inputs, *op.outputs)):
+                node.wrt_sizes = [_size(matched.operands[i]) for i in op.rule.wrt]
+                node.out_sizes = [_size(matched.results[r.place]) for r in op.rule.reads if r.kind == "dout"]
+        self._know(node, info, order, outs)
+        return node
+
+    def _know(
+        self, node: TorchNode, info: events.Node, order: Sequence[int | None], outs: Sequence[int | None]
+    ) -> None:
+        node.told, node.passing = [], self._passing
+        node.order, node.outs_of = order, outs
+        self._nodes[info.number] = node
+
+    def _place(self, edge: events.Edge) -> Place | None:
+        if edge is None:
+            return None
+        if isinstance(edge, tuple):
+            node = self._nodes.get(edge[0])
+            if node is None:
+                return None
+            return node, node.outs_of.index(edge[1]) if edge[1] in node.outs_of else edge[1]
+        t = self.tensors[edge]
+        return t.leaf
+
+    def _kept(self, op: OpDef, matched: Match) -> tuple[list[Any], list[Tensor]]:
+        """What the rule of an operator of gradtool's reads."""
+        assert op.rule is not None
+        values: list[Any] = []
+        counted: list[Tensor] = []
+        sides = {"in": matched.operands, "out": matched.results}
+        for kind, place, like, _ in op.rule.reads:
+            value = sides[kind][place] if kind in sides else None
+            if value is None:
+                values.append(None)
+            elif like:
+                values.append(each(value, lambda v: slim(v) if isinstance(v, Tensor) else v))
+            else:
+                values.append(value if kind == "in" else each(value, array_of))
+                entries = [v for v in flatten([value], [0]) if isinstance(v, Tensor)]
+                for v in entries:
+                    _ = v.version
+                counted += entries
+        return values, counted
+
+    def _tell(self, event: events.Called, call: TorchCall, matched: Match, node: TorchNode | None) -> None:
+        """Tell who watches the steps."""
+        by = watch.watcher()
+        if by is None:
+            return
+        inputs = tuple([each(v, array_of) for v in matched.operands])
+        outputs = tuple([each(v, array_of) for v in matched.results])
+        key = next_key() if node is None else node.key
+        backend = call.recipe.backend
+        by(watch.Computed(call.op, call.attrs, inputs, outputs, event.site, key, event.seconds, backend))
+
+    def _placed(
+        self, event: events.Called, matched: Match, results: Sequence[Tensor], node: TorchNode | None, op: OpDef
+    ) -> None:
+        """Give the results their places on the tape, and tell who watches tensors."""
+        written = {n: self.tensors[n] for n in event.written}
+        for n, t in written.items():
+            t.version.wrote(event.operator)
+        if node is not None:
+            for r in event.results:
+                if r.output is not None:
+                    t = self.tensors[r.tensor]
+                    t.node, t._stop, t._leaf = node, False, None
+                    t.index = node.outs_of.index(r.output) if r.output in node.outs_of else r.output
+            # What the operator overwrote is what it gave.
+            node.versions = _as_now(node.versions, {id(t.version): t.version.count for t in written.values()}, op)
+        if not watch.noting:
+            return
+        plain = [t for t in written.values() if t.node is None or node is None]
+        stand_ins = {id(t): tensor_of(t.array) for t in plain}
+        given = tuple([each(v, lambda v: stand_ins.get(id(v), v)) for v in matched.results if isinstance(v, (Tensor, list))])
+        if not written or node is not None or matched.operands:
+            watch.note(watch.Called(op, tuple(matched.operands), given))
+        for t in plain:
+            watch.note(watch.Written(t, stand_ins[id(t)].array, event.operator))
+
+    def _adopted(self, event: events.Adopted) -> None:
+        known = self.tensors[event.tensor]
+        held = [self._adopt(info, known) for info in event.nodes if info.number not in self._nodes]
+        node = self._nodes[event.nodes[-1].number]
+        known.node, known.index, known._stop, known._leaf = node, event.output, False, None
+        del held  # until here: nobody else holds a node before the next one is made
+
+    def _adopt(self, info: events.Node, known: Tensor) -> TorchNode:
+        places = [self._place(e) for e in info.edges]
+        type_ = f"PyLayer_{info.custom}" if info.custom else info.name
+        key = type_, len(places), len(info.shapes), "adopted"
+        op = self._ops.get(key)
+        if op is None:
+            names = [f"X{i}" for i in range(len(places))]
+            op = self._ops[key] = TorchOp(type_, names, max(len(info.shapes), 1), range(len(places)))
+        shapes = tuple([(shape, np.dtype(_kind(d))) for shape, d in info.shapes])
+        shapes = shapes or ((known.array.shape, known.array.dtype),)
+        node = TorchNode(TorchCall(op, {}, None), (None,) * len(shapes), tuple(places), shapes)  # type: ignore[arg-type]
+        saved = [self.tensors[n] for n in info.saved if n in self.tensors]
+        node.ctx = SimpleNamespace(_saved=tuple(saved))
+        node.versions = tuple(itertools.chain.from_iterable((t.version, t.version.count) for t in saved))
+        self._know(node, info, list(range(len(places))), list(range(len(shapes))))
+        if watch.noting:
+            inputs = tuple([_stand_in(p) for p in places if p is not None])
+            outputs = tuple([Tensor(_nothing(*s), stop_gradient=False, node=node, index=i) for i, s in enumerate(shapes)])
+            watch.note(watch.Applied(node, inputs, outputs, (True,) * len(outputs)))
+        return node
+
+    # -- backward -----------------------------------------------------------------------------------------------------
+
+    def _began(self, event: events.Began) -> None:
+        state.passes.note([self.tensors[n] for n in event.roots], event.how, event.recorded)
+
+    def _ended(self, event: events.Ended) -> None:
+        roots = [self.tensors[n] for n in event.roots]
+        seeds = [None if s is None else Tensor(s) for s in event.seeds] or [None] * len(roots)
+        number = next(self._passes)
+        for pulled in event.pulled:
+            self._told(number, pulled)
+        if event.recorded:
+            if watch.noting:
+                watch.note(watch.Differentiated(tuple(roots)))
+        elif any(not t.stop_gradient for t in roots):
+            self._passing[0] = number
+            try:
+                if event.how == "grad":
+                    work = sweeping.Pass(retain_graph=event.retains, fill=False)
+                    for t, seed in zip(roots, seeds, strict=True):
+                        work.seed(t, seed)
+                    work.run()
+                else:
+                    sweeping.backward(roots, seeds, retain_graph=event.retains)
+            finally:
+                self._passing[0] = 0
+        for n, gradient in event.gradients:
+            self._has_gradient(self.tensors[n], gradient)
+
+    def _told(self, number: int, pulled: events.Pulled) -> None:
+        node = self._nodes.get(pulled.node)
+        if node is None:
+            return
+        arriving = tuple([None if o is None else _entry(pulled.arriving, o) for o in node.outs_of])
+        given = tuple([None if e is None else _entry(pulled.gradients, e) for e in node.order])
+        node.told.append((number, arriving, given))
+        del node.told[:-_MOST_TOLD]
+
+    @staticmethod
+    def _has_gradient(t: Tensor, gradient: Any) -> None:
+        """Let the ``.grad`` of a leaf share memory with torch's."""
+        if gradient is None:
+            if t._leaf is not None:
+                t._leaf.grad = None
+            return
+        t.leaf.grad = Tensor(gradient, stop_gradient=False)
+        t.leaf.cleared = False
+
+    def _cleared(self, event: events.Cleared) -> None:
+        t = self.tensors[event.tensor]
+        if watch.noting:
+            watch.note(watch.Cleared("clear_grad" if not event.removed else "grad = None", t))
+        leaf = t._leaf
+        if leaf is None or leaf.grad is None:
+            return
+        if event.removed:
+            leaf.grad = None
+        else:
+            leaf.grad = Tensor(np.zeros_like(leaf.grad.array), stop_gradient=False)
+            leaf.cleared = True
+
+    def _hooking(self, event: events.Hooking) -> None:
+        t = self.tensors[event.tensor]
+        given = self._hooked.setdefault(event.key, [])
+        t.register_hook(lambda gradient: given.pop(0) if given else None)
+
+    def _hooked_with(self, event: events.Hooked) -> None:
+        gradient = None if event.gradient is None else Tensor(event.gradient)
+        self._hooked.setdefault(event.key, []).append(gradient)
+
+    # -- optimizers ---------------------------------------------------------------------------------------------------
+
+    def _listed(self, event: events.Listed) -> None:
+        if watch.noting:
+            watch.note(watch.Listed(tuple([self.tensors[n] for n in event.tensors])))
+
+    def _updating(self, event: events.Updating) -> None:
+        tensors = tuple([self.tensors[n] for n in event.tensors])
+        watcher = writes.get()
+        if watcher is not None:
+            for t in tensors:
+                watcher(t, None)
+        if watch.noting:
+            watch.note(watch.Updating(tensors, event.by, event.rate))
+
+    def _updated(self, event: events.Updated) -> None:
+        for n, array in event.values:
+            t = self.tensors[n]
+            if not np.shares_memory(t.array, array):
+                np.copyto(t.array, array)
+            t.version.wrote("step")
+        if watch.noting:
+            watch.note(watch.Updated())
+
+
+_MOST_TOLD = 3
+"""Passes of torch's over a node whose gradients are kept."""
+
+
+def _entry(values: Sequence[Any], at: int) -> Any:
+    return values[at] if at < len(values) else None
+
+
+def _kind(name: str) -> Any:
+    from gradtool.engine.core.spec import dtype
+
+    return dtype(name).numpy
+
+
+def _nothing(shape: tuple[int, ...], dtype: Any) -> Any:
+    return np.broadcast_to(np.zeros((), dtype), shape)
+
+
+def _stand_in(place: Place) -> Tensor:
+    from ..tape.model import stand_in
+
+    return stand_in(place)
+
+
+def _size(value: Any) -> int | None:
+    return len(value) if isinstance(value, (list, tuple)) else None
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    return value is not None and not isinstance(value, Tensor)
+
+
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _as_now(versions: Sequence[Any], counts: Mapping[int, int], op: OpDef) -> tuple[Any, ...]:
+    """Write counters of what a rule reads, where the operator itself has written its results."""
+    if not counts:
+        return tuple(versions)
+    pairs: Iterable[tuple[Any, int]] = zip(versions[::2], versions[1::2], strict=True)
+    return tuple(itertools.chain.from_iterable((v, counts.get(id(v), count)) for v, count in pairs))
+
+
+_PLAYED: Mapping[type, Callable[[Player, Any], None]] = {
+    events.Made: Player._made,
+    events.Gone: Player._gone,
+    events.Writing: Player._writing,
+    events.Called: Player._called,
+    events.Adopted: Player._adopted,
+    events.Detached: Player._detached,
+    events.Left: Player._left,
+    events.Requires: Player._requires,
+    events.Guarding: Player._guarding,
+    events.Guarded: Player._guarded,
+    events.Began: Player._began,
+    events.Ended: Player._ended,
+    events.Cleared: Player._cleared,
+    events.Listed: Player._listed,
+    events.Updating: Player._updating,
+    events.Updated: Player._updated,
+    events.Hooking: Player._hooking,
+    events.Hooked: Player._hooked_with,
+}

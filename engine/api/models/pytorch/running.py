@@ -1,0 +1,113 @@
+"""A script of PyTorch among model files: which files are some, and what is in place of torch's objects afterwards."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import importlib.util
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ..errors import CommandError
+
+if TYPE_CHECKING:
+    from ..calls import PassCall
+    from ..loader import Loaded
+    from ..targets import Target
+
+INSTALL = "pip install torch"
+
+
+def is_torchs(text: bytes) -> bool:
+    """Whether a file imports torch, and not paddle: seen from its import statements alone.
+
+    >>> is_torchs(b"import torch.nn as nn")
+    True
+    >>> is_torchs(b"import paddle, torch")
+    False
+    """
+    if b"torch" not in text:
+        return False
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    packages: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            packages.update(alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            packages.add(node.module.partition(".")[0])
+    return "torch" in packages and not packages & {"paddle", "gradtool"}
+
+
+class Watched:
+    """A run of a program of torch.
+
+    Attributes:
+        player: has the tensors that stand for torch's.
+    """
+
+    def __init__(self, loaded: Loaded, seed: int) -> None:
+        import torch
+
+        from .player import Player
+        from .recorder import TorchRecorder
+
+        self.loaded = loaded
+        self.player = Player()
+        self.recorder = TorchRecorder(self.player)
+        torch.manual_seed(seed)
+
+    def has_graph(self, value: Any) -> bool:
+        """Whether a value is a tensor that was computed from something that takes gradients."""
+        import torch
+
+        return isinstance(value, torch.Tensor) and value.grad_fn is not None
+
+    def translate(self) -> None:
+        """Put what stands for torch's objects into what the file has left behind."""
+        from .heap import Describer, Rebuilder
+
+        self.recorder.flush()
+        describer = Describer(self.recorder.known)
+        loaded = self.loaded
+        left = describer.names(loaded.namespace)
+        result = describer.value(loaded.result, 0)
+        calls = [call for call in loaded.calls.every if call.names]
+        scopes = [[describer.names(scope.values) for scope in call.names] for call in calls]
+        rebuilder = Rebuilder(describer.objects, self.player.tensors)
+        plain = {n: v for n, v in loaded.namespace.items() if n.startswith("__")}
+        loaded.namespace = {**plain, **rebuilder.names(left)}
+        if loaded.result is not None and result is not None:
+            loaded.result = rebuilder.value(result)
+        for call, names in zip(calls, scopes, strict=True):
+            self._rename(call, [rebuilder.names(n) for n in names])
+
+    def _rename(self, call: PassCall, names: list[dict[str, Any]]) -> None:
+        call.names = [
+            type(scope)(scope.function, values, scope.code) for scope, values in zip(call.names, names, strict=True)
+        ]
+        inside = (n for values in reversed(names) for n, v in values.items() if v is call.loss)
+        call.python = call.python or next(inside, "")
+
+
+@contextlib.contextmanager
+def watched(target: Target, data: bytes, loaded: Loaded, seed: int) -> Iterator[Watched | None]:
+    """Watch a file that is torch's while it runs inside; None for any other.
+
+    Raises:
+        CommandError: it is torch's, and torch is not installed.
+    """
+    texts = [cell.text.encode() for cell in target.cells] or [data]
+    if not any(map(is_torchs, texts)):
+        yield None
+        return
+    if importlib.util.find_spec("torch") is None:
+        raise CommandError(
+            f"{target.name} is a program of PyTorch, and torch is not installed where gradtool is",
+            f"{INSTALL}  (gradtool records the run inside torch, and everything else works without it)",
+        )
+    run = Watched(loaded, seed)
+    with run.recorder.recording():
+        yield run
