@@ -16,7 +16,7 @@ from typing import Any
 
 from gradtool import _alias
 from gradtool.engine.core import source, state
-from gradtool.engine.core.errors import GradtoolError, UninitializedError
+from gradtool.engine.core.errors import FileFormatError, GradtoolError, UninitializedError
 from gradtool.engine.eager.journal import Journal
 from gradtool.engine.eager.parameter import Birth
 from gradtool.engine.eager.tape import keeping_graphs
@@ -36,7 +36,6 @@ from .interrupting import interruptible
 from .leaving import leaving
 from .limits import ALL, ENOUGH, LOADING
 from .notes import SILENT, Notes
-from .pytorch import running as torchs
 from .targets import Target
 from .users_code import call, compiled, execute
 from .wording import ScriptWord
@@ -232,10 +231,15 @@ def _run(loaded: Loaded, target: Target, request: Request, notes: Notes) -> Iter
     parts = None if wanted or target.function is not None or request.arg else scripts.parts(data)
     with _module_of(target, "__main__" if wanted or parts is not None or target.cells else MODULE) as module:
         loaded.namespace = module.__dict__
-        with torchs.watched(target, data, loaded, request.seed) as watching:
+        if b"torch" not in data and not target.cells:
             _watch_file(loaded, target, request, data, parts, wanted, notes)
-            if watching is not None:
-                watching.translate()
+        else:
+            from .pytorch import running
+
+            with running.watched(target, data, loaded, request.seed) as watching:
+                _watch_file(loaded, target, request, data, parts, wanted, notes)
+                if watching is not None:
+                    watching.translate()
         yield
 
 
@@ -317,6 +321,9 @@ def _import(loaded: Loaded, read: Callable[[], Any], target: Target, request: Re
     """
     if target.function is not None or request.arg:
         raise CommandError(f"{target.name} holds a program: it has no functions")
+    if target.is_run:
+        _replay(loaded, read, target, request)
+        return
     if request.mode == "eager":
         raise CommandError(f"{target.name} holds a static program", "leave out --mode eager")
     # What an importer builds was made by the file, as far as people are told: by its first line.
@@ -327,6 +334,24 @@ def _import(loaded: Loaded, read: Callable[[], Any], target: Target, request: Re
         loaded.main, loaded.startup = loaded.result, Program()
     else:
         loaded.function = "the importer"
+
+
+def _replay(loaded: Loaded, read: Callable[[], Any], target: Target, request: Request) -> None:
+    """Play a run that was recorded; it ends as the program did."""
+    run = call(target.name, read)
+    loaded.namespace = {"__name__": "__main__"}
+    try:
+        with interruptible(loaded.calls, request.limit, request.unfinished):
+            call(target.name, run.play, loaded)
+    except FileFormatError:
+        raise
+    except (ModelError, GradtoolError) as error:
+        loaded.error = error
+        telling.explain(error, request)
+        if not request.unfinished and not request.post_mortem:
+            raise
+    except Stopped:
+        pass  # the calls know where
 
 
 @contextlib.contextmanager

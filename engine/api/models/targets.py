@@ -44,6 +44,13 @@ class Target:
     package: str | None = None
     """The package around a module."""
 
+    @property
+    def is_run(self) -> bool:
+        """Whether the file holds a run that was recorded, and no program."""
+        from .pytorch import ENDING
+
+        return self.saved is not None and self.name.lower().endswith(ENDING)
+
 
 def target(text: str, stdin_filename: str = "<stdin>", as_module: bool = False) -> Target:
     """What a MODEL argument names.

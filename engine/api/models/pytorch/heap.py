@@ -1,7 +1,7 @@
-"""What a program of PyTorch holds when it is over: its modules and containers, as gradtool's layers with the same names.
+"""What a program of PyTorch holds when it is over: its modules and containers, as gradtool's layers of the same names.
 
-:func:`described` is plain data, so that it can stand in a file; :func:`rebuilt` makes layers, lists and namespaces of it,
-with the tensors that stand for torch's. Names of tensors are then found as in any other model.
+What :class:`Describer` gives is plain data, so that it can stand in a file; :class:`Rebuilder` makes layers, lists and
+namespaces of it, with the tensors that stand for torch's. Names of tensors are then found as in any other model.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ class Describer:
             return self._object(value, depth, self._of_module)
         if isinstance(value, (list, tuple, deque)):
             inside = [self.value(v, depth + 1) for v in list(value)]
-            kind = "tuple" if isinstance(value, tuple) else "list"
-            return {kind: inside} if any(v is not None for v in inside) else None
+            form = "tuple" if isinstance(value, tuple) else "list"
+            return {form: inside} if any(v is not None for v in inside) else None
         if isinstance(value, dict):
             entries = [[k, self.value(v, depth + 1)] for k, v in list(value.items()) if isinstance(k, (str, int))]
             entries = [e for e in entries if e[1] is not None]
             return {"dict": entries} if entries else None
         kind = type(value)
-        if isinstance(value, type) or not (is_users(kind.__module__) or kind in (SimpleNamespace,)):
+        if isinstance(value, type) or not (is_users(kind.__module__) or kind is SimpleNamespace):
             return None
         return self._object(value, depth, self._of_object)
 

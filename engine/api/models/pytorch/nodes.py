@@ -17,7 +17,7 @@ from gradtool.engine.ops.opdef import OpDef, Operand, Read, Slot, Trait
 Arrays = Sequence[Any]
 
 _CLOSE = 1e-4
-"""By how much gradients may differ, relative to their size, and still be those that torch saw: sums in another order."""
+"""By how much gradients may differ, relative to their size, and be those that torch saw: sums in another order."""
 
 
 class TorchRule:
@@ -135,13 +135,16 @@ class TorchNode(GradNode):
     Attributes:
         told: what arrived and what it gave, for each pass of torch's own over it, with the number of the pass.
         passing: the number of the pass of the user's that is being played, 0 outside.
-        source: holds torch's node while torch is there.
+        order: by gradient that it gives, which edge of torch's node that is.
+        outs_of: by gradient that arrives, which output of torch's node that is of.
         ctx: as of a PyLayer's node: what an operator of torch alone retains.
     """
 
     told: list[tuple[int, Arrays, Arrays]]
     passing: list[int]
-    source: Any = None
+    order: Sequence[int | None]
+    outs_of: Sequence[int | None]
+    ctx: Any
 
     def told_of(self, arriving: Arrays) -> Arrays | None:
         """What torch gave where *arriving* arrived; None where it has not seen that."""

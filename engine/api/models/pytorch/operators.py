@@ -1,7 +1,7 @@
 """The operators of PyTorch that gradtool has, too: which one, with which operands, results and attributes.
 
-A row says how a call of torch reads as one of gradtool's; None where its arguments are such that it does not. What has no
-row is an operator that torch alone knows (:class:`.nodes.TorchOp`).
+A row says how a call of torch reads as one of gradtool's; None where its arguments are such that it does not. What has
+no row is an operator that torch alone knows (:class:`.nodes.TorchOp`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """From what a recorder inside PyTorch tells to gradtool's own tape, journal and step events.
 
-Each tensor of torch has one of dynamic mode that stands for it: the same memory, its place on the tape, its write counter.
-Each call gets the node that gradtool's operator would have, and whoever watches is told as if gradtool had computed it.
-Where torch runs backward, gradtool's own sweep runs over these nodes, each of which gives what torch gave.
+Each tensor of torch has one of dynamic mode that stands for it: the same memory, its place on the tape, its write
+counter. Each call gets the node that gradtool's operator would have, and whoever watches is told as if gradtool had
+computed it. Where torch runs backward, gradtool's own sweep runs over these nodes, each of which gives what torch gave.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gradtool.engine.eager.parameter import TensorParameter
 from gradtool.engine.eager.recipe import recipes
 from gradtool.engine.eager.saved import writes
 from gradtool.engine.eager.tape import Place, each, next_key
-from gradtool.engine.eager.tensor import Leaf, Tensor, array_of
+from gradtool.engine.eager.tensor import Tensor, array_of
 from gradtool.engine.eager.unusual import slim, tensor_of, versions_of
 from gradtool.engine.ops.opdef import OpDef
 from gradtool.engine.ops.readings import flatten
@@ -305,7 +305,7 @@ class Player:
     ) -> None:
         """Give the results their places on the tape, and tell who watches tensors."""
         written = {n: self.tensors[n] for n in event.written}
-        for n, t in written.items():
+        for _n, t in written.items():
             t.version.wrote(event.operator)
         if node is not None:
             for r in event.results:
@@ -319,7 +319,9 @@ class Player:
             return
         plain = [t for t in written.values() if t.node is None or node is None]
         stand_ins = {id(t): tensor_of(t.array) for t in plain}
-        given = tuple([each(v, lambda v: stand_ins.get(id(v), v)) for v in matched.results if isinstance(v, (Tensor, list))])
+        given = tuple(
+            [each(v, lambda v: stand_ins.get(id(v), v)) for v in matched.results if isinstance(v, (Tensor, list))]
+        )
         if not written or node is not None or matched.operands:
             watch.note(watch.Called(op, tuple(matched.operands), given))
         for t in plain:
@@ -349,7 +351,9 @@ class Player:
         self._know(node, info, list(range(len(places))), list(range(len(shapes))))
         if watch.noting:
             inputs = tuple([_stand_in(p) for p in places if p is not None])
-            outputs = tuple([Tensor(_nothing(*s), stop_gradient=False, node=node, index=i) for i, s in enumerate(shapes)])
+            outputs = tuple(
+                [Tensor(_nothing(*s), stop_gradient=False, node=node, index=i) for i, s in enumerate(shapes)]
+            )
             watch.note(watch.Applied(node, inputs, outputs, (True,) * len(outputs)))
         return node
 

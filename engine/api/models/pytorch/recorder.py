@@ -1,9 +1,9 @@
 """The recorder inside PyTorch: what a program computes, as :mod:`.events`. The only module that imports torch.
 
 Operators are seen by a ``TorchDispatchMode``, which is called below autograd: the node that autograd makes of a call is
-there when the next thing happens, and is told then. Each node has a hook that keeps what arrived and what it gave. What
-no operator tells of (``detach``, ``.data``, ``no_grad``, values that go to Python, optimizers) is seen by standing in for
-a few names of torch while the program runs (:mod:`.standing_in`).
+there when the next thing happens, and is told then. Each node has a hook that keeps what arrived and what it gave.
+What no operator tells of (``detach``, ``.data``, ``no_grad``, values that go to Python, optimizers) is seen by standing
+in for a few names of torch while the program runs (:mod:`.standing_in`).
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class _Waiting(NamedTuple):
     site: Any
 
 
-class TorchRecorder(TorchDispatchMode):
+class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not be there
     """Tells a sink what torch does inside ``with recorder.recording():``."""
 
     def __init__(self, sink: Sink) -> None:
@@ -270,7 +270,8 @@ class TorchRecorder(TorchDispatchMode):
             self._tell_made(given, site)
             return
         function = next((f for f in map(_function, given) if f is not None), None)
-        node, edges = None, (None,) * len(taken)
+        node: events.Node | None = None
+        edges: tuple[int | None, ...] = (None,) * len(taken)
         if function is not None:
             if id(function) in self._nodes:
                 function = None  # a tensor that came through as it was
@@ -293,7 +294,16 @@ class TorchRecorder(TorchDispatchMode):
         numbers = tuple([self._known[id(t)].number for t in written])
         self.sink(
             events.Called(
-                operator.name, operator.names, arguments, tuple(results), node, edges, operator.view, numbers, seconds, site
+                operator.name,
+                operator.names,
+                arguments,
+                tuple(results),
+                node,
+                edges,
+                operator.view,
+                numbers,
+                seconds,
+                site,
             )
         )
 
@@ -312,7 +322,7 @@ class TorchRecorder(TorchDispatchMode):
         self, function: Any, taken: Sequence[Any], before: Sequence[tuple[Any, int]]
     ) -> tuple[events.Node, tuple[int | None, ...]]:
         """The node of a call, and by tensor that it took which edge is its."""
-        number, node = self._node(function)
+        _number, node = self._node(function)
         following = function.next_functions
         edges: list[int | None] = []
         at = 0
@@ -375,7 +385,13 @@ class TorchRecorder(TorchDispatchMode):
         return tuple([None if t is None else self.array(t) for t in tensors])
 
     def passed(
-        self, roots: Sequence[Any], seeds: Sequence[Any], how: str, retains: bool, recorded: bool, run: Callable[[], Any]
+        self,
+        roots: Sequence[Any],
+        seeds: Sequence[Any],
+        how: str,
+        retains: bool,
+        recorded: bool,
+        run: Callable[[], Any],
     ) -> Any:
         """Have torch run backward, and tell of it."""
         self.flush()
@@ -398,9 +414,7 @@ class TorchRecorder(TorchDispatchMode):
             if error or sys.exc_info()[0] is None:
                 gradients = () if recorded else tuple(self._gradients(roots, how))
                 self.sink(
-                    events.Ended(
-                        numbers, how, tuple(given), retains, recorded, tuple(pulled), gradients, error, site
-                    )
+                    events.Ended(numbers, how, tuple(given), retains, recorded, tuple(pulled), gradients, error, site)
                 )
 
     def _gradients(self, roots: Sequence[Any], how: str) -> Iterator[tuple[int, Any]]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..calls import PassCall
     from ..loader import Loaded
     from ..targets import Target
+    from .events import Event
 
 INSTALL = "pip install torch"
 
@@ -51,12 +52,14 @@ class Watched:
     def __init__(self, loaded: Loaded, seed: int) -> None:
         import torch
 
+        from .archive import writing
         from .player import Player
         from .recorder import TorchRecorder
 
         self.loaded = loaded
         self.player = Player()
-        self.recorder = TorchRecorder(self.player)
+        self.writer = writing()
+        self.recorder = TorchRecorder(self.player if self.writer is None else self._tell_both)
         torch.manual_seed(seed)
 
     def has_graph(self, value: Any) -> bool:
@@ -64,6 +67,11 @@ class Watched:
         import torch
 
         return isinstance(value, torch.Tensor) and value.grad_fn is not None
+
+    def _tell_both(self, event: Event) -> None:
+        assert self.writer is not None
+        self.writer(event)
+        self.player(event)
 
     def translate(self) -> None:
         """Put what stands for torch's objects into what the file has left behind."""
@@ -76,6 +84,8 @@ class Watched:
         result = describer.value(loaded.result, 0)
         calls = [call for call in loaded.calls.every if call.names]
         scopes = [[describer.names(scope.values) for scope in call.names] for call in calls]
+        if self.writer is not None:
+            self._write(describer.objects, left, result, {call.number: call for call in calls}, scopes)
         rebuilder = Rebuilder(describer.objects, self.player.tensors)
         plain = {n: v for n, v in loaded.namespace.items() if n.startswith("__")}
         loaded.namespace = {**plain, **rebuilder.names(left)}
@@ -83,6 +93,23 @@ class Watched:
             loaded.result = rebuilder.value(result)
         for call, names in zip(calls, scopes, strict=True):
             self._rename(call, [rebuilder.names(n) for n in names])
+
+    def _write(self, objects: Any, left: Any, result: Any, calls: dict[int, PassCall], scopes: Any) -> None:
+        """Write down what the program holds."""
+        assert self.writer is not None
+        loaded, error = self.loaded, self.loaded.error
+        self.writer.left = {
+            "file": loaded.name,
+            "names": left,
+            "objects": objects,
+            "result": result,
+            "function": loaded.function,
+            "scopes": {
+                str(n): [[scope.function, names] for scope, names in zip(call.names, of, strict=True)]
+                for (n, call), of in zip(calls.items(), scopes, strict=True)
+            },
+            "raised": None if error is None else {"message": str(error), "frames": getattr(error, "frames", [])},
+        }
 
     def _rename(self, call: PassCall, names: list[dict[str, Any]]) -> None:
         call.names = [
@@ -99,7 +126,7 @@ def watched(target: Target, data: bytes, loaded: Loaded, seed: int) -> Iterator[
     Raises:
         CommandError: it is torch's, and torch is not installed.
     """
-    texts = [cell.text.encode() for cell in target.cells] or [data]
+    texts = [cell.text for cell in target.cells] or [data]
     if not any(map(is_torchs, texts)):
         yield None
         return

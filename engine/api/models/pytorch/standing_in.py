@@ -46,7 +46,7 @@ def _rows(recorder: TorchRecorder) -> Iterator[tuple[Any, str, Any]]:
     tensor, base = torch.Tensor, torch._C.TensorBase
     # values without a way back
     for owner in (tensor, torch):
-        yield owner, "detach", _detaching(recorder, getattr(owner, "detach"), "detach")
+        yield owner, "detach", _detaching(recorder, owner.detach, "detach")
     yield tensor, "detach_", _detached_in_place(recorder, base.detach_)
     data = base.data
     yield tensor, "data", property(_detaching(recorder, data.__get__, "data"), data.__set__)

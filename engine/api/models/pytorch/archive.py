@@ -1,0 +1,336 @@
+"""Runs of PyTorch programs as files: what a recorder told, in the container of all of gradtool's files.
+
+The file holds one array of bytes, in which equal values stand once, and JSON about it: the events in order, what the
+program held when it was over, and the text of its source files. Nothing in it is code, and it is read where there is no
+torch.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import io
+import linecache
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradtool.engine.core import source
+from gradtool.engine.core.errors import FileFormatError, GradtoolError
+from gradtool.engine.core.spec import dtype as dtype_of
+from gradtool.engine.eager.tape import FreedGraphError, InplaceError
+from gradtool.engine.files import container, jsontext
+from gradtool.engine.files.writing import write_files
+
+from ..calls import Names, Stopped
+from ..errors import ModelError
+from . import events
+from .events import Node, Pulled, Ref, Result
+from .heap import Rebuilder
+from .player import Player
+
+if TYPE_CHECKING:
+    from ..loader import Loaded
+
+FORMAT = "gradtool-torch-run-1"
+
+_KINDS = (
+    *(events.Made, events.Gone, events.Writing, events.Called, events.Adopted, events.Detached, events.Left),
+    *(events.Requires, events.Guarding, events.Guarded, events.Began, events.Ended, events.Cleared, events.Listed),
+    *(events.Updating, events.Updated, events.Hooking, events.Hooked),
+)
+_BY_NAME: Mapping[str, Any] = {kind.__name__: kind for kind in _KINDS}
+_INNER: Mapping[str, Any] = {"node": Node, "result": Result, "pulled": Pulled}
+
+
+class Writer:
+    """Writes events down; a sink for a recorder.
+
+    Args:
+        folder: source files below it are named from there.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = os.path.join(os.path.realpath(folder), "")
+        self._data = bytearray()
+        self._places: dict[bytes, int] = {}
+        self._spans: dict[int, tuple[int, int, int]] = {}
+        self._sites: dict[Any, int] = {}
+        self.frames: list[list[list[Any]]] = []
+        self.events: list[list[Any]] = []
+        self.sources: dict[str, str] = {}
+        self.left: dict[str, Any] = {}
+        self._arrays: dict[int, Any] = {}
+
+    def __call__(self, event: events.Event) -> None:
+        """Write one event down, with the values that there are now."""
+        if isinstance(event, events.Gone):
+            self._spans.pop(event.tensor, None)
+            self._arrays.pop(event.tensor, None)
+        fields = [self._field(event, name, value) for name, value in zip(event._fields, event, strict=True)]
+        after = []
+        if isinstance(event, events.Called):
+            after = [[n, self._array(self._arrays[n])] for n in event.written if n in self._arrays]
+        self.events.append([type(event).__name__, fields, after] if after else [type(event).__name__, fields])
+
+    def contents(self, left: Mapping[str, Any]) -> list[Any]:
+        """The bytes of the file.
+
+        Args:
+            left: what the program held, see :mod:`.heap`.
+        """
+        texts = {
+            "format": FORMAT,
+            "events": jsontext.write(self.events),
+            "frames": jsontext.write(self.frames),
+            "left": jsontext.write(left),
+            "sources": jsontext.write(self.sources),
+        }
+        return list(container.pieces({"data": np.frombuffer(bytes(self._data), np.uint8)}, texts))
+
+    def _field(self, event: events.Event, name: str, value: Any) -> Any:
+        if name == "site":
+            return self._site(value)
+        if name == "array" and isinstance(event, (events.Made, events.Detached)):
+            number = event.tensor if isinstance(event, events.Made) else event.made
+            of = event.shares if isinstance(event, events.Made) else event.tensor
+            return self._tensor(number, value, of)
+        if name == "results" and isinstance(event, events.Called):
+            of = next((int(v) for v in event.arguments if isinstance(v, Ref)), None) if event.view else None
+            return [
+                [r.tensor, None if r.array is None else self._tensor(r.tensor, r.array, of), r.output] for r in value
+            ]
+        return self._value(value)
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return {"array": self._array(value)}
+        if isinstance(value, Ref):
+            return {"tensor": int(value)}
+        for name, kind in _INNER.items():
+            if isinstance(value, kind):
+                return {name: [self._value(v) for v in value]}
+        if isinstance(value, (list, tuple)):
+            return [self._value(v) for v in value]
+        if isinstance(value, float) and not math.isfinite(value):
+            return {"float": str(value)}
+        return value
+
+    def _site(self, where: Any) -> int:
+        location = source.located(where)
+        if location not in self._sites:
+            self._sites[location] = len(self.frames)
+            self.frames.append([[self._file(c), line, c.co_name, c.co_qualname] for c, line in location])
+        return self._sites[location]
+
+    def _file(self, code: CodeType) -> str:
+        path = os.path.realpath(code.co_filename)
+        name = path.removeprefix(self._folder).replace(os.sep, "/")
+        if path.startswith(self._folder) and name not in self.sources:
+            self.sources[name] = "".join(linecache.getlines(code.co_filename))
+        return name
+
+    def _array(self, array: Any) -> list[Any]:
+        plain = np.ascontiguousarray(array)
+        return [self._bytes(plain.tobytes()), array.dtype.name, list(array.shape)]
+
+    def _bytes(self, data: bytes) -> int:
+        place = self._places.get(data)
+        if place is None:
+            place = self._places[data] = len(self._data)
+            self._data += data
+        return place
+
+    def _tensor(self, number: int, array: Any, shares: int | None) -> list[Any]:
+        """A tensor in its storage: that of another one, or its own."""
+        low, high = np.lib.array_utils.byte_bounds(array)
+        self._arrays[number] = array
+        first = array.__array_interface__["data"][0]
+        span = self._spans.get(shares) if shares is not None else None
+        about = [array.dtype.name, list(array.shape), list(array.strides)]
+        if span is not None and span[1] <= low and high <= span[2]:
+            self._spans[number] = span
+            return [span[0], first - span[1], *about]
+        self._spans[number] = number, low, high
+        data = ctypes.string_at(low, high - low) if array.size else b""
+        return [number, first - low, *about, self._bytes(data), len(data)]
+
+
+_writer: ContextVar[Writer | None] = ContextVar("gradtool_torch_writer", default=None)
+
+writing = _writer.get
+"""The writer of the run that is being recorded, or None."""
+
+
+@contextmanager
+def recording(path: str, folder: str) -> Iterator[None]:
+    """Write the run of the PyTorch program that is loaded inside into a file.
+
+    Args:
+        folder: where the program lies.
+    """
+    writer = Writer(folder)
+    _writer.set(writer)
+    try:
+        yield
+    finally:
+        _writer.set(None)
+    write(path, writer, writer.left)
+
+
+def write(path: str, writer: Writer, left: Mapping[str, Any]) -> None:
+    """Write a run into a file, whole or not at all."""
+    write_files({path: b"".join(bytes(p) for p in writer.contents(left))})
+
+
+class Recording:
+    """A run in a file.
+
+    Raises:
+        FileFormatError: it is none.
+    """
+
+    def __init__(self, path: Path, data: bytes) -> None:
+        self._name = path.name
+        arrays, texts = container.read_stream(io.BytesIO(data), path.name)
+        if texts.get("format") != FORMAT or "data" not in arrays:
+            raise FileFormatError(self._name, "a recorded run of a PyTorch program", "another container")
+        self._data = arrays["data"].tobytes()
+        parts = {n: jsontext.read(texts.get(n, ""), f"{n} of {self._name}") for n in _PARTS}
+        for name, kind in _PARTS.items():
+            if not isinstance(parts[name], kind):
+                raise FileFormatError(self._name, f"{name} as {kind.__name__}", type(parts[name]).__name__)
+        self._events, self._left = parts["events"], parts["left"]
+        self._storages: dict[int, bytearray] = {}
+        self._arrays: dict[int, Any] = {}
+        try:
+            self._folder = os.path.realpath(path.parent)
+            self._sites = [self._location(frames) for frames in parts["frames"]]
+            for name, text in parts["sources"].items():
+                self._remember(name, text)
+        except _MALFORMED as error:
+            raise self._malformed(error) from None
+
+    def play(self, loaded: Loaded) -> None:
+        """Play it, and leave behind what the program did.
+
+        Raises:
+            FileFormatError: the file is damaged.
+            Stopped: there have been enough backward passes.
+            GradtoolError, ModelError: what the program raised.
+        """
+        player = Player()
+        failed: GradtoolError | None = None
+        for entry in self._events:
+            try:
+                self._play(player, entry)
+            except FileFormatError:
+                raise
+            except (FreedGraphError, InplaceError) as error:
+                failed = error  # the program may have gone on
+            except Stopped:
+                self._leave(loaded, player)
+                raise
+            except _MALFORMED as error:
+                raise self._malformed(error) from error
+        self._leave(loaded, player)
+        raised = self._left.get("raised")
+        if raised is not None:
+            raise failed or ModelError(str(raised["message"]), [str(line) for line in raised["frames"]])
+
+    def _play(self, player: Player, entry: Sequence[Any]) -> None:
+        kind = _BY_NAME[entry[0]]
+        names = kind._fields
+        event = kind(*[self._field(n, v, kind) for n, v in zip(names, entry[1], strict=True)])
+        for number, array in entry[2] if len(entry) > 2 else ():
+            held = self._arrays.get(number)
+            if held is not None:
+                np.copyto(held, self._array(array))
+        player(event)
+        if isinstance(event, events.Gone):
+            self._arrays.pop(event.tensor, None)
+
+    def _leave(self, loaded: Loaded, player: Player) -> None:
+        try:
+            rebuilder = Rebuilder(self._left["objects"], player.tensors)
+            loaded.namespace.update(rebuilder.names(self._left["names"]))
+            file = os.path.join(self._folder, self._left["file"])
+            loaded.namespace["__file__"] = file
+            result = self._left.get("result")
+            loaded.result = None if result is None else rebuilder.value(result)
+            loaded.function = self._left.get("function")
+            for call in loaded.calls.every:
+                scopes = self._left["scopes"].get(str(call.number), [])
+                values = [(function, rebuilder.names(names)) for function, names in scopes]
+                call.names = [Names(f, v, source.recorded(file, f)) for f, v in values]
+                found = (n for _, scope in reversed(values) for n, v in scope.items() if v is call.loss)
+                call.python = next(found, "") if call.loss is not None else ""
+        except _MALFORMED as error:
+            raise self._malformed(error) from error
+
+    def _field(self, name: str, value: Any, kind: Any) -> Any:
+        if name == "site":
+            return self._sites[value]
+        if name == "array":
+            return self._tensor(value)
+        if name == "results":
+            return tuple([Result(n, None if a is None else self._tensor(a, n), o) for n, a, o in value])
+        return self._value(value)
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return tuple([self._value(v) for v in value])
+        if not isinstance(value, dict):
+            return value
+        ((kind, inside),) = value.items()
+        if kind == "array":
+            return self._array(inside)
+        if kind == "tensor":
+            return Ref(inside)
+        if kind == "float":
+            return float(inside)
+        return _INNER[kind](*[self._value(v) for v in inside])
+
+    def _array(self, entry: Sequence[Any]) -> Any:
+        place, kind, shape = entry
+        dtype = dtype_of(kind).numpy
+        count = math.prod(shape)
+        if place < 0 or min(shape, default=0) < 0 or place + count * dtype.itemsize > len(self._data):
+            raise ValueError("values outside of the file")
+        return np.frombuffer(self._data, dtype, count, place).reshape(shape).copy()
+
+    def _tensor(self, entry: Sequence[Any], number: int | None = None) -> Any:
+        storage, offset, kind, shape, strides, *own = entry
+        if own:
+            place, size = own
+            if min(place, size) < 0 or place + size > len(self._data):
+                raise ValueError("values outside of the file")
+            self._storages[storage] = bytearray(self._data[place : place + size])
+        array = np.ndarray(shape, dtype_of(kind).numpy, self._storages[storage], offset, strides)
+        self._arrays[storage if number is None else number] = array
+        return array
+
+    def _location(self, frames: Sequence[Sequence[Any]]) -> source.Location:
+        return tuple([(self._code(file, name, whole), int(line)) for file, line, name, whole in frames])
+
+    def _code(self, file: str, name: str, whole: str) -> CodeType:
+        path = os.path.join(self._folder, file)
+        return source.recorded("", "").replace(co_filename=path, co_name=name, co_qualname=whole)
+
+    def _remember(self, file: str, text: str) -> None:
+        """Have messages quote the lines that ran, whatever has become of the file."""
+        path = os.path.join(self._folder, file)
+        linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
+
+    def _malformed(self, error: Exception) -> FileFormatError:
+        return FileFormatError(self._name, "the events of a run", f"damaged ones ({type(error).__name__})")
+
+
+_PARTS: Mapping[str, type] = {"events": list, "frames": list, "left": dict, "sources": dict}
+_MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, AssertionError, OverflowError, MemoryError)

@@ -1,0 +1,45 @@
+"""What is expected of a script of the corpus, said in its first comment, and what ``why`` answers.
+
+``# expect: DETACHED net.right.weight at line 15`` is a finding with the first tensor that it is about and its line;
+``# expect: nothing`` stands in a right script.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from gradtool.models.loader import Request, executed
+from gradtool.models.pytorch import archive
+from gradtool.models.questions.why import Why
+
+HERE = Path(__file__).parent
+CORPUS = HERE / "corpus"
+RUNS = HERE / "runs"
+
+
+def names() -> list[str]:
+    """The scripts of the corpus."""
+    return sorted(p.stem for p in CORPUS.glob("*.py"))
+
+
+def expected(script: Path) -> list[str]:
+    """The findings that a script says are in it: verdict, tensor and line."""
+    lines = re.findall(r"^# expect: (.+)$", script.read_text("utf-8"), re.MULTILINE)
+    assert lines, f"{script.name} says nothing of what is expected"
+    return [] if lines == ["nothing"] else sorted(lines)
+
+
+def answered(model: Path) -> list[str]:
+    """The findings of ``gradtool why``, in the same words."""
+    answers = Why().ask(Request(str(model)))
+    return sorted(
+        f"{a.verdict.name} {a.name} at line {a.location[0][1] if a.location else 0}" for a in answers if a.finding
+    )
+
+
+def record(script: Path, run: Path) -> None:
+    """Run a script under the recorder and write what it did into *run*."""
+    request = Request(str(script), journal=True, unfinished=True, full_stacks=True)
+    with archive.recording(str(run), str(script.parent)), executed(request):
+        pass
