@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic
 
@@ -36,6 +36,7 @@ from .zeros import (
     nothing,
     underflow,
     zero_factor,
+    zeroed_by_hook,
 )
 
 
@@ -100,6 +101,7 @@ class Visit(Generic[V, C]):
         rule: where the user's program says what the gradient of the call is, if it does.
         reach: the least and the greatest element of the first read, where they are known beside what is kept.
         rounds: of a loop, how large what goes from round to round is after each, the last round first.
+        hooked: of what the call made, that which has hooks on its gradient, and where the last of them returns.
     """
 
     call: C
@@ -117,6 +119,7 @@ class Visit(Generic[V, C]):
     rule: Location = NOWHERE
     reach: tuple[float, float] | None = None
     rounds: Sequence[float] = ()
+    hooked: Mapping[V, Location] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +182,8 @@ class Slopes(Generic[V, C]):
         """Take note of one call."""
         maker = Made(now.call, now.type, now.attrs, now.reads, now.slots, now.inside)
         self.made.update(dict.fromkeys(now.arriving, maker))
+        for w, place in now.hooked.items():
+            self._after_hooks(w, now.arriving.get(w), place)
         readers = frozenset(use.type for w in now.arriving for use in self.uses.get(w, ()))
         look = _Look(now, {w: self._arrived(w, g) for w, g in now.arriving.items() if g is not None}, readers)
         if now.type in SHARES and now.reads[0] is not None:
@@ -197,6 +202,20 @@ class Slopes(Generic[V, C]):
                 self.sums[v] = part if before is None else before + part
             if use.level is not None:
                 self._parts.setdefault(v, []).append(use.level.doubted(math.inf) if use.dead else use.level)
+
+    def _after_hooks(self, w: V, g: Any, place: Location) -> None:
+        """Take note of hooks on the gradient of *w*, which have made *g* of what its uses gave."""
+        parts = self._parts.get(w)
+        if g is None or not parts:
+            return
+        level = measured(g)
+        if level.largest or not any(part.largest for part in parts):
+            self._parts[w] = [level] if len(parts) == 1 and level.largest != parts[0].largest else parts
+            return
+        self._parts[w] = [level]
+        self.uses[w] = [
+            replace(use, level=level, killer=zeroed_by_hook(), dead=True, rule=place) for use in self.uses.get(w, ())
+        ]
 
     def _arrived(self, w: V, g: Any) -> Level:
         """The whole gradient at *w*, which the call made."""

@@ -10,7 +10,7 @@ from ...core.source import NOWHERE, Location
 from ...eager import backward as sweeping
 from ...eager.journal import Call, Journal
 from ...eager.tape import GradNode, each
-from ...eager.tensor import Tensor
+from ...eager.tensor import Keep, Tensor
 from . import callers
 from .slopes import Slopes, Visit
 
@@ -58,6 +58,7 @@ def over_tape(
                 lambda: _kept(node),
                 None if _is_written_by_users(node) else again,
                 rule=_rule_at(node),
+                hooked=_hooked(journal, node),
                 reach=journal.reaches.get(call.time),
             )
         )
@@ -98,9 +99,25 @@ def slots_of(op: Any, count: int) -> list[str]:
 
 def _rule_at(node: GradNode) -> Location:
     """Where the user wrote the gradient of a PyLayer."""
+    there = getattr(node, "rule_at", None)
+    if there:
+        return there  # type: ignore[no-any-return]  # of another engine, whose rules are not at hand
     layer = getattr(node.op.rule, "cls", None)
     code = getattr(getattr(layer, "backward", None), "__code__", None)
     return NOWHERE if code is None else callers.result(code)
+
+
+def _hooked(journal: Journal, node: GradNode) -> Mapping[int, Location]:
+    """The results of a node with hooks that may change their gradients: where the last one returns what it makes."""
+    at: dict[int, Location] = {}
+    for i, hooks in (node.hooks or {}).items():
+        for hook in hooks.values():
+            if isinstance(hook, Keep):
+                continue
+            code = getattr(hook, "__code__", None)
+            place = getattr(hook, "stands_at", None) or (NOWHERE if code is None else callers.result(code))
+            at[journal.place(node.key, i)] = place
+    return at
 
 
 def _kept(node: GradNode) -> tuple[Arrays, Arrays]:

@@ -110,6 +110,15 @@ def underflow(type_: str) -> Killer:
     return Killer(Verdict.VANISHED, f"it became smaller than any number that its type holds, at {type_}")
 
 
+def zeroed_by_hook() -> Killer:
+    """What is said where a hook has returned zeros."""
+    return Killer(
+        Verdict.TIMES_ZERO,
+        "a hook on it returned zeros",
+        advice="have the hook return what it is given, changed, or None",
+    )
+
+
 def nothing(type_: str) -> Killer:
     """What is said of an operator that reads no elements."""
     return Killer(Verdict.NOT_SELECTED, f"nothing is left: what {type_} reads has no elements")

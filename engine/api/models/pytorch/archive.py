@@ -43,7 +43,8 @@ FORMAT = "gradtool-torch-run-1"
 _KINDS = (
     *(events.Made, events.Gone, events.Writing, events.Called, events.Adopted, events.Detached, events.Left),
     *(events.Requires, events.Guarding, events.Guarded, events.Began, events.Ended, events.Cleared, events.Listed),
-    *(events.Updating, events.Updated, events.Hooking, events.Hooked),
+    *(events.Updating, events.Updated, events.Hooking, events.Hooked, events.Replaced),
+    events.Freed,
 )
 _BY_NAME: Mapping[str, Any] = {kind.__name__: kind for kind in _KINDS}
 _INNER: Mapping[str, Any] = {"node": Node, "result": Result, "pulled": Pulled}
@@ -95,7 +96,7 @@ class Writer:
         return list(container.pieces({"data": np.frombuffer(bytes(self._data), np.uint8)}, texts))
 
     def _field(self, event: events.Event, name: str, value: Any) -> Any:
-        if name == "site":
+        if name in ("site", "hook"):
             return self._site(value)
         if name == "array" and isinstance(event, (events.Made, events.Detached)):
             number = event.tensor if isinstance(event, events.Made) else event.made
@@ -115,7 +116,10 @@ class Writer:
             return {"tensor": int(value)}
         for name, kind in _INNER.items():
             if isinstance(value, kind):
-                return {name: [self._value(v) for v in value]}
+                inside = [
+                    self._site(v) if n == "rule" else self._value(v) for n, v in zip(kind._fields, value, strict=True)
+                ]
+                return {name: inside}
         if isinstance(value, (list, tuple)):
             return [self._value(v) for v in value]
         if isinstance(value, float) and not math.isfinite(value):
@@ -126,7 +130,9 @@ class Writer:
         location = source.located(where)
         if location not in self._sites:
             self._sites[location] = len(self.frames)
-            self.frames.append([[self._file(c), line, c.co_name, c.co_qualname] for c, line in location])
+            self.frames.append(
+                [[self._file(c), line, c.co_name, c.co_qualname, c.co_firstlineno] for c, line in location]
+            )
         return self._sites[location]
 
     def _file(self, code: CodeType) -> str:
@@ -209,6 +215,7 @@ class Recording:
         self._events, self._left = parts["events"], parts["left"]
         self._storages: dict[int, bytearray] = {}
         self._arrays: dict[int, Any] = {}
+        self._codes: dict[tuple[str, str, str, int], CodeType] = {}
         try:
             self._folder = os.path.realpath(path.parent)
             self._sites = [self._location(frames) for frames in parts["frames"]]
@@ -275,7 +282,7 @@ class Recording:
             raise self._malformed(error) from error
 
     def _field(self, name: str, value: Any, kind: Any) -> Any:
-        if name == "site":
+        if name in ("site", "hook"):
             return self._sites[value]
         if name == "array":
             return self._tensor(value)
@@ -295,7 +302,8 @@ class Recording:
             return Ref(inside)
         if kind == "float":
             return float(inside)
-        return _INNER[kind](*[self._value(v) for v in inside])
+        fields = zip(_INNER[kind]._fields, inside, strict=True)
+        return _INNER[kind](*[self._sites[v] if n == "rule" else self._value(v) for n, v in fields])
 
     def _array(self, entry: Sequence[Any]) -> Any:
         place, kind, shape = entry
@@ -317,11 +325,16 @@ class Recording:
         return array
 
     def _location(self, frames: Sequence[Sequence[Any]]) -> source.Location:
-        return tuple([(self._code(file, name, whole), int(line)) for file, line, name, whole in frames])
+        return tuple([(self._code(file, name, whole, first), int(line)) for file, line, name, whole, first in frames])
 
-    def _code(self, file: str, name: str, whole: str) -> CodeType:
-        path = os.path.join(self._folder, file)
-        return source.recorded("", "").replace(co_filename=path, co_name=name, co_qualname=whole)
+    def _code(self, file: str, name: str, whole: str, first: int) -> CodeType:
+        key = file, name, whole, first
+        if key not in self._codes:
+            path = os.path.join(self._folder, file)
+            code = source.recorded("", "").replace(co_filename=path, co_name=name, co_qualname=whole)
+            # Code is equal where its text is, whatever the file: the constants part those of two files.
+            self._codes[key] = code.replace(co_firstlineno=first, co_consts=(path, first))
+        return self._codes[key]
 
     def _remember(self, file: str, text: str) -> None:
         """Have messages quote the lines that ran, whatever has become of the file."""

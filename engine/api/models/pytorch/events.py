@@ -30,6 +30,7 @@ class Node(NamedTuple):
         shapes: shape and dtype of each output of the forward call, as far as torch knows them.
         saved: the tensors that it retains, by what torch calls them.
         custom: the class of an ``autograd.Function``; empty for others.
+        rule: where that says what the gradient is.
     """
 
     number: int
@@ -38,6 +39,7 @@ class Node(NamedTuple):
     shapes: tuple[tuple[tuple[int, ...], str], ...]
     saved: tuple[int, ...] = ()
     custom: str = ""
+    rule: Site = ()
 
 
 class Result(NamedTuple):
@@ -76,6 +78,12 @@ class Gone(NamedTuple):
     tensor: int
 
 
+class Freed(NamedTuple):
+    """Nodes of torch's graph that are no more."""
+
+    nodes: tuple[int, ...]
+
+
 class Writing(NamedTuple):
     """A tensor is about to be overwritten."""
 
@@ -87,6 +95,8 @@ class Called(NamedTuple):
     """An operator was called.
 
     Attributes:
+        behind: nodes of torch's that this one stands on and that were not told of, those that others stand on first.
+        enabled: whether torch recorded then.
         operator: its name without namespace and overload, such as ``addmm``.
         names: of its arguments.
         arguments: plain values, with a :class:`Ref` in place of each tensor.
@@ -104,6 +114,8 @@ class Called(NamedTuple):
     edges: tuple[int | None, ...]
     view: bool
     written: tuple[int, ...]
+    behind: tuple[Node, ...]
+    enabled: bool
     seconds: float
     site: Site
 
@@ -242,21 +254,39 @@ class Hooking(NamedTuple):
 
     Attributes:
         key: the hook's number.
+        hook: where it returns what it makes of a gradient.
     """
 
     tensor: int
     key: int
+    hook: Site
     site: Site
 
 
 class Hooked(NamedTuple):
-    """A hook was called in the pass that runs: what it made of a gradient, None where it left it as it was."""
+    """A hook was called in the pass that runs.
+
+    Attributes:
+        before: the gradient that it got.
+        gradient: what it made of that; None where it left it as it was.
+    """
 
     key: int
+    before: Any
     gradient: Any
 
 
+class Replaced(NamedTuple):
+    """An attribute of a module that held parameters was assigned to anew: the parameters by their paths from it."""
+
+    before: tuple[tuple[str, int], ...]
+    after: tuple[tuple[str, int], ...]
+    site: Site
+
+
 Event = (
-    Made | Gone | Writing | Called | Adopted | Detached | Left | Requires | Guarding | Guarded | Began | Ended
+    Replaced
+    | Freed
+    | Made | Gone | Writing | Called | Adopted | Detached | Left | Requires | Guarding | Guarded | Began | Ended
     | Cleared | Listed | Updating | Updated | Hooking | Hooked
 )  # fmt: skip

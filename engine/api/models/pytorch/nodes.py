@@ -137,6 +137,7 @@ class TorchNode(GradNode):
         passing: the number of the pass of the user's that is being played, 0 outside.
         order: by gradient that it gives, which edge of torch's node that is.
         outs_of: by gradient that arrives, which output of torch's node that is of.
+        rule_at: of an ``autograd.Function``, where it says what its gradient is.
         ctx: as of a PyLayer's node: what an operator of torch alone retains.
     """
 
@@ -145,6 +146,7 @@ class TorchNode(GradNode):
     order: Sequence[int | None]
     outs_of: Sequence[int | None]
     ctx: Any
+    rule_at: Any = ()
 
     def told_of(self, arriving: Arrays) -> Arrays | None:
         """What torch gave where *arriving* arrived; None where it has not seen that."""
@@ -156,12 +158,12 @@ class TorchNode(GradNode):
 
 
 def _same(seen: Arrays, arriving: Arrays) -> bool:
-    return len(seen) == len(arriving) and all(map(_close, seen, arriving))
+    return len(seen) == len(arriving) and all(map(close, seen, arriving))
 
 
-def _close(one: Any, other: Any) -> bool:
+def close(one: Any, other: Any) -> bool:
+    """Whether two gradients are the same but for rounding; zeros stand for none."""
     if one is None or other is None:
-        # Zeros stand for what did not arrive.
         there = other if one is None else one
         return there is None or not np.any(there)
     if one is other:

@@ -8,7 +8,6 @@ computed it. Where torch runs backward, gradtool's own sweep runs over these nod
 from __future__ import annotations
 
 import itertools
-import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -31,7 +30,7 @@ from gradtool.engine.ops.registry import by_type, find
 
 from . import events
 from .events import Ref
-from .nodes import TorchCall, TorchNode, TorchOp
+from .nodes import TorchCall, TorchNode, TorchOp, close
 from .operators import Match, match
 
 
@@ -44,13 +43,12 @@ class Player:
 
     def __init__(self) -> None:
         self.tensors: dict[int, Tensor] = {}
-        self._nodes: weakref.WeakValueDictionary[int, TorchNode] = weakref.WeakValueDictionary()
-        self._leaves: weakref.WeakValueDictionary[int, Tensor] = weakref.WeakValueDictionary()
+        self._nodes: dict[int, TorchNode] = {}
         self._guards: list[_GradMode] = []
         self._passing = [0]
         self._passes = itertools.count(1)
         self._ops: dict[Any, TorchOp] = {}
-        self._hooked: dict[int, list[Any]] = {}
+        self._hooked: dict[int, list[tuple[Any, Any]]] = {}
         self._names = UniqueNames()
 
     def __call__(self, event: events.Event) -> None:
@@ -81,6 +79,10 @@ class Player:
 
     def _gone(self, event: events.Gone) -> None:
         self.tensors.pop(event.tensor, None)
+
+    def _freed(self, event: events.Freed) -> None:
+        for n in event.nodes:
+            self._nodes.pop(n, None)
 
     def _detached(self, event: events.Detached) -> None:
         t = self.tensors[event.tensor]
@@ -147,9 +149,16 @@ class Player:
             bound = recipes[op].call(op.attributes(matched.attrs))
             call = TorchCall(op, {}, bound)
         # its node, and who is told
+        for info in event.behind:
+            if info.number not in self._nodes:
+                self._adopt(info, results[0])
         node = None if event.node is None else self._recorded(event, call, matched, taken)
         self._tell(event, call, matched, node)
-        self._placed(event, matched, results, node, op)
+        if event.enabled or not grad_enabled():
+            self._placed(event, matched, results, node, op)
+        else:
+            with _GradMode(False, event.site):
+                self._placed(event, matched, results, node, op)
 
     def _resolver(self, before: Mapping[int, Tensor]) -> Callable[[Any], Any]:
         tensors = self.tensors
@@ -322,19 +331,23 @@ class Player:
         given = tuple(
             [each(v, lambda v: stand_ins.get(id(v), v)) for v in matched.results if isinstance(v, (Tensor, list))]
         )
-        if not written or node is not None or matched.operands:
+        filled = node is None and {int(v) for v in event.arguments if isinstance(v, Ref)} == set(written)
+        if not filled:
             watch.note(watch.Called(op, tuple(matched.operands), given))
         for t in plain:
+            if filled and isinstance(t, TensorParameter):
+                continue  # how its first values came to be
             watch.note(watch.Written(t, stand_ins[id(t)].array, event.operator))
 
     def _adopted(self, event: events.Adopted) -> None:
         known = self.tensors[event.tensor]
-        held = [self._adopt(info, known) for info in event.nodes if info.number not in self._nodes]
+        for info in event.nodes:
+            if info.number not in self._nodes:
+                self._adopt(info, known)
         node = self._nodes[event.nodes[-1].number]
         known.node, known.index, known._stop, known._leaf = node, event.output, False, None
-        del held  # until here: nobody else holds a node before the next one is made
 
-    def _adopt(self, info: events.Node, known: Tensor) -> TorchNode:
+    def _adopt(self, info: events.Node, known: Tensor) -> None:
         places = [self._place(e) for e in info.edges]
         type_ = f"PyLayer_{info.custom}" if info.custom else info.name
         key = type_, len(places), len(info.shapes), "adopted"
@@ -348,6 +361,7 @@ class Player:
         saved = [self.tensors[n] for n in info.saved if n in self.tensors]
         node.ctx = SimpleNamespace(_saved=tuple(saved))
         node.versions = tuple(itertools.chain.from_iterable((t.version, t.version.count) for t in saved))
+        node.rule_at = info.rule
         self._know(node, info, list(range(len(places))), list(range(len(shapes))))
         if watch.noting:
             inputs = tuple([_stand_in(p) for p in places if p is not None])
@@ -355,7 +369,6 @@ class Player:
                 [Tensor(_nothing(*s), stop_gradient=False, node=node, index=i) for i, s in enumerate(shapes)]
             )
             watch.note(watch.Applied(node, inputs, outputs, (True,) * len(outputs)))
-        return node
 
     # -- backward -----------------------------------------------------------------------------------------------------
 
@@ -420,12 +433,27 @@ class Player:
 
     def _hooking(self, event: events.Hooking) -> None:
         t = self.tensors[event.tensor]
-        given = self._hooked.setdefault(event.key, [])
-        t.register_hook(lambda gradient: given.pop(0) if given else None)
+        seen = self._hooked.setdefault(event.key, [])
+
+        def hook(gradient: Tensor) -> Tensor | None:
+            """What the hook made of this gradient in torch; of one that it has not seen, what it made last."""
+            after = next((a for before, a in reversed(seen) if close(before, gradient.array)), None)
+            if after is None and seen and not any(close(before, gradient.array) for before, _ in seen):
+                after = seen[-1][1]
+            return None if after is None else Tensor(after)
+
+        hook.__dict__["stands_at"] = event.hook
+        t.register_hook(hook)
 
     def _hooked_with(self, event: events.Hooked) -> None:
-        gradient = None if event.gradient is None else Tensor(event.gradient)
-        self._hooked.setdefault(event.key, []).append(gradient)
+        seen = self._hooked.setdefault(event.key, [])
+        seen.append((event.before, event.gradient))
+        del seen[:-_MOST_HOOKED]
+
+    def _replaced(self, event: events.Replaced) -> None:
+        if watch.noting:
+            before = {path: self.tensors[n] for path, n in event.before}
+            watch.note(watch.Replaced(before, {path: self.tensors[n] for path, n in event.after}))
 
     # -- optimizers ---------------------------------------------------------------------------------------------------
 
@@ -454,6 +482,9 @@ class Player:
 
 _MOST_TOLD = 3
 """Passes of torch's over a node whose gradients are kept."""
+
+_MOST_HOOKED = 16
+"""Calls of a hook that are kept."""
 
 
 def _entry(values: Sequence[Any], at: int) -> Any:
@@ -501,6 +532,7 @@ def _as_now(versions: Sequence[Any], counts: Mapping[int, int], op: OpDef) -> tu
 _PLAYED: Mapping[type, Callable[[Player, Any], None]] = {
     events.Made: Player._made,
     events.Gone: Player._gone,
+    events.Freed: Player._freed,
     events.Writing: Player._writing,
     events.Called: Player._called,
     events.Adopted: Player._adopted,
@@ -517,4 +549,5 @@ _PLAYED: Mapping[type, Callable[[Player, Any], None]] = {
     events.Updated: Player._updated,
     events.Hooking: Player._hooking,
     events.Hooked: Player._hooked_with,
+    events.Replaced: Player._replaced,
 }

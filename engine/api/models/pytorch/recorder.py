@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from gradtool.engine.answers.why import callers
 from gradtool.engine.core import source
 
 from . import events
@@ -71,6 +72,7 @@ class _Waiting(NamedTuple):
     before: list[tuple[Any, int]]
     given: list[Any]
     written: list[Any]
+    enabled: bool
     seconds: float
     site: Any
 
@@ -84,7 +86,9 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
         self.quiet = 0
         self._known: dict[int, _Known] = {}
         self._operators: dict[Any, _Operator] = {}
-        self._nodes: dict[int, tuple[Any, int]] = {}
+        self._nodes: dict[int, int] = {}
+        self._freed: list[int] = []
+        self._grads: dict[int, tuple[Any, int]] = {}
         self._numbers = iter(range(1, sys.maxsize))
         self._node_numbers = iter(range(1, sys.maxsize))
         self._waiting: _Waiting | None = None
@@ -129,8 +133,11 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
             leaf = takes and _grad_fn(t) is None
             self.sink(events.Made(known.number, self._quietly(t), leaf, is_parameter, shares, where))
         function = _grad_fn(t) if _requires(t) else None
-        if function is not known.function:
-            self._follow(t, known, function, site)
+        key = None if function is None else _key(function)
+        if key != known.function:
+            known.function = key
+            if function is not None:
+                self._follow(t, known, function, site)
         return known.number
 
     def known(self, t: Any) -> int | None:
@@ -141,6 +148,19 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
     def forget(self, t: Any) -> None:
         """Let a tensor be one that was not met before: it stands for something else from now on."""
         self._known.pop(id(t), None)
+
+    def note_grad(self, leaf: Any, gradient: Any) -> None:
+        """Remember whose ``.grad`` a tensor is: what is written to it is written to that."""
+        key = id(gradient)
+        grads = self._grads
+        if key not in grads:
+            grads[key] = weakref.ref(gradient, lambda _: grads.pop(key, None)), self.number(leaf)
+
+    def _tell_cleared(self, gradient: Any, args: Any, site: Any) -> None:
+        """Tell that a ``.grad`` is set to zeros in place, if that is what happens."""
+        if len(args) > 1 and not (isinstance(args[1], (int, float)) and args[1] == 0):
+            return
+        self.sink(events.Cleared(self._grads[id(gradient)][1], "zero_", False, site))
 
     def tell_detached(self, number: int, made: Any, how: str, site: Any) -> None:
         """Tell of a tensor without a way back."""
@@ -154,10 +174,11 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
             known.takes = takes
             self.sink(events.Requires(known.number, takes, how, site))
 
-    def tell_hooked(self, key: int, result: Any) -> None:
+    def tell_hooked(self, key: int, before: Any, result: Any) -> None:
         """Tell what a hook made of a gradient, in the pass that runs."""
         if self._pulled is not None:
-            self.sink(events.Hooked(key, None if result is None else self._quietly(result)))
+            after = None if result is None else self._quietly(result)
+            self.sink(events.Hooked(key, self._quietly(before), after))
 
     @contextmanager
     def unheard(self) -> Iterator[None]:
@@ -185,9 +206,6 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
 
     def _follow(self, t: Any, known: _Known, function: Any, site: Any) -> None:
         """Tell of a node that a tensor hangs on and that no operator has told of."""
-        known.function = function
-        if function is None:
-            return
         nodes: list[events.Node] = []
         self._unknown(function, nodes)
         if not nodes:
@@ -204,9 +222,9 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
             if done:
                 nodes.append(self._node(node)[1])
                 continue
-            if id(node) in self._nodes or id(node) in seen:
+            if _key(node) in self._nodes or _key(node) in seen:
                 continue
-            seen.add(id(node))
+            seen.add(_key(node))
             todo.append((node, True))
             todo += [(f, False) for f, _ in node.next_functions if f is not None and not hasattr(f, "variable")]
 
@@ -225,7 +243,7 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
         if operator.aside:
             return func(*args, **(kwargs or {}))
         self.flush()
-        if self._gone:
+        if self._gone or self._freed:
             self._tell_gone()
         site = self.site()
         arguments = (*args, *kwargs.values()) if kwargs else args
@@ -234,19 +252,22 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
         for t in taken:
             self.number(t, site)
         before = [(_grad_fn(t), _output(t)) if _requires(t) else (None, -1) for t in taken]
-        written = [args[i] for i in operator.written if i < len(args)]
+        written = _tensors([args[i] for i in operator.written if i < len(args)])
         if kwargs and "out" in kwargs:
             written += _tensors((kwargs["out"],))
         for t in written:
             self.sink(events.Writing(self.number(t, site), site))
+            if id(t) in self._grads and operator.name in _CLEARING:
+                self._tell_cleared(t, args, site)
         plain = tuple([self._plain(v) for v in arguments])
+        enabled = torch.is_grad_enabled()
         start = perf_counter()
         result = func(*args, **(kwargs or {}))
         seconds = perf_counter() - start
         given = _tensors(result if isinstance(result, (tuple, list)) else (result,))
         if given:
             known = operator if names == operator.names else operator._replace(names=names)
-            self._waiting = _Waiting(known, plain, taken, before, given, written, seconds, site)
+            self._waiting = _Waiting(known, plain, taken, before, given, written, enabled, seconds, site)
         return result
 
     def _plain(self, value: Any) -> Any:
@@ -265,17 +286,22 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
         if waiting is None:
             return
         self._waiting = None
-        operator, arguments, taken, before, given, written, seconds, site = waiting
+        operator, arguments, taken, before, given, written, enabled, seconds, site = waiting
         if not taken:
             self._tell_made(given, site)
             return
-        function = next((f for f in map(_function, given) if f is not None), None)
+        # What runs inside an autograd.Function is not recorded, though the Function's node is there by now.
+        function = next((f for f in map(_function, given) if f is not None), None) if enabled else None
+        behind: list[events.Node] = []
         node: events.Node | None = None
         edges: tuple[int | None, ...] = (None,) * len(taken)
         if function is not None:
-            if id(function) in self._nodes:
+            if _key(function) in self._nodes:
                 function = None  # a tensor that came through as it was
             else:
+                for f, _ in function.next_functions:
+                    if f is not None and not hasattr(f, "variable"):
+                        self._unknown(f, behind)
                 node, edges = self._recorded(function, taken, before)
         results = []
         self.quiet += 1
@@ -287,7 +313,8 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
                 array = self.array(t)
             own = _function(t)
             mine = own is not None and own is function
-            known.function = own if mine or own is None else known.function
+            if mine:
+                known.function = _key(own)
             known.takes = bool(_requires(t))
             results.append(events.Result(known.number, array, _output(t) if mine else None))
         self.quiet -= 1
@@ -302,6 +329,8 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
                 edges,
                 operator.view,
                 numbers,
+                tuple(behind),
+                enabled,
                 seconds,
                 site,
             )
@@ -315,6 +344,9 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
         gone, self._gone[:] = list(self._gone), []
         for number in gone:
             self.sink(events.Gone(number))
+        freed, self._freed[:] = tuple(self._freed), []
+        if freed:
+            self.sink(events.Freed(freed))
 
     # -- the graph ----------------------------------------------------------------------------------------------------
 
@@ -340,18 +372,19 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
 
     def _node(self, function: Any) -> tuple[int, events.Node]:
         """The number of a node of torch's, and what there is to tell of it."""
-        known = self._nodes.get(id(function))
+        key = _key(function)
+        known = self._nodes.get(key)
         if known is not None:
-            return known[1], events.Node(known[1], function.name(), (), ())
-        number = next(self._node_numbers)
-        self._nodes[id(function)] = function, number
+            return known, events.Node(known, function.name(), (), ())
+        number = self._nodes[key] = next(self._node_numbers)
         edges = tuple([self._edge(f, nr) for f, nr in function.next_functions])
         shapes = tuple([(tuple(map(int, m.shape)), _dtype(m.dtype)) for m in getattr(function, "_input_metadata", ())])
         custom = getattr(type(function), "_forward_cls", None) or getattr(function, "_forward_cls", None)
         saved = self._saved(function) if custom is not None else ()
         name = custom.__name__ if custom is not None else ""
-        function.register_hook(_Hook(self, number))
-        return number, events.Node(number, function.name(), edges, shapes, saved, name)
+        function.register_hook(_Hook(self, number, key))
+        rule = () if custom is None else returns_at(custom.backward)
+        return number, events.Node(number, function.name(), edges, shapes, saved, name, rule)
 
     def _saved(self, function: Any) -> tuple[int, ...]:
         """What an ``autograd.Function`` saved for its backward, as far as its tensors were met before."""
@@ -379,6 +412,11 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
                 self._pulled.append(events.Pulled(number, self.arrays(arriving), self.arrays(gradients)))
             finally:
                 self.quiet -= 1
+
+    def freed(self, number: int, key: int) -> None:
+        """Let a node be one that is no more."""
+        self._nodes.pop(key, None)
+        self._freed.append(number)
 
     def arrays(self, tensors: Any) -> tuple[Any, ...]:
         """The values of gradients, None for those that there are not."""
@@ -426,10 +464,11 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
         while todo:
             function = todo.pop()
             for f, _ in function.next_functions:
-                if f is None or id(f) in seen:
-                    continue
-                seen.add(id(f))
                 variable = getattr(f, "variable", None)
+                key = 0 if f is None else _key(f) if variable is None else -id(variable)
+                if f is None or key in seen:
+                    continue
+                seen.add(key)
                 if variable is None:
                     todo.append(f)
                 elif id(variable) in self._known:
@@ -443,11 +482,16 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
 class _Hook:
     """Keeps what a node of torch's got and gave."""
 
-    __slots__ = ("number", "recorder")
+    __slots__ = ("key", "number", "recorder")
 
-    def __init__(self, recorder: TorchRecorder, number: int) -> None:
+    def __init__(self, recorder: TorchRecorder, number: int, key: int) -> None:
         self.recorder = recorder
         self.number = number
+        self.key = key
+
+    def __del__(self) -> None:
+        # torch lets go of a node's hooks with the node; it is told with the next operator.
+        self.recorder.freed(self.number, self.key)
 
     def __call__(self, gradients: Any, arriving: Any) -> None:
         self.recorder.pulled(self.number, gradients, arriving)
@@ -455,12 +499,24 @@ class _Hook:
 
 _grad = _base.grad.__get__
 _NOWHERE = source.NOWHERE
+_CLEARING = frozenset({"zero_", "fill_", "mul_"})
 _NARROW = {torch.bfloat16: (torch.int16, "bfloat16")}
 
 
 def _function(t: Any) -> Any:
     """The node that a tensor hangs on."""
     return _grad_fn(t) if _requires(t) else None
+
+
+def returns_at(function: Any) -> source.Location:
+    """Where a function of the user's returns what it computes; nowhere for what is not Python."""
+    code = getattr(function, "__code__", None)
+    return source.NOWHERE if code is None else callers.result(code)
+
+
+def _key(function: Any) -> int:
+    """What no other node of this thread has: wrappers of nodes come and go."""
+    return int(function._sequence_nr())
 
 
 def _dtype(kind: Any) -> str:

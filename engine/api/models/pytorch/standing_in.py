@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from . import events
+from .recorder import returns_at
 
 if TYPE_CHECKING:
     from .recorder import TorchRecorder
@@ -65,7 +66,8 @@ def _rows(recorder: TorchRecorder) -> Iterator[tuple[Any, str, Any]]:
     yield torch.autograd, "grad", _grad(recorder, torch.autograd.grad)
     yield tensor, "register_hook", _hooking(recorder, tensor.register_hook)
     gradient = base.grad
-    yield tensor, "grad", property(gradient.__get__, _setting_grad(recorder, gradient.__set__), gradient.__delete__)
+    reading = _reading_grad(recorder, gradient.__get__)
+    yield tensor, "grad", property(reading, _setting_grad(recorder, gradient.__set__), gradient.__delete__)
     # modes
     modes = torch.autograd.grad_mode
     for guard, enabled in ((modes.no_grad, False), (modes.enable_grad, True), (modes.inference_mode, False)):
@@ -77,6 +79,7 @@ def _rows(recorder: TorchRecorder) -> Iterator[tuple[Any, str, Any]]:
     optimizer = torch.optim.Optimizer
     yield optimizer, "__init__", _listing(recorder, optimizer.__init__)
     yield optimizer, "zero_grad", _clearing(recorder, optimizer.zero_grad, _of_optimizer)
+    yield torch.nn.Module, "__setattr__", _replacing(recorder, torch.nn.Module.__setattr__)
     yield torch.nn.Module, "zero_grad", _clearing(recorder, torch.nn.Module.zero_grad, _of_module)
 
 
@@ -243,16 +246,27 @@ def _hooking(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[
         recorder.flush()
         site = recorder.site()
         key = next(_hooks)
-        recorder.sink(events.Hooking(recorder.number(t, site), key, site))
+        recorder.sink(events.Hooking(recorder.number(t, site), key, returns_at(hook), site))
 
         def called(gradient: Any) -> Any:
             result = hook(gradient)
-            recorder.tell_hooked(key, result)
+            recorder.tell_hooked(key, gradient, result)
             return result
 
         return original(t, called)
 
     return register_hook
+
+
+def _reading_grad(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    def read_grad(t: Any) -> Any:
+        value = original(t)
+        if value is not None and not recorder.quiet:
+            recorder.flush()
+            recorder.note_grad(t, value)
+        return value
+
+    return read_grad
 
 
 def _setting_grad(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., None]:
@@ -307,6 +321,32 @@ def _of_optimizer(optimizer: Any) -> list[Any]:
 
 def _of_module(module: Any) -> list[Any]:
     return list(module.parameters())
+
+
+def _replacing(recorder: TorchRecorder, original: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(original)
+    def assign(module: Any, name: str, value: Any) -> None:
+        held = vars(module).get("_modules", {}).get(name)
+        if held is None:
+            held = vars(module).get("_parameters", {}).get(name)
+        if held is None or recorder.quiet:
+            original(module, name, value)
+            return
+        recorder.flush()
+        before = _paths(recorder, held)
+        original(module, name, value)
+        after = _paths(recorder, value)
+        if before and before != after:
+            recorder.sink(events.Replaced(before, after, recorder.site()))
+
+    return assign
+
+
+def _paths(recorder: TorchRecorder, value: Any) -> tuple[tuple[str, int], ...]:
+    """The parameters in what an attribute holds, by their paths from it."""
+    if isinstance(value, torch.nn.Module):
+        return tuple([(path, recorder.number(p)) for path, p in value.named_parameters()])
+    return (("", recorder.number(value)),) if isinstance(value, torch.nn.Parameter) else ()
 
 
 def _listing(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,6 +1,6 @@
-"""A branch is detached."""
+"""The body was frozen and the optimizer made for all."""
 
-# expect: DETACHED net.right.weight at line 19
+# expect: STOP_GRADIENT net.body.weight at line 25
 
 import torch
 import torch.nn as nn
@@ -10,22 +10,20 @@ import torch.nn.functional as F
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
-        self.left = nn.Linear(4, 8)
-        self.right = nn.Linear(4, 8)
+        self.body = nn.Linear(4, 8)
         self.head = nn.Linear(8, 1)
 
     def forward(self, x):
-        a = torch.relu(self.left(x))
-        b = torch.tanh(self.right(x)).detach()
-        return self.head(a * b)
+        return self.head(torch.tanh(self.body(x)))
 
 
-torch.manual_seed(0)
 net = Net()
+
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for step in range(3):
-    x = torch.randn(16, 4)
-    y = x.sum(1, keepdim=True)
+    if step == 1:
+        net.body.requires_grad_(False)
+    x, y = torch.randn(8, 4), torch.randn(8, 1)
     opt.zero_grad()
     loss = F.mse_loss(net(x), y)
     loss.backward()

@@ -1,0 +1,16 @@
+"""Gradients are clipped."""
+
+# expect: nothing
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for _step in range(2):
+    loss = F.mse_loss(net(torch.randn(8, 4)), torch.randn(8, 1)) * 100
+    opt.zero_grad()
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    opt.step()
