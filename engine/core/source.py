@@ -55,13 +55,14 @@ def full_stacks(keep: bool = True) -> Iterator[None]:
         users.clear()
 
 
-@contextmanager
-def nobodys(package: str) -> Iterator[None]:
-    """Count the frames of *package* as little as gradtool's own inside: it computes for the user as gradtool does."""
-    _packages.append(package)
-    try:
-        yield
-    finally:
+def count_as_ours(package: str, ours: bool = True) -> None:
+    """Count the frames of *package* as little as gradtool's own, or as the user's again.
+
+    It computes for the user as gradtool does. (No context manager: making one costs calls at every start.)
+    """
+    if ours:
+        _packages.append(package)
+    else:
         _packages.remove(package)
         _ours.clear()
 
@@ -77,7 +78,7 @@ def pretend(where: Any) -> Any:
 
 
 def is_ours(module: str) -> bool:
-    """Whether a module of that name is gradtool's, or another one's that is :func:`nobodys`."""
+    """Whether a module of that name is gradtool's, or that of a package that counts as ours."""
     if module.partition(".")[0] in _packages:
         _ours.add(module)
         return True

@@ -100,9 +100,13 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
         """Inside, the program is recorded."""
         from .standing_in import standing_in
 
-        with source.nobodys("torch"), standing_in(self), self:
-            yield self
-            self.flush()
+        source.count_as_ours("torch")
+        try:
+            with standing_in(self), self:
+                yield self
+                self.flush()
+        finally:
+            source.count_as_ours("torch", False)
 
     # -- tensors ------------------------------------------------------------------------------------------------------
 
