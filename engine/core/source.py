@@ -26,7 +26,7 @@ BOUNDARY: Final = "gradtool.models.users_code"
 _ours: set[str] = set()
 """Names of modules that are not the user's, as far as they were met."""
 
-_packages = ["gradtool"]
+packages = ["gradtool"]
 """The packages whose frames are nobody's: gradtool, and another engine while a program of it is watched."""
 
 _pretended: Any = None
@@ -61,9 +61,9 @@ def count_as_ours(package: str, ours: bool = True) -> None:
     It computes for the user as gradtool does. (No context manager: making one costs calls at every start.)
     """
     if ours:
-        _packages.append(package)
+        packages.append(package)
     else:
-        _packages.remove(package)
+        packages.remove(package)
         _ours.clear()
 
 
@@ -79,7 +79,7 @@ def pretend(where: Any) -> Any:
 
 def is_ours(module: str) -> bool:
     """Whether a module of that name is gradtool's, or that of a package that counts as ours."""
-    if module.partition(".")[0] in _packages:
+    if module.partition(".")[0] in packages:
         _ours.add(module)
         return True
     return False

@@ -287,7 +287,7 @@ def running(frame: FrameType | None) -> list[Names]:
         if module == source.BOUNDARY:
             break
         name = frame.f_code.co_name
-        if not source.is_ours(module) and (name == "<module>" or not name.startswith("<")):
+        if module.partition(".")[0] not in source.packages and (name == "<module>" or not name.startswith("<")):
             names.append(Names("" if name == "<module>" else name, dict(frame.f_locals), frame.f_code))
         frame = frame.f_back
     return names[::-1]
@@ -296,7 +296,7 @@ def running(frame: FrameType | None) -> list[Names]:
 def _public(frame: FrameType | None) -> str:
     """The public function that the user's code has called; empty where there is none, as for an operator."""
     name = ""
-    while frame is not None and source.is_ours(frame.f_globals.get("__name__", "")):
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in source.packages:
         name = frame.f_code.co_name
         frame = frame.f_back
     return name if not name.startswith(("_", "<")) else ""
@@ -304,7 +304,7 @@ def _public(frame: FrameType | None) -> str:
 
 def _name(value: Any, frame: FrameType | None) -> str:
     """What the user's code that is running calls *value*: a local name before one of the module."""
-    while frame is not None and source.is_ours(frame.f_globals.get("__name__", "")):
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in source.packages:
         frame = frame.f_back
     if frame is None:
         return ""
