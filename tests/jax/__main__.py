@@ -15,18 +15,21 @@ from . import conftest as conftest
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.jax", description=__doc__)
     parser.add_argument("--all", action="store_true", help="every sample, in each type")
+    parser.add_argument(
+        "--specs", action="store_true", help="every sample, but only shapes and types: nothing is compiled"
+    )
     parser.add_argument("--trace", action="store_true", help="the whole traceback of each failure")
     parser.add_argument("operators", nargs="*", help="types of operators; all of them when none is named")
     chosen = parser.parse_args()
     # Imported here: JAX reads its settings when it is first imported.
-    from .compared import differences, operators
+    from .compared import all_differences, differences, operators
 
     failed = tried = 0
     for op in operators():
         if chosen.operators and op.type not in chosen.operators:
             continue
         tried += 1
-        for label, error in differences(op, every=chosen.all):
+        for label, error in all_differences(op, chosen.specs) if chosen.all or chosen.specs else differences(op):
             failed += 1
             print(f"{label} | {_told(error)}", flush=True)
             if chosen.trace:

@@ -10,6 +10,7 @@ from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef, Trait
 from tests.jax.compared import differences, operators
 from tests.jax.host import HOST
+from tests.jax.refused import REFUSING, compare_refusals
 
 NOT_YET = set(Path(__file__).with_name("not_yet.txt").read_text(encoding="utf-8").split())
 """Operators whose kernels are still being changed."""
@@ -25,3 +26,8 @@ def test_operator(op: OpDef) -> None:
 def test_operators_that_are_computed_between_compiled_parts_have_a_reason() -> None:
     forward = [op for op in registry.all_ops() if op.trait & Trait.VALUES]
     assert {op.type for op in forward} == set(HOST)
+
+
+@pytest.mark.parametrize("op", [pytest.param(op, id=op.type) for op in operators() if op.type in REFUSING])
+def test_what_is_refused(op: OpDef) -> None:
+    assert compare_refusals(op)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...core.spec import TensorSpec
 from ..infer import broadcast
 from ..opdef import Trait, op
@@ -137,7 +139,7 @@ TOLERANCE = {"rtol": "1e-5", "atol": "1e-8", "equal_nan": False}
 
 def _near(k, x, y, tolerances, equal_nan):
     rtol, atol = tolerances
-    return k.xp.isclose(x, y, float(rtol), float(atol), equal_nan)
+    return k.xp.isclose(x, y, rtol, atol, equal_nan)
 
 
 @op("isclose", "Input Other Rtol? Atol? -> Out", attrs=TOLERANCE, trait=Trait.COMPLEX, differentiable=False)
@@ -147,7 +149,13 @@ def isclose(k, x, y, rtol_tensor, atol_tensor, *, rtol, atol, equal_nan):
 
 
 def _tolerances(rtol, atol, rtol_tensor, atol_tensor):
-    return rtol if rtol_tensor is None else rtol_tensor.item(), atol if atol_tensor is None else atol_tensor.item()
+    return _tolerance(rtol, rtol_tensor), _tolerance(atol, atol_tensor)
+
+
+def _tolerance(text, tensor):
+    if tensor is None:
+        return float(text)
+    return tensor.item() if isinstance(tensor, np.ndarray) else tensor.reshape(())
 
 
 @isclose.infer
