@@ -162,6 +162,34 @@ class Backend:
         """Whether *value*, a result that is stored, stays as it is until the next run: an array of the device's."""
         return False
 
+    def scan(
+        self,
+        step: Callable[[Any, tuple[Any, ...]], tuple[Any, Any]],
+        state: Any,
+        each: Sequence[Any],
+        reverse: bool = False,
+    ) -> tuple[Any, Any]:
+        """A recursion: ``state, result = step(state, (a[i], b[i], …))`` for every *i* along the first axis.
+
+        Kernels whose steps are as many as a sequence is long are written with it, so that a backend that compiles
+        need not write every step out.
+
+        Args:
+            state: an array, or a tuple of them; every step gives one of the same shapes and types.
+            each: the arrays ``a``, ``b``, ….
+            reverse: whether to begin at their ends.
+
+        Returns:
+            The last state, and the results stacked in the order of *i* (those of a tuple each by itself).
+        """
+        count = len(each[0])
+        results = [None] * count
+        for i in reversed(range(count)) if reverse else range(count):
+            state, results[i] = step(state, tuple([v[i] for v in each]))
+        if isinstance(results[0], tuple):
+            return state, tuple([self.xp.stack(part) for part in zip(*results, strict=True)])
+        return state, self.xp.stack(results)
+
     def bind(
         self,
         op: OpDef,

@@ -54,6 +54,9 @@ class XlaBackend(Backend):
                 stack.enter_context(jax.default_matmul_precision(precision))
             yield
 
+    def scan(self, step: Any, state: Any, each: Any, reverse: bool = False) -> Any:
+        return jax.lax.scan(step, state, tuple(each), reverse=reverse)
+
     def separate(self, op: Any, kernel: Kernel, reference: Any) -> Kernel:
         return SeparateKernel(op, kernel, reference)
 

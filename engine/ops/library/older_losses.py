@@ -10,6 +10,7 @@ from ..composed import composed
 from ..opdef import Late, Like, Trait, op
 from ..refusals import refuse_outside
 from ..samples import exactly, ints, simplex
+from ..writing import put_along
 from .placing import _alike
 
 # -- the probability of a label ---------------------------------------------------------------------------------------
@@ -27,9 +28,8 @@ def pick_label(k, x, label, *, ignore_index):
 def place_label(k, x, label, xshape, *, ignore_index):
     """Zeros with the elements of *x* at the labels: the transpose of ``pick_label``."""
     ignored = label == ignore_index
-    out = k.xp.zeros(xshape.shape[1:], x.dtype)
-    k.xp.put_along_axis(out, k.xp.where(ignored, 0, label), k.xp.where(ignored, k.xp.zeros((), x.dtype), x), axis=-1)
-    return out
+    values = k.xp.where(ignored, k.xp.zeros((), x.dtype), x)
+    return put_along(k.xp.zeros(xshape.shape[1:], x.dtype), k.xp.where(ignored, 0, label), values, -1)
 
 
 @pick_label.gradient(wrt="X")

@@ -7,7 +7,7 @@ from ...core.spec import dtype as dtype_of
 from ..infer import axis_in, product
 from ..opdef import Like, Trait, op
 from ..samples import distinct, exactly, ints
-from ..writing import add_to, put
+from ..writing import put
 
 
 @op("shift", "X -> Out", attrs={"axis": 0, "by": 1}, trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
@@ -29,8 +29,14 @@ def recur(k, x, y, *, axis, reverse):
     steps, factors = k.xp.moveaxis(k.xp.array(y), axis, 0), k.xp.moveaxis(x, axis, 0)
     if reverse:
         steps, factors = steps[::-1], factors[::-1]
-    for i in range(1, len(steps)):
-        steps = add_to(steps, i, factors[i] * steps[i - 1])
+
+    def step(before, each):
+        value, factor = each
+        value = value + factor * before
+        return value, value
+
+    if len(steps) > 1:
+        steps = put(steps, slice(1, None), k.scan(step, steps[0], (steps[1:], factors[1:]))[1])
     return k.xp.moveaxis(steps[::-1] if reverse else steps, 0, axis)
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...core.errors import DtypeError, LabelError, ShapeError, UsageError
 from ...core.spec import UNKNOWN, TensorSpec
 from ..infer import expect_floating
-from ..opdef import op
+from ..opdef import Trait, op
+from ..refusals import first_of, refuse, refuse_outside
 from ..samples import exactly, ints
+from ..writing import combine, put
 from .placing import _alike
 
 
@@ -23,10 +27,17 @@ def _lengths(lengths, rows, longest, name):
         LabelError: there are not so many.
     """
     lengths = lengths.reshape(-1).astype("int64")
-    if rows and (lengths.min() < 0 or lengths.max() > longest):
-        bad = lengths.min() if lengths.min() < 0 else lengths.max()
-        raise LabelError(f"{name}: (OutOfRange) length {bad} is out of range for sequences of {longest}")
+    if rows:
+        refuse_outside(lengths, 0, longest + 1, partial(_outside, name, longest))
     return lengths
+
+
+def _outside(name, longest, length):
+    return LabelError(f"{name}: (OutOfRange) length {length} is out of range for sequences of {longest}")
+
+
+def _empty(row):
+    return UsageError(f"edit_distance: (InvalidArgument) Reference string {row + 1} is empty.")
 
 
 # -- distance ---------------------------------------------------------------------------------------------------------
@@ -47,20 +58,25 @@ def edit_distance(k, hyps, refs, hyps_length, refs_length, *, normalized):
     rows = len(hyps)
     before = _lengths(hyps_length, rows, hyps.shape[1], "edit_distance: HypsLength")
     behind = _lengths(refs_length, rows, refs.shape[1], "edit_distance: RefsLength")
-    if normalized and rows and not behind.all():
-        row = int(xp.flatnonzero(behind == 0)[0])
-        raise UsageError(f"edit_distance: (InvalidArgument) Reference string {row + 1} is empty.")
+    if normalized and rows:
+        refuse(behind == 0, _empty, first_of(xp.arange(rows), behind == 0))
     # A row of the table for all pairs at once; `line[:, j]` is the distance to the first j labels of the reference.
     places = xp.arange(refs.shape[1] + 1)
     line = xp.broadcast_to(places, (rows, places.size)).astype("int64")
-    out = xp.take_along_axis(line, behind[:, None], axis=1)
-    for i in range(hyps.shape[1]):
-        replaced = line[:, :-1] + (hyps[:, i : i + 1] != refs)
+
+    def step(state, each):
+        line, out = state
+        label, i = each
+        replaced = line[:, :-1] + (label[:, None] != refs)
         cheapest = xp.concatenate([line[:, :1] + 1, xp.minimum(replaced, line[:, 1:] + 1)], axis=1)
         # What is put in costs one each: the cheapest of all places before, plus the way from there.
         line = xp.minimum.accumulate(cheapest - places, axis=1) + places
         reached = xp.take_along_axis(line, behind[:, None], axis=1)
-        out = xp.where((before == i + 1)[:, None], reached, out)
+        return (line, xp.where((before == i + 1)[:, None], reached, out)), before
+
+    out = xp.take_along_axis(line, behind[:, None], axis=1)
+    if hyps.shape[1]:
+        (_, out), _ = k.scan(step, (line, out), (hyps.T, xp.arange(hyps.shape[1])))
     distance = out.astype("float32")
     return xp.asarray([rows], "int64"), distance / behind[:, None].astype("float32") if normalized else distance
 
@@ -91,6 +107,7 @@ def _(hyps, refs, hyps_length, refs_length):
     "viterbi_decode",
     "Input Transition Length -> Scores Path",
     attrs={"include_bos_eos_tag": True},
+    trait=Trait.VALUES,  # paths are as long as the longest of the lengths
     differentiable=False,
 )
 def viterbi_decode(k, potentials, transition, lengths, *, include_bos_eos_tag):
@@ -167,10 +184,12 @@ def ctc_align(k, labels, lengths, *, blank, merge_repeated, padding_value):
     lengths = _lengths(lengths, rows, longest, "ctc_align: InputLength")
     stays = (labels != blank) & (xp.arange(longest) < lengths[:, None])
     if merge_repeated:
-        stays[:, 1:] &= labels[:, 1:] != labels[:, :-1]
+        stays = combine(xp.logical_and, stays, (slice(None), slice(1, None)), labels[:, 1:] != labels[:, :-1])
     counts = stays.sum(axis=1)
-    out = xp.full(labels.shape, padding_value, labels.dtype)
-    out[xp.arange(longest) < counts[:, None]] = labels[stays]
+    # What goes is put behind the end.
+    out = xp.full((rows, longest + 1), padding_value, labels.dtype)
+    places = xp.where(stays, xp.cumsum(stays, axis=1) - 1, longest)
+    out = put(out, (xp.arange(rows)[:, None], places), labels)[:, :longest]
     return out, counts.astype(labels.dtype).reshape(-1, 1)
 
 

@@ -6,61 +6,84 @@ from ...core.errors import DtypeError, ShapeError
 from ...core.spec import UNKNOWN
 from ..opdef import Trait, op
 from ..samples import exactly, ints
+from ..writing import put, put_along
 from .lattice import FAR, derivative, sum_of
 
 
 class _Lattice:
     """Frames down, labels across: a blank goes to the next frame, a label to the next place in the sequence."""
 
-    def __init__(self, xp, scores, label, frames, lengths, blank):
-        self.xp = xp
+    def __init__(self, k, scores, label, frames, lengths, blank):
+        self.k, self.xp = k, k.xp
+        xp = k.xp
         batch, times, places, _ = scores.shape
         self.frames = frames.reshape(-1).astype(xp.int64)
         self.lengths = lengths.reshape(-1).astype(xp.int64)
         self.blanks = scores[..., blank]
-        self.index = xp.zeros((batch, times, places, 1), xp.int64)
-        self.index[:, :, : places - 1, 0] = label[:, None, : places - 1]
-        self.labels = xp.take_along_axis(scores, self.index, 3)[..., 0].copy()
-        self.labels[:, :, places - 1] = FAR
-        self.rows = xp.arange(batch)
+        before = (slice(None), slice(None), slice(places - 1))
+        index = put(xp.zeros((batch, times, places), xp.int64), before, label[:, None, : places - 1])
+        self.index = index[..., None]
         # What lies behind the end of a frame or a sequence leads nowhere.
         across, down = xp.arange(places), xp.arange(times)
-        self.labels = xp.where(across < self.lengths[:, None, None], self.labels, FAR)
+        labels = xp.take_along_axis(scores, self.index, 3)[..., 0]
+        self.labels = xp.where(across < xp.minimum(self.lengths, places - 1)[:, None, None], labels, FAR)
         self.inside = (down[:, None] < self.frames[:, None, None]) & (across <= self.lengths[:, None, None])
 
     def forwards(self):
-        xp = self.xp
-        times, places = self.blanks.shape[1:]
-        alpha = xp.full(self.blanks.shape, FAR, self.blanks.dtype)
-        alpha[:, 0, 0] = 0.0
-        for t in range(times):
-            for u in range(places):
-                ways = [alpha[:, t - 1, u] + self.blanks[:, t - 1, u]] if t else []
-                ways += [alpha[:, t, u - 1] + self.labels[:, t, u - 1]] if u else []
-                if ways:
-                    alpha[:, t, u] = sum_of(xp, xp.stack(ways))
-        return alpha
+        """For every frame and place, the logarithm of the probability of the ways that lead there."""
+        xp, k = self.xp, self.k
+        blanks, labels = (xp.moveaxis(v, 0, -1) for v in (self.blanks, self.labels))  # [times, places, batch]
+        first = xp.zeros_like(labels[:, :1])
+        behind = xp.concatenate([first, labels[:, :-1]], axis=1)  # what leads to a place from the one before
+        nothing = xp.full(blanks.shape[2:], FAR, blanks.dtype)
+        start = put(xp.full(blanks.shape[1:], FAR, blanks.dtype), 0, 0.0)
+
+        def cell(left, each):
+            down, label = each
+            reached = sum_of(xp, xp.stack([down, left + label]))
+            return reached, reached
+
+        def row(down, each):
+            blank, label = each
+            reached = k.scan(cell, nothing, (down, label))[1]
+            return reached + blank, reached
+
+        return xp.moveaxis(k.scan(row, start, (blanks, behind))[1], -1, 0)
 
     def backwards(self):
-        xp = self.xp
+        """For every frame and place, and behind the last ones, that of the ways that go on from there."""
+        xp, k = self.xp, self.k
         batch, times, places = self.blanks.shape
-        beta = xp.full((batch, times + 1, places + 1), FAR, self.blanks.dtype)
+        blanks, labels, inside = (xp.moveaxis(v, 0, -1) for v in (self.blanks, self.labels, self.inside))
+        at_end = xp.arange(places)[:, None] == self.lengths
         # The end: one blank behind the last frame.
-        beta[self.rows, self.frames, self.lengths] = 0.0
-        last = xp.arange(times) == self.frames[:, None] - 1
-        for t in range(times - 1, -1, -1):
-            for u in range(places - 1, -1, -1):
-                down = beta[:, t + 1, u] + self.blanks[:, t, u]
-                # Behind the last frame lies the end only.
-                down = xp.where(last[:, t] & (u != self.lengths), FAR, down)
-                ways = [down, beta[:, t, u + 1] + self.labels[:, t, u]]
-                beta[:, t, u] = xp.where(self.inside[:, t, u], sum_of(xp, xp.stack(ways)), beta[:, t, u])
-        return beta
+        behind = (xp.arange(times + 1)[:, None] == self.frames)[:, None] & at_end
+        ends = xp.where(behind, 0.0, FAR).astype(blanks.dtype)
+        last = xp.arange(times)[:, None] == self.frames - 1
+        nothing = xp.full((batch,), FAR, blanks.dtype)
+
+        def cell(right, each):
+            down, label, within, end = each
+            reached = xp.where(within, sum_of(xp, xp.stack([down, right + label])), end)
+            return reached, reached
+
+        def row(after, each):
+            blank, label, within, end, closes = each
+            # Behind the last frame lies the end only.
+            down = xp.where(closes & ~at_end, FAR, after + blank)
+            reached = k.scan(cell, nothing, (down, label, within, end), reverse=True)[1]
+            return reached, reached
+
+        each = blanks, labels, inside, ends[:times], last
+        rows = k.scan(row, ends[times], each, reverse=True)[1]
+        beta = xp.moveaxis(xp.concatenate([rows, ends[times:]]), -1, 0)
+        return xp.concatenate([beta, xp.full((batch, times + 1, 1), FAR, beta.dtype)], axis=2)
 
 
-def _slope(xp, scores, label, frames, lengths, blank):
+def _slope(k, scores, label, frames, lengths, blank):
     """Minus the probability that each step is taken: the derivative of the loss by the score of that step."""
-    lattice = _Lattice(xp, scores, label, frames, lengths, blank)
+    xp = k.xp
+    lattice = _Lattice(k, scores, label, frames, lengths, blank)
     alpha, beta = lattice.forwards(), lattice.backwards()
     times, places = alpha.shape[1:]
     total = beta[:, 0, 0][:, None, None]
@@ -70,11 +93,9 @@ def _slope(xp, scores, label, frames, lengths, blank):
     )
     down = xp.where(last, FAR, down)
     across = xp.where(lattice.inside, alpha + lattice.labels + beta[:, :times, 1:] - total, FAR)
-    slope = xp.zeros(scores.shape, alpha.dtype)
-    slope[..., blank] = -xp.exp(down)
+    slope = put(xp.zeros(scores.shape, alpha.dtype), (..., blank), -xp.exp(down))
     before = xp.take_along_axis(slope, lattice.index, 3)
-    xp.put_along_axis(slope, lattice.index, before - xp.exp(across)[..., None], 3)
-    return slope
+    return put_along(slope, lattice.index, before - xp.exp(across)[..., None], 3)
 
 
 @op(
@@ -92,7 +113,7 @@ def warprnnt(k, input, label, input_lengths, label_lengths, *, blank, fastemit_l
     xp = k.xp
     if not input.size:
         return xp.zeros(input.shape[:1], input.dtype)
-    lattice = _Lattice(xp, input.astype(xp.float64), label, input_lengths, label_lengths, blank)
+    lattice = _Lattice(k, input.astype(xp.float64), label, input_lengths, label_lengths, blank)
     loss = -lattice.backwards()[:, 0, 0]
     return xp.where(loss > -FAR / 2, xp.inf, loss).astype(input.dtype)
 
@@ -129,9 +150,7 @@ def _(k, input, label, input_lengths, label_lengths, dloss, *, blank, fastemit_l
 @op("weigh_labels", "X -> Out", attrs={"blank": 0, "weight": 1.0}, trait=Trait.INTERNAL)
 def weigh_labels(k, x, *, blank, weight):
     """*x* times the weight, but for the class *blank*."""
-    out = x * weight
-    out[..., blank] = x[..., blank]
-    return out
+    return put(x * weight, (..., blank), x[..., blank])
 
 
 @weigh_labels.gradient
@@ -145,7 +164,7 @@ def transducer_slope(k, input, label, frames, lengths, *, blank):
     xp = k.xp
     if not input.size:
         return xp.zeros(input.shape, input.dtype)
-    return _slope(xp, input.astype(xp.float64), label, frames, lengths, blank).astype(input.dtype)
+    return _slope(k, input.astype(xp.float64), label, frames, lengths, blank).astype(input.dtype)
 
 
 @transducer_slope.gradient(wrt="Input")
@@ -161,7 +180,7 @@ def transducer_curve(k, input, along, label, frames, lengths, *, blank):
         return xp.zeros(input.shape, input.dtype)
 
     def slope(point):
-        return _slope(xp, point, label, frames, lengths, blank)
+        return _slope(k, point, label, frames, lengths, blank)
 
     directions = [v.astype(xp.float64) for v in along]
     steps = input.shape[1] + input.shape[2]
