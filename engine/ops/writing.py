@@ -10,9 +10,25 @@ Never for operands: what others hold must not change.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
+
+
+class Boxes(NamedTuple):
+    """How a backend whose arrays cannot be written fills boxes of them: what slices and numbers index.
+
+    Attributes:
+        put, add: ``(array, at, values)``; they give None for places that are no box.
+    """
+
+    put: Callable[[Any, Any, Any], Any]
+    add: Callable[[Any, Any, Any], Any]
+
+
+boxes: list[Boxes] = []
+"""What is asked before the arrays' own ``at``."""
 
 
 def put(array: Any, at: Any, values: Any) -> Any:
@@ -20,6 +36,10 @@ def put(array: Any, at: Any, values: Any) -> Any:
     if isinstance(array, np.ndarray):
         array[at] = values
         return array
+    for way in boxes:
+        filled = way.put(array, at, values)
+        if filled is not None:
+            return filled
     return array.at[at].set(values)
 
 
@@ -52,7 +72,7 @@ def combine(function: Any, array: Any, at: Any, values: Any) -> Any:
         part = array[at]
         function(part, values, out=part)
         return array
-    return array.at[at].set(function(array[at], values))
+    return put(array, at, function(array[at], values))
 
 
 def add_to(array: Any, at: Any, values: Any) -> Any:
@@ -60,6 +80,10 @@ def add_to(array: Any, at: Any, values: Any) -> Any:
     if isinstance(array, np.ndarray):
         array[at] += values
         return array
+    for way in boxes:
+        filled = way.add(array, at, values)
+        if filled is not None:
+            return filled
     return array.at[at].add(values)
 
 

@@ -44,6 +44,18 @@ def _(k, x: Like, indices, dout, *, axis):
     return k.put_along(dout, indices, x, axis=axis)
 
 
+def how_many(x, count, k, axis):
+    """How many elements ``topk`` finds.
+
+    Raises:
+        ShapeError: there are not so many.
+    """
+    k = k if count is None else int(count.reshape(()))
+    if x.ndim and k > x.shape[axis]:
+        raise ShapeError(f"top_k_v2: k={k} is more than the {x.shape[axis]} elements along axis {axis}")
+    return k
+
+
 @op(
     "topk",
     "X K? -> Out Indices",
@@ -53,9 +65,7 @@ def _(k, x: Like, indices, dout, *, axis):
 )
 def topk(backend, x, count, *, k, axis, largest):
     """The *k* largest (or smallest) elements along *axis*, best first, and their places."""
-    k = k if count is None else int(count.reshape(()))
-    if x.ndim and k > x.shape[axis]:
-        raise ShapeError(f"top_k_v2: k={k} is more than the {x.shape[axis]} elements along axis {axis}")
+    k = how_many(x, count, k, axis)
     places = _order(backend, x, axis, largest)
     if x.ndim:
         places = backend.xp.moveaxis(backend.xp.moveaxis(places, axis, 0)[:k], 0, axis)
