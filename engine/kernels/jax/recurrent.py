@@ -102,13 +102,11 @@ def rnn(attrs: Mapping[str, Any], specs: Any) -> Kernel | None:
     return None if _drops(attrs) else _forward(attrs)
 
 
-@override("rnn_grad", "jax")
-def rnn_grad(attrs: Mapping[str, Any], specs: Any) -> Callable[..., Sequence[Any]]:
-    """Its gradients."""
+def _gradients(attrs: Mapping[str, Any], wanted: Any) -> Kernel:
+    """The kernel of the gradient operator; all gradients where *wanted* does not say which."""
     op = registry.by_type("rnn")
-    wanted = attrs["wanted"]
 
-    def kernel(*read: Any) -> Sequence[Any]:
+    def kernel(*read: Any) -> Any:
         masks = read[_dropout_place()] if _drops(attrs) else None
         every = wanted or [[True] * len(v) if isinstance(v, (list, tuple)) else [True] for v in read[:3]]
         return gradient_of(op, _forward(attrs, masks), every)(*read)
@@ -116,15 +114,18 @@ def rnn_grad(attrs: Mapping[str, Any], specs: Any) -> Callable[..., Sequence[Any
     return kernel
 
 
+@override("rnn_grad", "jax")
+def rnn_grad(attrs: Mapping[str, Any], specs: Any) -> Kernel:
+    """The gradients of a network."""
+    return _gradients(attrs, attrs["wanted"])
+
+
 @override("rnn_grad_grad", "jax")
 def rnn_grad_grad(attrs: Mapping[str, Any], specs: Any) -> Kernel | None:
     """The gradients of those."""
     op = registry.by_type("rnn").grad_op
     assert op is not None
-    if not attrs["wanted"]:
-        return None
-    first = rnn_grad({**attrs, "wanted": None}, ())
-    return gradient_of(op, first, attrs["wanted"])
+    return gradient_of(op, _gradients(attrs, None), attrs["wanted"]) if attrs["wanted"] else None
 
 
 def _dropout_place() -> int:
