@@ -14,6 +14,7 @@ HOST = {
     "segment_pool": "as many segments as the last number says",
     "unique": "as many results as distinct elements",
     "unique_consecutive": "as many results as runs",
+    "viterbi_decode": "paths are as long as the longest sequence",
     "where_index": "as many rows as elements that are not zero",
 }
 """By type: what the shapes of its results depend on."""
