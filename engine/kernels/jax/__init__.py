@@ -27,7 +27,7 @@ def make() -> Backend:
     # float32 means float32, also where less is faster
     jax.config.update("jax_default_matmul_precision", os.environ.get(PRECISION) or "highest")
     # What cannot be said with jax.numpy, or what XLA has better; registered when imported.
-    from . import (
+    from . import (  # noqa: F401
         boxes,
         complex_parts,
         convolution,
@@ -40,7 +40,7 @@ def make() -> Backend:
         recurrent,
         rows,
         xla,
-    )  # noqa: F401
+    )
 
     if os.environ.get(DEVICE):
         jax.config.update("jax_default_device", devices.device(os.environ[DEVICE]))
