@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from contextlib import ExitStack
 from typing import Any, TextIO
 
@@ -13,6 +14,9 @@ from gradtool.engine.core.state import progress
 
 AFTER = 1.0
 """Seconds that a command may take before it says how far it is."""
+
+_ENOUGH = 5
+"""Of what is counted, so many say how fast it goes."""
 
 _TICKS = 5
 """Times a second that it is drawn."""
@@ -59,6 +63,7 @@ class Progress:
         self._drawn: Any = None
         self._over = False
         self._bars: dict[str, Any] = {}
+        self._begun: dict[str, tuple[float, int]] = {}
 
     def __call__(self, what: str, done: int, total: int | None) -> None:
         """Take what is told; drawing takes place elsewhere."""
@@ -84,6 +89,7 @@ class Progress:
                 BarColumn(24),
                 MofNCompleteColumn(),
                 TimeElapsedColumn(),
+                TextColumn("{task.fields[pace]}", markup=False),
                 console=console,
                 transient=True,
                 refresh_per_second=_TICKS,
@@ -98,8 +104,11 @@ class Progress:
         told = self._told or {"working": (0, None)}
         for what, (done, total) in told.items():
             if what not in self._bars:
-                self._bars[what] = self._drawn.add_task(what, total=total)
-            self._drawn.update(self._bars[what], completed=done, total=total)
+                self._bars[what] = self._drawn.add_task(what, total=total, pace="")
+                self._begun[what] = time.monotonic(), done
+            begun, before = self._begun[what]
+            told_pace = pace(done - before, time.monotonic() - begun, None if total is None else total - done)
+            self._drawn.update(self._bars[what], completed=done, total=total, pace=told_pace)
 
     def stop(self) -> None:
         """Take it away, and leave the terminal as it was."""
@@ -109,6 +118,18 @@ class Progress:
             self.beside.target.flush()
             drawn.stop()
             self.beside.target = self._stream
+
+
+def pace(done: int, seconds: float, left: int | None) -> str:
+    """How fast something goes and how long what is left will take, once enough of it is done to say so.
+
+    >>> pace(100, 8.0, 1500)
+    '12.5/s, 0:02:00 left'
+    """
+    if done < _ENOUGH or seconds <= 0 or not left:
+        return ""
+    whole = round(left * seconds / done)
+    return f"{done / seconds:.3g}/s, {whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02} left"
 
 
 def begin(ascii: bool = False) -> ExitStack:

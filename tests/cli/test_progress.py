@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from gradtool.cli.progress import Progress
+from gradtool.cli.progress import Progress, pace
 from gradtool.engine.core.progress import counted
 from gradtool.engine.core.state import progress
 from tests.cli.conftest import Run, Write
@@ -56,6 +56,11 @@ def test_what_is_counted_is_told_before_each_and_in_the_end() -> None:
     assert list(counted("steps", "ab")) == ["a", "b"]
 
 
+def test_how_fast_it_goes_is_told_once_it_can_be_known() -> None:
+    assert pace(4, 1.0, 100) == pace(100, 1.0, 0) == pace(100, 1.0, None) == ""
+    assert pace(10, 4.0, 20_000) == "2.5/s, 2:13:20 left"
+
+
 @pytest.mark.parametrize(
     ("command", "what"),
     [
@@ -66,12 +71,13 @@ def test_what_is_counted_is_told_before_each_and_in_the_end() -> None:
         (("doctor",), ("asking why", 0, None)),
         (("why", "--backward", "each"), ("distinct backward passes", 1, 1)),
         (("report", "--md", "r.md"), ("asking backward", 0, None)),
+        (("sweep", "nan", "--seeds", "0..2"), ("points", 3, 3)),
     ],
 )
 def test_what_commands_tell(gradtool: Run, model: Write, command: tuple[str, ...], what: tuple[Any, ...]) -> None:
-    name, *options = command
     file = model(TRAINING)
-    assert what in told(lambda: gradtool(name, file, *options))
+    asked = command[:2] if command[0] == "sweep" else command[:1]
+    assert what in told(lambda: gradtool(*asked, file, *command[len(asked) :]))
 
 
 def test_programs_tell_their_runs(gradtool: Run, model: Write) -> None:

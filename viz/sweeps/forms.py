@@ -11,6 +11,8 @@ from gradtool.models.sweeps.journal import line
 from gradtool.models.sweeps.sweep import Swept
 
 from .long_form import to_csv, to_parquet
+from .page import html
+from .picture import svg
 
 
 def to_lines(answer: Swept) -> str:
@@ -22,6 +24,8 @@ FORMS: Final[dict[str, Callable[[Swept], str | bytes]]] = {
     ".jsonl": to_lines,
     ".csv": to_csv,
     ".parquet": to_parquet,
+    ".svg": svg,
+    ".html": html,
 }
 """Ending of a file -> what is written to it."""
 
