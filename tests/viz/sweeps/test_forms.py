@@ -40,3 +40,26 @@ def test_lines_and_tables_have_every_point(swept: Swept, folder: Path) -> None:
     table = parquet.read_table(io.BytesIO(content))
     assert (table.num_rows, table.column_names) == (32, head)
     assert set(table["set.scale"].to_pylist()) == {"1", "2"}
+
+
+def test_pictures_show_what_there_is(asked: Asked, swept: Swept) -> None:
+    from xml.etree import ElementTree
+
+    text = FORMS[".svg"](swept)
+    assert isinstance(text, str)
+    assert text == FORMS[".svg"](swept)
+    ElementTree.fromstring(text)
+    for words in ("16 points: 12 ok · 4 finding", "median ‖g‖ over scale", "‖g‖ over the points", "‖g‖ of each point"):
+        assert words in text
+    verdicts = FORMS[".svg"](asked("nan", data="data.npz", batches=(24,)))
+    assert isinstance(verdicts, str)
+    assert verdicts.count("<rect") == 1 + 4
+    assert "‖g‖" not in verdicts
+
+
+def test_the_page_lists_the_points_to_look_at(swept: Swept) -> None:
+    page = FORMS[".html"](swept)
+    assert isinstance(page, str)
+    assert "Points to look at" in page
+    assert all(row["key"] in page for row in swept.rows if row["status"] != "ok")
+    assert "<script" not in page

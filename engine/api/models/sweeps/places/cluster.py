@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 SECONDS: Final = 1.0
 """What a group of points is to take."""
+WAIT: Final = "10s"
+"""How long a scheduler may take to answer."""
 _AHEAD: Final = 2
 """Groups for each worker that are on their way."""
 _LOST: Final = "KilledWorker"
@@ -126,6 +128,8 @@ class Cluster:
             self._carried += len(rows)
             yield rows
             return
+        if future.status != "error":  # nobody cancels it but us, and then it is not waited for
+            raise CommandError("the scheduler was lost", "--results FILE with --resume goes on with what was done")
         error = future.exception()
         if type(error).__name__ != _LOST:
             raise error
@@ -170,7 +174,7 @@ def cluster(means: Means, spec: Spec, axes: Axes, jobs: int) -> Iterator[Cluster
     }
     with _client(means.scheduler, jobs) as client:
         if means.scheduler is not None:
-            for worker, versions in client.run(content.versions).items():
+            for worker, versions in _versions(client).items():
                 content.must_agree(job["versions"], versions, worker)
         try:
             yield Cluster(client, job, spec)
@@ -179,6 +183,18 @@ def cluster(means: Means, spec: Spec, axes: Axes, jobs: int) -> Iterator[Cluster
                 end_processes(sweep)
             else:
                 client.run(end_processes, sweep, on_error="ignore")
+
+
+def _versions(client: Any) -> dict[str, dict[str, str]]:
+    """Worker -> its versions.
+
+    Raises:
+        CommandError: gradtool is not installed at a worker.
+    """
+    try:
+        return dict(client.run(content.versions))
+    except ImportError as error:
+        raise CommandError(f"a worker cannot import gradtool: {error}", "pip install gradtool there") from None
 
 
 @contextmanager
@@ -196,7 +212,7 @@ def _client(scheduler: str | None, jobs: int) -> Iterator[Any]:
             yield local
         return
     try:
-        remote = distributed.Client(scheduler, timeout="10s", set_as_default=False)
+        remote = distributed.Client(scheduler, timeout=WAIT, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise CommandError(f"--scheduler {scheduler}: no scheduler answers there ({error})") from None
     with remote:
