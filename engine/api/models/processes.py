@@ -112,6 +112,8 @@ class Process:
         if not self.runs:
             import subprocess  # of no use where what came of models is known already
 
+            if self._process is not None:
+                self._left(self._process)  # it has ended unasked
             # What a library has set behind Python's back (readline: COLUMNS) is no part of the environment.
             own: dict[str, Any] = {
                 "env": dict(os.environ),
