@@ -65,16 +65,28 @@ class Executor:
     Args:
         place: accepted for compatibility; this version runs on the CPU.
         backend: the name of what its programs are computed on; what is in use now if None.
+        mesh: the devices to spread them over, ``"data=4,model=2"`` or sizes by name of axis; one device if None.
+        shards: for patterns of parameters' names, the axis of the mesh (or None) for each dimension.
 
     Raises:
-        BackendError: there is no such backend, or what it needs is not installed.
+        BackendError: there is no such backend, what it needs is not installed, or there are too few devices.
+        UsageError: the mesh has other axes (a ValueError).
 
     Plans are cached in the program under what is fed and fetched, and made anew when the program changes.
     """
 
-    def __init__(self, place: Any = None, *, backend: str | None = None) -> None:
+    def __init__(
+        self,
+        place: Any = None,
+        *,
+        backend: str | None = None,
+        mesh: str | Mapping[str, int] | None = None,
+        shards: Mapping[str, Sequence[str | None]] | None = None,
+    ) -> None:
         self.place = place
         self.backend = current() if backend is None else backend_called(backend)
+        if mesh is not None:
+            self.backend = self.backend.spread(mesh, shards)
         self._closed = False
 
     def close(self) -> None:

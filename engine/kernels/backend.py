@@ -151,6 +151,21 @@ class Backend:
             )
         yield
 
+    def spread(
+        self, mesh: str | Mapping[str, int], shards: Mapping[str, Sequence[str | None]] | None = None
+    ) -> Backend:
+        """This backend over several devices.
+
+        Args:
+            mesh: sizes of its axes by name, or ``data=4,model=2``.
+            shards: what lies along which axis, by patterns for names of parameters.
+
+        Raises:
+            BackendError: it computes on one device, or there are not as many.
+            UsageError: such axes are not known (a ValueError).
+        """
+        raise BackendError(f"backend {self.name!r} computes on one device", hint="backend='jax' spreads over several")
+
     def loaded(self, values: dict[str, Any], names: Iterable[str]) -> None:
         """Have the *values* of these names where plans run; they are changed in place."""
         for name in names:

@@ -1,9 +1,10 @@
-"""JAX before it is imported: programs of tests run once, so that compiling them well does not pay."""
+"""JAX before it is imported: programs of tests run once, so that compiling them well does not pay; and the CPU as eight devices."""
 
 from __future__ import annotations
 
 import os
 
+DEVICES = "--xla_force_host_platform_device_count=8"
 QUICK = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 
-os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {QUICK}".strip()
+os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {QUICK} {DEVICES}".strip()

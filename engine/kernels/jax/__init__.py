@@ -34,6 +34,7 @@ def make() -> Backend:
         devices,
         disk,
         factors,
+        hosts,
         order,
         pooling,
         pytrees,
@@ -42,6 +43,7 @@ def make() -> Backend:
         xla,
     )
 
+    hosts.connect()  # before JAX looks for devices
     if os.environ.get(DEVICE):
         jax.config.update("jax_default_device", devices.device(os.environ[DEVICE]))
     disk.keep_compiled_code()

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .hosted import BLOCK, looked_into
+from .mesh import Mesh
 from .part import HostedPart, Part, TracedPart, Untraceable, carried_out, tracing
 
 Look = Callable[[Any, Sequence[Any], Sequence[Any]], Any]
@@ -41,11 +42,13 @@ class Compilation:
     Args:
         plan: what to compile.
         look: what else to compute.
+        mesh: the devices that it is spread over; None for one.
     """
 
-    def __init__(self, plan: Any, look: Look | None = None) -> None:
+    def __init__(self, plan: Any, look: Look | None = None, mesh: Mesh | None = None) -> None:
         self.plan = plan
         self.look = look
+        self.mesh = mesh
         self._parts: list[Part] | None = None
         self._changing = threading.Lock()
 
@@ -58,6 +61,9 @@ class Compilation:
         if tracing.get():
             carried_out(self.plan, range(len(self.plan.instructions)), regs)
             return []
+        if self.mesh is not None:
+            for r in self.plan.feeds.values():
+                regs[r] = self.mesh.put(regs[r], self.mesh.of_feed(regs[r].shape))
         if self._parts is None:
             with self._changing:
                 if self._parts is None:
@@ -91,7 +97,7 @@ class Compilation:
         return [*parts, *self._compiled(start, len(self.plan.instructions))]
 
     def _compiled(self, start: int, stop: int) -> list[Part]:
-        return [TracedPart(self.plan, range(start, stop), self.look)] if stop > start else []
+        return [TracedPart(self.plan, range(start, stop), self.look, self.mesh)] if stop > start else []
 
     def _divided(self, part: Part, stop: Untraceable) -> list[Part]:
         """*part* without the instruction that wants values, for this run and the later ones."""

@@ -15,6 +15,7 @@ from ...core.rows import RowArray
 from ...ops.opdef import Trait
 from ...ops.refusals import collecting
 from .hosted import WANTS_VALUES, NeedsValues
+from .mesh import Mesh
 from .pytrees import Refused, dense
 
 Seen = list[tuple[int, Any]]
@@ -98,8 +99,10 @@ class TracedPart(Part):
     (*donated*), as long as nothing can fail behind it: what a scope holds must survive an error.
     """
 
-    def __init__(self, plan: Any, span: range, look: Any) -> None:
+    def __init__(self, plan: Any, span: range, look: Any, mesh: Mesh | None = None) -> None:
         super().__init__(plan, span, look)
+        self.mesh = mesh
+        self._names = {r: name for name, r in plan.stores.items()}
         stored = {plan.loads[name]: r for name, r in plan.stores.items() if name in plan.loads}
         is_last = span.stop == len(plan.instructions)
         self.donated = [r for r in self.dead if is_last and stored.get(r) in self.outs]
@@ -158,8 +161,16 @@ class TracedPart(Part):
         return outputs, refused, wrong, seen
 
     def _given(self, register: int, value: Any) -> Any:
-        """What leaves the function: of what leaves the plan, whole tables."""
-        return dense(value) if register in self._results and isinstance(value, RowArray) else value
+        """What leaves the function: of what leaves the plan, whole tables; on a mesh, where it belongs there."""
+        if register not in self._results:
+            return value
+        if isinstance(value, RowArray):
+            value = dense(value)
+        if self.mesh is None or not isinstance(value, jax.Array):
+            return value
+        name = self._names.get(register)
+        where = self.mesh.whole if name is None else self.mesh.of_parameter(name, value.shape)
+        return jax.lax.with_sharding_constraint(value, where)
 
 
 def _references(arrays: Sequence[Any]) -> int:

@@ -14,6 +14,7 @@ from ..backend import Backend, Compiled, Kernel
 from ..choice import reference
 from . import devices
 from .compilation import Compilation, Look
+from .mesh import Mesh, axes_of
 from .separate import SeparateKernel
 
 
@@ -23,9 +24,16 @@ class XlaBackend(Backend):
     passes = frozenset({"prune"})  # XLA folds and frees by itself
     has_settings = True
 
-    def __init__(self, name: str, chain: tuple[str, ...]) -> None:
+    def __init__(self, name: str, chain: tuple[str, ...], mesh: Mesh | None = None) -> None:
         super().__init__(name, jax.numpy, chain)
         self.eager = reference()
+        self.mesh = mesh
+
+    def spread(
+        self, mesh: str | Mapping[str, int], shards: Mapping[str, Sequence[str | None]] | None = None
+    ) -> XlaBackend:
+        over = Mesh(axes_of(mesh) if isinstance(mesh, str) else mesh, shards)
+        return type(self)(f"{self.name} on {over.name}", self.chain, over)
 
     def until(self, begin: int, end: Any, state: Any, step: Callable[[Any, Any], tuple[Any, Any]]) -> Any:
         def going(carried: Any) -> Any:
@@ -67,12 +75,14 @@ class XlaBackend(Backend):
             look: what else to compute: called while tracing with every instruction, what it reads and what it gives;
                 the compiled plan returns what it made of them.
         """
-        return Compilation(plan, look)
+        return Compilation(plan, look, self.mesh)
 
     def loaded(self, values: dict[str, Any], names: Iterable[str]) -> None:
         for name in names:
             value = values[name]
-            if not isinstance(value, jax.Array):
+            if self.mesh is not None:
+                values[name] = self.mesh.put(value, self.mesh.of_parameter(name, value.shape))
+            elif not isinstance(value, jax.Array):
                 values[name] = jax.numpy.array(value)  # a copy: what others hold must not be overwritten by a later run
 
     def kept(self, value: Any) -> bool:
