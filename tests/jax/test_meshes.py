@@ -113,7 +113,7 @@ def test_what_is_no_mesh_is_refused(mesh: str) -> None:
 
 
 def test_a_mesh_needs_devices_and_a_backend_that_has_them() -> None:
-    with pytest.raises(BackendError, match="takes 64 devices, and JAX sees 8 .cpu."):
+    with pytest.raises(BackendError, match="takes 64 devices, and JAX sees 8"):
         paddle.static.Executor(backend="jax", mesh="data=64")
     with pytest.raises(BackendError, match="'numpy' computes on one device"):
         paddle.static.Executor(backend="numpy", mesh="data=2")

@@ -33,7 +33,7 @@ def axes_of(text: str) -> dict[str, int]:
         if found is None or int(found[2]) < 1 or found[1] in axes or found[1] not in (DATA, MODEL):
             raise UsageError(
                 f"a mesh is {DATA}=N, {MODEL}=N or both, but received {text!r}",
-                hint=f"{DATA}=8 spreads the rows of what is fed over 8 devices; {DATA}=4,{MODEL}=2 columns of weights, too",
+                hint=f"{DATA}=8 spreads rows of feeds over 8 devices; {DATA}=4,{MODEL}=2 columns of weights, too",
             )
         axes[found[1]] = int(found[2])
     return axes
