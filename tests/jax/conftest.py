@@ -1,4 +1,4 @@
-"""JAX before it is imported: programs of tests run once, so compiling them well does not pay; the CPU is eight devices."""
+"""JAX before it is imported: programs run once, so compiling them well does not pay; the CPU is eight devices."""
 
 from __future__ import annotations
 
