@@ -9,8 +9,11 @@ import click
 from ..asking import exit_option, judged
 from ..computing import device_options
 from ..context import Output, backward_options, loading_options, output_options
+from ..meshes import mesh_option, on_replicas
 
 _PICTURES = ("svg", "html")
+_OF_TWO = ("checkpoints", "values", "resources", "backend", "against", "write_golden")
+"""Options that are about two sides."""
 
 
 def _outputs(command: Any) -> Any:
@@ -28,6 +31,7 @@ def _outputs(command: Any) -> Any:
 @click.option("--resources", is_flag=True, help="Measure what one step takes: operators, bytes kept, time.")
 @click.option("--backend", metavar="NAME", help="What the kernels run on, of BEFORE or of both.")
 @click.option("--against", metavar="BACKEND", help="What those of AFTER run on; one MODEL is compared with itself.")
+@mesh_option
 @click.option("--write-golden", metavar="FILE.gt.txt", help="Write the graph of AFTER as text that can be reviewed.")
 @exit_option()
 @_outputs
@@ -43,14 +47,22 @@ def command(**values: Any) -> int:
     gradtool diff dumped/ model.py
     gradtool diff hunt.jsonl model.py --values
     gradtool diff model.py@main -o changes.svg
-    gradtool diff model.py --backend numpy --against numba
+    gradtool diff model.py --backend numpy --against jax
+    gradtool diff train.py --mesh data=8
 
     A side is a MODEL, FILE@REVISION for a file as git holds it, a saved program, a file of --write-golden, a folder of
     gradtool dump or dump_backward_graph_path, or a session that gradtool debug has saved. Of a file that backpropagates
     several losses each is compared, unless --backward says which. Names of files, lines and numbers in the names of
     operators count for nothing.
+
+    With --mesh, one step of MODEL is computed as N processes of a data-parallel training would, each on its part of the
+    rows: which operator then computes something else (batch normalisation, a mean over what is not as much in each
+    part), which draws the same random numbers everywhere, and which gradient nobody sums.
     """
     out = Output.take(values)
+    mesh = values.pop("mesh")
+    if mesh is not None:
+        return on_replicas(mesh, values, out, _OF_TWO)
     from gradtool.models.loader import Request
     from gradtool.models.questions.diff import Diff
     from gradtool.models.wording import command_line

@@ -14,9 +14,14 @@ from gradtool.models.errors import CommandError
 from ..asking import ask, exit_option, judged, must_be_one
 from ..context import Output, model_options, output_options
 from ..files import Content, make_folder, write_all
+from ..meshes import mesh_option, on_replicas
 
 if TYPE_CHECKING:
     from gradtool.models.questions.over_time import Training
+
+
+_OF_ONE_DEVICE = ("by", "worst", "histogram", "tensorboard", "steps")
+"""Options that do not go with --mesh."""
 
 
 @click.command("stats")
@@ -26,6 +31,7 @@ if TYPE_CHECKING:
 @click.option("--histogram", is_flag=True, help="Add how many elements are of each order of magnitude.")
 @click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name.")
 @click.option("--tensorboard", metavar="DIR", help="With --steps: write an event file for TensorBoard into DIR.")
+@mesh_option
 @exit_option()
 @partial(output_options, more=("csv", "svg"))
 def command(**values: Any) -> int:
@@ -34,6 +40,7 @@ def command(**values: Any) -> int:
     \b
     gradtool stats model.py --worst 10
     gradtool stats model.py --by layer --histogram
+    gradtool stats model.py --mesh data=8
 
     With --steps, how all of this goes over the steps of a training, and what began at which step:
 
@@ -43,6 +50,9 @@ def command(**values: Any) -> int:
     gradtool stats train.py --steps 50 -o steps.parquet --tensorboard runs/first
     """
     out = Output.take(values)
+    mesh = values.pop("mesh")
+    if mesh is not None:
+        return on_replicas(mesh, {**values, "params": (), "no_grad": ()}, out, _OF_ONE_DEVICE)
     if values["steps"] is not None:
         return _over_time(values, out)
     folder, form = values.pop("tensorboard"), _form(out)

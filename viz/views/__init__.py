@@ -20,6 +20,7 @@ VIEWS: Final = {
     "Comparison": "gradcheck",
     "Verdicts": "why",
     "Differences": "diff",
+    "OnReplicas": "replicas",
     "CallList": "calls",
     "Flows": "flow",
     "Swept": "sweep",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from gradtool import _lazy
-from gradtool.engine.core import names, state
+from gradtool.engine.core import across, names, state
 from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, UsageError, did_you_mean
 from gradtool.engine.core.spec import dtype as convert_np_dtype_to_dtype_
 
@@ -37,6 +37,7 @@ __all__ = [
 
 def seed(seed: int) -> None:
     """Start the stream of random numbers anew."""
+    across.asked.seed = int(seed)
     state.random.reset(int(seed) + state.random.shift)
 
 

@@ -8,7 +8,7 @@ import gradtool
 from gradtool._arguments import tensor
 from gradtool._dispatch import apply
 from gradtool._images import FLOATS, LAYOUTS
-from gradtool.engine.core import state
+from gradtool.engine.core import across, state
 from gradtool.engine.core.errors import UsageError
 
 from . import functional as F
@@ -134,6 +134,8 @@ class SyncBatchNorm(_BatchNormBase):
         super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, None, name)
 
     def forward(self, x: Any) -> Any:
+        if across.asked.noting and self.weight is not None:
+            across.asked.synchronised.add(self.weight.name)
         return super().forward(x)
 
     @classmethod

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradtool.autograd import PyLayer
+from gradtool.distributed import all_reduce
 from gradtool.distributed.fleet.meta_parallel import ColumnParallelLinear, RowParallelLinear
 
 ColumnSequenceParallelLinear = ColumnParallelLinear
@@ -13,12 +14,16 @@ RowSequenceParallelLinear = RowParallelLinear
 
 def fused_allreduce_gradients(parameter_list: Any, hcg: Any) -> None:
     """Sum gradients over all processes: with one they stay as they are."""
+    for parameter in parameter_list:
+        if parameter.grad is not None:
+            all_reduce(parameter.grad)
 
 
 def fused_allreduce_gradients_with_group(
     parameter_list: Any, group: Any, bucket_size: int = 134217728, scale: Any = None
 ) -> None:
     """As :func:`fused_allreduce_gradients`."""
+    fused_allreduce_gradients(parameter_list, None)
 
 
 def broadcast_dp_parameters(model: Any, hcg: Any, fuse_params: bool = True) -> None:

@@ -1,0 +1,379 @@
+"""Each operator of a run, computed on what every replica has: which gives something else than on the whole batch.
+
+Operators are judged one by one. Each replica gets its part of what the run on one device computed, so an operator is
+not blamed for what came before it: batch normalisation over fewer rows, a mean over labels that are not as many in each
+part, the same random numbers everywhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...core.source import Location
+from ...ops import registry
+from ...ops.opdef import Trait
+from ...runs.timeline import Entry, FixedOperand, Timeline
+from .layout import APART, ROWS, SAME, SHARE, Layout, layout_of
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An operator that computes something else on parts of the rows.
+
+    Attributes:
+        op: its name.
+        part: forward or backward.
+        slot: its first result that is different.
+        kind: ``differs``, or ``same numbers`` where every replica draws the same.
+        apart: the largest difference, as a part of the largest element; None where shapes differ.
+        loc: the user's line.
+        layer: the layer it belongs to, or empty.
+    """
+
+    op: str
+    part: str
+    slot: str
+    kind: str
+    apart: float | None
+    loc: Location
+    layer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterGradient:
+    """The gradient of a parameter, on each replica.
+
+    Attributes:
+        name: of the parameter.
+        state: ``right`` once it is averaged; ``same`` everywhere already; ``scaled`` by :attr:`factor`; ``apart`` from
+            that of the whole batch; ``not summed``: the script exchanges others and not this one; ``unknown``.
+        factor: of the mean over the replicas.
+        norm: of the gradient of the whole batch.
+        norms: on each replica, before anything is exchanged; empty where that is not known.
+    """
+
+    name: str
+    state: str
+    factor: float
+    norm: float
+    norms: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Replicas:
+    """A step as several replicas would compute it.
+
+    Attributes:
+        count: how many there are.
+        rows: of the batch.
+        findings: the operators that differ by themselves, in the order of execution.
+        gradients: of the parameters.
+        compared: operators that were computed on every replica.
+        unasked: operators that could not be, by name.
+        exchanged: whether the script says itself which gradients are averaged.
+    """
+
+    count: int
+    rows: int
+    findings: Sequence[Finding]
+    gradients: Sequence[ParameterGradient]
+    compared: int
+    unasked: Sequence[str]
+    exchanged: bool = False
+
+    @property
+    def wrong(self) -> list[ParameterGradient]:
+        """The gradients that no operator above explains, and that are not right either."""
+        return [g for g in self.gradients if g.state in ("not summed", "scaled")]
+
+
+class NoRows(ValueError):
+    """The batch cannot be shared out."""
+
+
+def compare(
+    run: Timeline,
+    count: int,
+    *,
+    exchanged: Collection[str] = (),
+    exchanged_values: Collection[bytes] = (),
+    synchronised: Collection[str] = (),
+    seeded: bool = False,
+) -> Replicas:
+    """Compute each operator of *run* on *count* replicas.
+
+    Args:
+        exchanged: names of parameters whose gradients the script has averaged.
+        exchanged_values: of gradients that it exchanges by hand, :func:`fingerprint`. Where nothing is found to be
+            exchanged, all gradients are taken to be averaged.
+        synchronised: names of the scales of batch normalisations that take the statistics of all rows.
+        seeded: whether the script seeds the random numbers of every replica alike.
+
+    Raises:
+        NoRows: there are no data, or their rows cannot be shared out evenly.
+    """
+    found = _Comparing(run, count, set(synchronised), seeded).replicas()
+    named = {g.name for g in found.gradients if _names(run, g.name) & set(exchanged)}
+    by_hand = {g.name for g in found.gradients if _value(run, g.name) in exchanged_values}
+    if not named | by_hand:
+        return found
+    gradients = [
+        replace(g, state="not summed") if g.state == "right" and g.name not in named | by_hand else g
+        for g in found.gradients
+    ]
+    return replace(found, gradients=gradients, exchanged=True)
+
+
+def fingerprint(array: Any) -> bytes:
+    """What tells an array from others, to the bit."""
+    array = np.ascontiguousarray(array)
+    return hashlib.blake2b(array.tobytes(), digest_size=16, person=str(array.shape).encode()[:16]).digest()
+
+
+def _names(run: Timeline, name: str) -> set[str]:
+    number = run.results[name]
+    assert number is not None
+    value = run.values[number]
+    return {n.removesuffix("@GRAD") for n in (value.name, *value.names)}
+
+
+def _value(run: Timeline, name: str) -> bytes:
+    number = run.results[name]
+    assert number is not None
+    return fingerprint(run.store.get(number))
+
+
+class _Comparing:
+    def __init__(self, run: Timeline, count: int, synchronised: set[str], seeded: bool) -> None:
+        self.run = run
+        self.count = count
+        self.synchronised = synchronised
+        self.seeded = seeded
+        self.layouts: dict[int, Layout] = {}
+        self.of_parameters: set[int] = set()
+        self.findings: list[Finding] = []
+        self.unasked: list[str] = []
+        self.compared = 0
+        self.numbers = {id(run.store.get(n)): n for n in range(len(run.values)) if n in run.store}
+        """Of the arrays that are values of the run."""
+        self.rows = self._rows()
+
+    def replicas(self) -> Replicas:
+        for entry in self.run.entries:
+            self._entry(entry)
+        gradients = [
+            self._gradient(name, number)
+            for name, number in self.run.results.items()
+            if number is not None and self._array(number) is not None
+        ]
+        return Replicas(self.count, self.rows, self.findings, gradients, self.compared, self.unasked)
+
+    # -- values -----------------------------------------------------------------------------------------------------
+
+    def _array(self, number: int) -> Any:
+        value = self.run.store.get(number)
+        return value if hasattr(value, "shape") and hasattr(value, "dtype") else None
+
+    def _rows(self) -> int:
+        """How many rows the batch has: the first dimension of what meets parameters and is not made of any."""
+        of_parameters = {n for n, v in enumerate(self.run.values) if v.role == "parameter"}
+        firsts: Counter[int] = Counter()
+        for entry in self.run.entries[: self.run.begin]:
+            inputs = [n for n in entry.inputs if n >= 0]
+            if not any(n in of_parameters for n in inputs):
+                continue
+            of_parameters.update(entry.made)
+            for number in inputs:
+                array = self._array(number)
+                if number not in of_parameters and array is not None and array.ndim:
+                    firsts[array.shape[0]] += array.size
+        if not firsts:
+            raise NoRows("the run reads no data whose rows could be shared out")
+        ((rows, _),) = firsts.most_common(1)
+        if rows % self.count:
+            raise NoRows(f"{rows} rows cannot be shared out evenly to {self.count} replicas")
+        return rows
+
+    def _layout(self, number: int) -> Layout:
+        found = self.layouts.get(number)
+        if found is None:  # there before the run
+            value, array = self.run.values[number], self._array(number)
+            is_data = value.role != "parameter" and not value.name.endswith("@GRAD")
+            by_rows = is_data and array is not None and array.ndim and array.shape[0] == self.rows
+            found = self.layouts[number] = Layout(ROWS if by_rows else SAME)
+            if value.role == "parameter":
+                self.of_parameters.add(number)
+        return found
+
+    # -- operators --------------------------------------------------------------------------------------------------
+
+    def _entry(self, entry: Entry) -> None:
+        inputs = [n for n in entry.inputs if n >= 0]
+        layouts = [self._layout(n) for n in inputs]
+        if any(n in self.of_parameters for n in inputs):
+            self.of_parameters.update(entry.made)
+        outs = [n for _, n in entry.outs if n >= 0]
+        if self._is_synchronised(entry):
+            self._as_it_is(outs, self._factor(entry))
+        elif not any(x.kind != SAME or x.factor != 1 for x in layouts) and not self._spreads(entry):
+            self._from_constants(entry, outs)
+        else:
+            self._computed(entry, outs, began=all(x.kind != APART for x in layouts))
+        for number in entry.sums:
+            self._sum(number)
+
+    def _spreads(self, entry: Entry) -> bool:
+        """Whether the result has the shape of something that lies by rows: the gradient of a mean over them."""
+        return any(self._fixed(o.value).kind == ROWS for o in entry.operands if isinstance(o, FixedOperand))
+
+    def _fixed(self, value: Any) -> Layout:
+        """How what is read for its shape alone lies: as the value of the run that it is."""
+        if not isinstance(value, np.ndarray):
+            return Layout(SAME)
+        number = self.numbers.get(id(value))
+        if number is not None:
+            found = self._layout(number)
+            return Layout(found.kind, 1.0, found.axis) if found.kind in (ROWS, SAME) else Layout(SAME)
+        return Layout(ROWS if value.ndim and value.shape[0] == self.rows else SAME)
+
+    def _is_synchronised(self, entry: Entry) -> bool:
+        if not self.synchronised or "batch_norm" not in entry.type:
+            return False
+        names = {name for n in entry.inputs if n >= 0 for name in (self.run.values[n].name, *self.run.values[n].names)}
+        return bool(names & self.synchronised)
+
+    def _as_it_is(self, numbers: Sequence[int], factor: float = 1.0) -> None:
+        """What came out of the whole batch is taken to be what the replicas would have."""
+        for number in numbers:
+            array = self._array(number)
+            by_rows = array is not None and array.ndim and array.shape[0] == self.rows
+            self.layouts[number] = Layout(ROWS, factor) if by_rows else Layout(SAME)
+
+    def _from_constants(self, entry: Entry, outs: Sequence[int]) -> None:
+        """Data that the script makes have the rows of the batch; what is made of parameters is the same everywhere."""
+        if any(n in self.of_parameters for n in entry.made):
+            self.layouts.update(dict.fromkeys(outs, Layout(SAME)))
+        else:
+            self._as_it_is(outs)
+
+    def _computed(self, entry: Entry, outs: Sequence[int], *, began: bool) -> None:
+        if _draws(entry):
+            self._drawn(entry, outs, began)
+            return
+        parts = self._parts(entry)
+        if parts is None:
+            self.unasked.append(entry.name)
+            self._as_it_is(outs)
+            return
+        self.compared += 1
+        factor = self._factor(entry)
+        finding: Finding | None = None
+        for place, (slot, number) in enumerate(entry.outs):
+            whole = self._array(number) if number >= 0 else None
+            theirs = [p[place] for p in parts]
+            if whole is None or any(not hasattr(t, "shape") for t in theirs):
+                continue
+            if 0 in whole.shape:  # nothing but a shape
+                self._as_it_is([number])
+                continue
+            found = layout_of(whole, theirs)
+            if found.kind == APART and began and finding is None:
+                finding = self._finding(entry, slot, "differs", _apart(whole, theirs))
+            if found.kind == APART and not found.locals:
+                self._as_it_is([number], factor)
+            else:
+                self.layouts[number] = found
+        if finding is not None:
+            self.findings.append(finding)
+
+    def _drawn(self, entry: Entry, outs: Sequence[int], began: bool) -> None:
+        """Replicas draw numbers of their own, unless all of them begin with the same seed."""
+        self._as_it_is(outs, self._factor(entry))
+        by_rows = any(self.layouts[n].kind == ROWS for n in outs)
+        own = bool(getattr(entry.origin, "attrs", {}).get("seed"))
+        if by_rows and began and (own or self.seeded):
+            self.findings.append(self._finding(entry, entry.outs[0][0], "same numbers", None))
+
+    def _factor(self, entry: Entry) -> float:
+        """By how much the gradients that an operator reads are larger on the replicas."""
+        return max((self._layout(n).factor for n in entry.inputs if n >= 0), default=1.0)
+
+    def _finding(self, entry: Entry, slot: str, kind: str, apart: float | None) -> Finding:
+        return Finding(entry.name, entry.part, slot, kind, apart, entry.loc, entry.layer)
+
+    def _parts(self, entry: Entry) -> list[Sequence[Any]] | None:
+        """What each replica computes; None where that cannot be asked."""
+        if entry.kernel is None or entry.fixed:
+            return None
+        found: list[Sequence[Any]] = []
+        for replica in range(self.count):
+            operands = [self._operand(o, replica) for o in entry.operands]
+            try:
+                with np.errstate(all="ignore"):
+                    found.append(list(entry.kernel(*operands)))
+            except Exception:  # a shape of the whole batch that the script has written down: told as not asked
+                return None
+        return found if all(len(f) == len(entry.outs) for f in found) else None
+
+    def _operand(self, operand: Any, replica: int) -> Any:
+        if isinstance(operand, list):
+            return [self._operand(o, replica) for o in operand]
+        if isinstance(operand, FixedOperand):  # of which the shape alone is read
+            return self._fixed(operand.value).part(operand.value, replica, self.count)
+        if type(operand) is not int:
+            return operand
+        array = self._array(operand)
+        return self.run.store.get(operand) if array is None else self._layout(operand).part(array, replica, self.count)
+
+    def _sum(self, number: int) -> None:
+        summands = self.run.values[number].parts
+        whole = self._array(number)
+        if summands is None or whole is None:
+            return
+        parts = []
+        for replica in range(self.count):
+            first, second = (self._operand(n, replica) for n in summands)
+            parts.append(first + second)
+        found = layout_of(whole, parts)
+        if found.kind == APART and not found.locals:
+            self._as_it_is([number])
+        else:
+            self.layouts[number] = found
+
+    # -- gradients of parameters ------------------------------------------------------------------------------------
+
+    def _gradient(self, name: str, number: int) -> ParameterGradient:
+        whole, layout = self._array(number), self._layout(number)
+        norms: tuple[float, ...] = ()
+        if layout.kind != ROWS:
+            norms = tuple(_norm(layout.part(whole, k, self.count)) for k in range(self.count))
+        state = {SAME: "same", SHARE: "right", APART: "apart"}.get(layout.kind, "unknown")
+        if state != "apart" and layout.factor != 1:
+            state = "scaled"
+        return ParameterGradient(name, state, layout.factor, _norm(whole), norms)
+
+
+def _draws(entry: Entry) -> bool:
+    op = registry.find(entry.type)
+    return op is not None and bool(op.trait & Trait.RANDOM)
+
+
+def _apart(whole: Any, parts: Sequence[Any]) -> float | None:
+    """The largest difference as a part of the largest element."""
+    whole = np.asarray(whole)
+    arrays = [np.asarray(p) for p in parts]
+    together = np.concatenate(arrays) if whole.ndim and arrays[0].shape != whole.shape else np.mean(arrays, 0)
+    if together.shape != whole.shape or whole.dtype.kind not in "fc":
+        return None
+    largest = float(np.abs(whole).max()) or 1.0
+    return float(np.abs(together - whole).max()) / largest
+
+
+def _norm(array: Any) -> float:
+    return float(np.linalg.norm(np.asarray(array, np.float64).reshape(-1)))

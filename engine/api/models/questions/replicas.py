@@ -1,0 +1,123 @@
+"""``diff --mesh``: what differs between a step on one device and the same step on several that share the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gradtool.engine.answers.replicas.comparing import Finding, NoRows, ParameterGradient, compare, fingerprint
+from gradtool.engine.core.across import asked
+
+from ..answered import Answered
+from ..errors import CommandError
+from ..loader import Request
+from ..notes import SILENT, Notes
+from ..sides import Wanted, side
+from ..sides.side import VALUES
+from .backward import Backward
+from .cuts import Cuts
+from .debug import Debug
+
+
+@dataclass(frozen=True, slots=True)
+class OnReplicas(Answered):
+    """A step as several replicas compute it.
+
+    Attributes:
+        title: of the model.
+        count: how many replicas there are.
+        rows: of the batch.
+        operators: that differ by themselves.
+        gradients: of the parameters.
+        compared: operators that were computed on every replica.
+        unasked: operators that could not be.
+        exchanged: whether the script says which gradients are averaged.
+    """
+
+    title: str
+    count: int
+    rows: int
+    operators: Sequence[Finding]
+    gradients: Sequence[ParameterGradient]
+    compared: int
+    unasked: Sequence[str]
+    exchanged: bool
+
+    @property
+    def wrong(self) -> list[ParameterGradient]:
+        """The gradients that no operator explains, and that are not right."""
+        return [g for g in self.gradients if g.state in ("not summed", "scaled")]
+
+    @property
+    def findings(self) -> int:
+        return len(self.operators) + len(self.wrong)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replicas(Cuts):
+    """What is asked.
+
+    Attributes:
+        mesh: ``data=8``.
+        feed: a file of arrays to feed.
+    """
+
+    mesh: str
+    feed: str | None = None
+
+    def ask(self, model: str, request: Request, notes: Notes = SILENT) -> OnReplicas:
+        """Run the model, and compute each operator again as every replica would.
+
+        Raises:
+            CommandError: the mesh has other axes, the rows cannot be shared out, or *model* holds no values.
+            ModelError: the user's code raised.
+            GradtoolError: the engine refused.
+        """
+        count = _replicas(self.mesh)
+        of = side(model)
+        of.must_have(VALUES)
+        wanted = Wanted(
+            Backward(params=self.params, no_grad=self.no_grad),
+            debug=Debug(params=self.params, no_grad=self.no_grad, feed=self.feed),
+            outline=False,
+        )
+        asked.forget()
+        asked.noting = True
+        try:
+            run = of.seen(wanted, request, notes).the_run
+        finally:
+            asked.noting = False
+        program = run.lowered.program if run.lowered is not None else None
+        try:
+            found = compare(
+                run,
+                count,
+                exchanged=asked.exchanged,
+                exchanged_values={fingerprint(a) for a in asked.reduced},
+                synchronised=asked.synchronised,
+                seeded=asked.seeded_alike or bool(program is not None and program.random_seed),
+            )
+        except NoRows as error:
+            raise CommandError(str(error), "the batch is what is fed, or what data the script has made") from None
+        finally:
+            asked.forget()
+        return OnReplicas(
+            run.title,
+            count,
+            found.rows,
+            found.findings,
+            found.gradients,
+            found.compared,
+            found.unasked,
+            found.exchanged,
+        )
+
+
+def _replicas(mesh: str) -> int:
+    name, _, size = mesh.partition("=")
+    if name.strip() != "data" or not size.strip().isdecimal() or int(size) < 2:
+        raise CommandError(
+            f"replicas share the rows of a batch: --mesh data=N with N of 2 or more, but received {mesh!r}",
+            "--mesh data=8 asks what eight processes would compute",
+        )
+    return int(size)

@@ -1,0 +1,45 @@
+"""What a script says about several devices, while one process computes: which gradients it exchanges, and so on.
+
+Answers about replicas read it, and nothing is computed from it. It is written down where somebody is going to ask.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Asked:
+    """What has been said since :meth:`forget`.
+
+    Attributes:
+        noting: whether somebody is going to ask.
+        exchanged: names of parameters whose gradients are averaged over the devices.
+        reduced: arrays that are summed or averaged by hand, as they are then.
+        synchronised: names of scales of batch normalisations that take the statistics of all devices.
+        seed: the last seed of the random numbers; None where the script gives none.
+        by_rank: whether the script has asked for its number, so that a seed may follow from it.
+    """
+
+    noting: bool = False
+    exchanged: set[str] = field(default_factory=set)
+    reduced: list[Any] = field(default_factory=list)
+    synchronised: set[str] = field(default_factory=set)
+    seed: int | None = None
+    by_rank: bool = False
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.exchanged.clear()
+        self.reduced.clear()
+        self.synchronised.clear()
+        self.seed, self.by_rank = None, False
+
+    @property
+    def seeded_alike(self) -> bool:
+        """Whether all devices draw from the same seed."""
+        return self.seed is not None and not self.by_rank
+
+
+asked = Asked()
