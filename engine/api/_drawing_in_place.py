@@ -35,27 +35,27 @@ def _filling(method: str, draw: Callable[..., Any], doc: str) -> Callable[..., T
 def _exponential(x: Tensor, lam: float = 1.0) -> Any:
     if lam <= 0:
         raise UsageError(f"exponential_: lam must be positive, but received {lam}.")
-    return state.random.generator.exponential(1 / lam, x.array.shape)
+    return state.random.stream.exponential(1 / lam, x.array.shape)
 
 
 def _bernoulli(x: Tensor, p: Any = 0.5) -> Any:
     chances = p.array if isinstance(p, Tensor) else p
-    return state.random.generator.random(x.array.shape) < chances
+    return state.random.stream.random(x.array.shape) < chances
 
 
 def _cauchy(x: Tensor, loc: float = 0, scale: float = 1) -> Any:
-    return loc + scale * state.random.generator.standard_cauchy(x.array.shape)
+    return loc + scale * state.random.stream.standard_cauchy(x.array.shape)
 
 
 def _geometric(x: Tensor, probs: Any) -> Any:
     """As Paddle: the time that a process with this chance takes, which is no whole number."""
     chances = probs.array if isinstance(probs, Tensor) else probs
-    drawn = state.random.generator.uniform(np.finfo("float32").tiny, 1.0, x.array.shape)
+    drawn = state.random.stream.uniform(float(np.finfo("float32").tiny), 1.0, x.array.shape)
     return np.log(drawn) / np.log1p(-np.asarray(chances))
 
 
 def _log_normal(x: Tensor, mean: float = 1.0, std: float = 2.0) -> Any:
-    return np.exp(state.random.generator.normal(mean, std, x.array.shape))
+    return np.exp(state.random.stream.normal(mean, std, x.array.shape))
 
 
 def _random(x: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None) -> Any:
@@ -64,7 +64,7 @@ def _random(x: Tensor, from_: int = 0, to: int | None = None, *, generator: Any 
         high = 2**24 if x.dtype.is_floating else min(np.iinfo(x.array.dtype).max, 2**63 - 1)
     if low >= high:
         raise UsageError(f"random_: from must be less than to, but received from={low}, to={high}.")
-    return state.random.generator.integers(low, high, x.array.shape)
+    return state.random.stream.integers(low, high, x.array.shape)
 
 
 FILLS = {

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 from gradtool.engine.core import state
 from gradtool.engine.core.errors import ArgumentTypeError, UsageError
+from gradtool.engine.core.streams import Position
 
 
 class GeneratorState:
-    """The stream of random numbers as it was at some time."""
+    """The stream of random numbers as it was at some time.
 
-    def __init__(self, fields: dict[str, Any]) -> None:
-        self.fields = fields
+    Args:
+        position: where it was.
+    """
+
+    def __init__(self, position: Position) -> None:
+        self.position = position
 
     def current_seed(self) -> int:
         """The seed that it began with."""
-        return int(self.fields["seed"])
+        return self.position.seed
 
 
 class Generator:
@@ -37,18 +41,17 @@ class Generator:
 
     def initial_seed(self) -> int:
         """The seed that the stream began with."""
-        return int(state.random.seed)
+        return state.random.seed
 
     def get_state(self) -> GeneratorState:
         """The stream as it is now."""
-        return GeneratorState(copy.deepcopy(vars(state.random)))
+        return GeneratorState(state.random.position)
 
     def set_state(self, stored: GeneratorState) -> None:
         """Go on where the stream was when *stored* was taken."""
         if not isinstance(stored, GeneratorState):
             raise ArgumentTypeError(f"a state of get_state() is needed, but received {type(stored).__name__}.")
-        vars(state.random).clear()
-        vars(state.random).update(copy.deepcopy(stored.fields))
+        state.random.position = stored.position
 
 
 def manual_seed(seed: int) -> Generator:

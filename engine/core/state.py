@@ -10,14 +10,12 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cached_property
 from types import FrameType
 from typing import Any, Generic, TypeVar
 
-import numpy as np
-
 from .errors import DtypeError, ModeError
 from .spec import DType, dtype, float32
+from .streams import Position, Stream
 
 T = TypeVar("T")
 
@@ -234,6 +232,7 @@ class RandomState:
 
     Attributes:
         shift: what is added to the seeds that a program asks for; see ``engine/api/models/seeds.py``.
+        stream: what gives the numbers.
     """
 
     def __init__(self, seed: int = 0) -> None:
@@ -241,13 +240,21 @@ class RandomState:
         self.reset(seed)
 
     def reset(self, seed: int) -> None:
-        self.seed = seed
-        self.__dict__.pop("generator", None)
+        self.stream = Stream(seed)
 
-    @cached_property
-    def generator(self) -> np.random.Generator:
-        """Made when the first number is drawn: most commands draw none, and NumPy's generators take time to load."""
-        return np.random.Generator(np.random.PCG64(self.seed))
+    @property
+    def seed(self) -> int:
+        """What the stream began with."""
+        return self.stream.position.seed
+
+    @property
+    def position(self) -> Position:
+        """Where the stream is; setting it has it go on from there."""
+        return self.stream.position
+
+    @position.setter
+    def position(self, position: Position) -> None:
+        self.stream.position = position
 
 
 random = RandomState()
@@ -267,14 +274,14 @@ def building() -> Iterator[None]:
 @contextmanager
 def kept() -> Iterator[None]:
     """Give mode, default dtype and the stream of random numbers back as they were."""
-    static, drawn = _static.get(), dict(vars(random))
+    static, shift, position = _static.get(), random.shift, random.position
     begun, chosen, usual = _ProcessDefaults.static, _ProcessDefaults.is_chosen, _ProcessDefaults.default_dtype
     try:
         yield
     finally:
         _static.set(static)
         _ProcessDefaults.static, _ProcessDefaults.is_chosen, _ProcessDefaults.default_dtype = begun, chosen, usual
-        vars(random).update(drawn)
+        random.shift, random.position = shift, position
 
 
 class Told:

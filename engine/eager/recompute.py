@@ -100,7 +100,7 @@ class _Call:
         self.arguments = [_kept(v) for v in (*args, *kwargs.values())]
         self.backend = choice.current().name
         self.casting = mode.casting
-        self.random = state.random.generator.bit_generator.state if preserve else None
+        self.random = state.random.position if preserve else None
         self.retained = 0
         self.values: dict[int, tuple[Tensor, int]] = {}
         """By index, what the second run left and nobody has taken yet, and the write counter at that time."""
@@ -182,15 +182,14 @@ class _Call:
     @contextmanager
     def _drawing(self) -> Iterator[None]:
         """Draw the random numbers of the first run, and leave the stream as it is."""
-        generator = state.random.generator.bit_generator
-        now = generator.state
+        now = state.random.position
         if self.random is not None:
-            generator.state = self.random
+            state.random.position = self.random
         try:
             yield
         finally:
             if self.random is not None:
-                generator.state = now
+                state.random.position = now
 
     @contextmanager
     def _as_before(self) -> Iterator[None]:

@@ -17,6 +17,7 @@ import numpy as np
 from ..core import state
 from ..core.errors import BackendError
 from ..core.spec import in_use
+from ..core.streams import Draws, Stream
 from ..ops import rare, types
 from ..ops.compat import grad_type
 from ..ops.opdef import OpDef, WrittenRule
@@ -85,9 +86,13 @@ class Backend:
     def __repr__(self) -> str:
         return f"<backend {self.name}>"
 
-    def generator(self, seed: int = 0) -> np.random.Generator:
+    def draws(self, seed: int = 0) -> Draws:
         """Random numbers: a fresh stream for a seed other than 0, else the process's own stream."""
-        return np.random.default_rng(seed) if seed else state.random.generator
+        return Stream(seed) if seed else state.random.stream
+
+    def draws_of(self, seed: Any) -> Draws:
+        """The same for a seed that was computed: an array of one element."""
+        return self.draws(int(seed.reshape(())))
 
     def until(self, begin: int, end: Any, state: Any, step: Callable[[Any, Any], tuple[Any, Any]]) -> Any:
         """*state* after ``state, done = step(n, state)`` for n from *begin* up to but without *end*, or until *done*.

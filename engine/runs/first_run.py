@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core import state
+from ..core.streams import Position
 from .timeline import Entry, FixedOperand, Timeline
 
 
@@ -29,7 +30,7 @@ def fill(
     end = timeline.failed[0] if timeline.failed is not None else len(timeline.entries)
     for entry in timeline.entries[:end]:
         if entry.kernel is not None and filling.can_run(entry):
-            before: Any = state.random.generator.bit_generator.state if draws(entry) else None
+            before = state.random.position if draws(entry) else None
             operands = [_operand(o, filling.at_hand) for o in entry.operands]
             try:
                 with np.errstate(all="ignore"):
@@ -101,16 +102,14 @@ def _operand(operand: Any, at_hand: dict[int, Any]) -> Any:
     return None if operand is None else at_hand[operand]
 
 
-def redrawing(kernel: Callable[..., Any], before: Any) -> Callable[..., Any]:
-    """*kernel* drawing the random numbers again that it drew when their state was *before*."""
+def redrawing(kernel: Callable[..., Any], before: Position) -> Callable[..., Any]:
+    """*kernel* drawing the random numbers again that it drew when their stream was at *before*."""
 
     def run(*arrays: Any) -> Any:
-        generator = state.random.generator
-        now = generator.bit_generator.state
-        generator.bit_generator.state = before
+        now, state.random.position = state.random.position, before
         try:
             return kernel(*arrays)
         finally:
-            generator.bit_generator.state = now
+            state.random.position = now
 
     return run

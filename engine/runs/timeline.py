@@ -17,6 +17,7 @@ from ..view.graph import BACKWARD, GraphView
 from .store import Store
 
 if TYPE_CHECKING:
+    from ..core.streams import Position
     from ..ir.program import Program
     from .bound import Binding
     from .rounds import Round
@@ -73,7 +74,7 @@ class Entry:
         kernel: takes the operands and returns the results in the order of ``outs``; None where it cannot run again.
         fixed: why its results are kept and never computed again, or empty.
         binding: what the kernel follows from; None for what is the user's own Python, and in timelines of a plan.
-        drawn: the state of the random numbers when it first ran, if it draws any.
+        drawn: where the stream of random numbers was when it first ran, if it draws any.
         region: whether it runs a block (a branch or a loop).
         origin: the static operator, or the recorded call.
     """
@@ -93,7 +94,7 @@ class Entry:
     kernel: Callable[..., Sequence[Any]] | None = None
     fixed: str = ""
     binding: Binding | None = None
-    drawn: dict[str, Any] | None = None
+    drawn: Position | None = None
     region: bool = False
     origin: Any = None
 

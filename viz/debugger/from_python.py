@@ -298,14 +298,14 @@ def _of_variable(
         pairs = {p: by_parameter.get(p) for p in (*program.all_parameters(), *by_parameter)}
     gradients = {getattr(p, "layer_path", None) or p.name: g for p, g in pairs.items()}
     fetch = [mine, *(g for g in gradients.values() if g is not None)]
-    before = state.random.generator.bit_generator.state
+    before = state.random.position
     try:
         with Executor().held(program, feed=feed, fetch_list=fetch) as (plan, registers):
             timeline = of_program.record(
                 program, plan, registers, gradients, title=loss.name, loss=mine, shown=_paths, budget=history
             )
     finally:
-        state.random.generator.bit_generator.state = before
+        state.random.position = before
     if timeline.failed is not None:
         raise timeline.failed[1]
     return timeline

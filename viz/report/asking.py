@@ -220,14 +220,14 @@ def _check_usual(**given: Any) -> None:
 @contextmanager
 def _undisturbed() -> Iterator[None]:
     """What runs inside leaves the random stream, parameters and batch statistics as they are."""
-    seed, generator = state.random.seed, state.random.generator
+    position = state.random.position
     scope = Scope()
     scope.values.update({name: np.array(value) for name, value in global_scope().values.items()})
     try:
         with scope_guard(scope):
             yield
     finally:
-        state.random.seed, state.random.generator = seed, generator
+        state.random.position = position
 
 
 def _of_live(model: Any, inquiry: Inquiry, feed: Any, title: str) -> Document:

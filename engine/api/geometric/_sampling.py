@@ -99,7 +99,7 @@ def chosen(starts: Array, ends: Array, size: int, weights: Array | None) -> tupl
 
 def _drawn(count: int, size: int, weights: Array | None) -> Array:
     """*size* different places of *count*."""
-    numbers_ = state.random.generator.random(count)
+    numbers_ = state.random.stream.random(count)
     if weights is None:
         return np.argsort(numbers_, kind="stable")[:size]
     # The largest of u^(1/w) are a draw in proportion to w; their logarithms do not run out of digits.

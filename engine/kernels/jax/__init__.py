@@ -40,6 +40,7 @@ def make() -> Backend:
         pytrees,
         recurrent,
         rows,
+        streams,
         xla,
     )
 
@@ -48,4 +49,5 @@ def make() -> Backend:
         jax.config.update("jax_default_device", devices.device(os.environ[DEVICE]))
     disk.keep_compiled_code()
     pytrees.register()
+    streams.register()
     return xla.XlaBackend("jax", ("jax",))

@@ -9,9 +9,9 @@ import jax
 from ...ops.opdef import Trait
 
 REASONS: tuple[tuple[Trait, str], ...] = (
+    (Trait.RANDOM | Trait.VALUES, "what it draws, it draws until something holds"),
     (Trait.EFFECT, "it does something beside computing: printing, checking, calling Python"),
     (Trait.VALUES, "the shape of its result depends on values"),
-    (Trait.RANDOM, "it draws random numbers"),
 )
 """By what an operator's definition says of it."""
 
@@ -36,7 +36,7 @@ Nothing else moves an operator out of the compiled part: any other exception is 
 
 def reason(op: Any) -> str:
     """Why the operator of that program is not compiled; empty where it is."""
-    return next((text for trait, text in REASONS if op.op.trait & trait), "")
+    return next((text for trait, text in REASONS if trait in op.op.trait), "")
 
 
 def looked_into(error: Exception) -> str:

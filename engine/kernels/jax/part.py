@@ -11,12 +11,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...core import state
 from ...core.rows import RowArray
 from ...ops.opdef import Trait
 from ...ops.refusals import collecting
 from .hosted import WANTS_VALUES, NeedsValues
 from .mesh import Mesh
 from .pytrees import Refused, dense
+from .streams import Traced, drawing, operands
 
 Seen = list[tuple[int, Any]]
 
@@ -110,6 +112,7 @@ class TracedPart(Part):
         given = set(self.donated)
         self.others = [r for r in self.ins if r not in given]
         self._results = set(plan.results)
+        self.draws = any(_may_draw(plan.instructions[n].op) for n in span)
         self._donating = jax.jit(self._traced, donate_argnums=0)
         self._sparing = jax.jit(self._traced)
 
@@ -119,12 +122,15 @@ class TracedPart(Part):
         for r in self.donated:
             regs[r] = None
         function = self._donating if _owned_alone(donated) else self._sparing
+        before = operands(state.random.position) if self.draws else None
         try:
-            outputs, refused, wrong, seen = function(donated, others)
+            outputs, refused, wrong, seen, moved = function(donated, others, before)
         except Untraceable:
             for r, value in zip(self.donated, donated, strict=True):
                 regs[r] = value
             raise
+        if moved is not None:
+            moved.tell(state.random)
         if refused and np.asarray(wrong).any():
             for r, place in zip(self.donated, self._stored, strict=True):
                 regs[r] = outputs[place]  # what it was before
@@ -140,16 +146,22 @@ class TracedPart(Part):
         first = refused[int(wrong.argmax())]
         raise self.plan.explained(first.exception(), self.plan.instructions[first.index], ()) from None
 
-    def _traced(self, donated: list[Any], others: list[Any]) -> Any:
-        """The function that is compiled: values of registers to values of registers."""
+    def _traced(self, donated: list[Any], others: list[Any], before: Any) -> Any:
+        """The function that is compiled: values of registers to values of registers.
+
+        Args:
+            before: seed and counter of the stream of random numbers, if it may be drawn from.
+        """
         regs: list[Any] = [None] * self.plan.size
         for r, value in zip(self.donated, donated, strict=True):
             regs[r] = value
         for r, value in zip(self.others, others, strict=True):
             regs[r] = value
         token = tracing.set(True)
+        stream = Traced(*before) if before is not None else None
         try:
-            refused, seen = carried_out(self.plan, self.span, regs, self.look)
+            with drawing(stream):
+                refused, seen = carried_out(self.plan, self.span, regs, self.look)
         finally:
             tracing.reset(token)
         outputs = [self._given(r, regs[r]) for r in self.outs]
@@ -158,7 +170,7 @@ class TracedPart(Part):
             fine = ~wrong.any()
             for place, before in zip(self._stored, donated, strict=True):
                 outputs[place] = jnp.where(fine, outputs[place], before)
-        return outputs, refused, wrong, seen
+        return outputs, refused, wrong, seen, stream and stream.moved
 
     def _given(self, register: int, value: Any) -> Any:
         """What leaves the function: of what leaves the plan, whole tables; on a mesh, where it belongs there."""
@@ -245,8 +257,15 @@ def _result(instruction: Any, inputs: Sequence[Any]) -> Any:
 
 def _is_constant(op: Any, inputs: Sequence[Any]) -> bool:
     """Whether what *op* gives follows from constants or shapes, and is small."""
+    if op.op.trait & Trait.RANDOM:
+        return False
     if op.op.trait & Trait.LIKE:
         known = all(v is None or hasattr(v, "shape") for v in inputs)
     else:
         known = all(v is None or isinstance(v, np.ndarray) for v in inputs)
     return known and all(0 <= v.spec.count <= CONSTANT for v in op.output_variables())
+
+
+def _may_draw(op: Any) -> bool:
+    """Whether an operator, or one in its block, draws random numbers."""
+    return op is not None and bool(op.op.holds_blocks or op.op.trait & Trait.RANDOM)

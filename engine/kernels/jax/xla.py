@@ -9,10 +9,11 @@ from typing import Any
 import jax
 import jax.numpy
 
+from ...core.streams import Draws
 from ...ops.opdef import OpDef
 from ..backend import Backend, Compiled, Kernel
 from ..choice import reference
-from . import devices
+from . import devices, streams
 from .compilation import Compilation, Look
 from .mesh import Mesh, axes_of
 from .separate import SeparateKernel
@@ -76,6 +77,16 @@ class XlaBackend(Backend):
                 the compiled plan returns what it made of them.
         """
         return Compilation(plan, look, self.mesh)
+
+    def draws(self, seed: int = 0) -> Draws:
+        """Random numbers: while a plan is traced from the streams of its runs, else from NumPy's."""
+        stream = streams.current()
+        if stream is None:
+            return super().draws(seed)
+        return streams.Traced(seed) if seed else stream
+
+    def draws_of(self, seed: Any) -> Draws:
+        return super().draws_of(seed) if streams.current() is None else streams.chosen(seed)
 
     def loaded(self, values: dict[str, Any], names: Iterable[str]) -> None:
         for name in names:

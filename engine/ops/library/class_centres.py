@@ -39,7 +39,7 @@ def class_center_sample(k, label, *, num_classes, num_samples, fix_seed, seed, *
         )
     missing = max(num_samples - present.size, 0)
     others = xp.setdiff1d(xp.arange(num_classes, dtype=label.dtype), present)
-    order = k.generator(seed if fix_seed else 0).permutation(others.size)[:missing]
+    order = k.draws(seed if fix_seed else 0).host().permutation(others.size)[:missing]
     return places.reshape(label.shape).astype(label.dtype), xp.concatenate([present, others[xp.asarray(order)]])
 
 

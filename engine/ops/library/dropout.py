@@ -27,11 +27,8 @@ def dropout(k, x, seed_tensor, *, dropout_prob, is_test, dropout_implementation,
     xp = k.xp
     if is_test:
         return _scaled(x, dropout_prob, dropout_implementation, is_test), xp.ones(x.shape, xp.uint8)
-    if seed_tensor is not None:
-        seed = int(seed_tensor.reshape(()))
-    elif not fix_seed:
-        seed = 0
-    keep = xp.asarray(k.generator(seed).random(x.shape) >= dropout_prob)
+    draws = k.draws(seed if fix_seed else 0) if seed_tensor is None else k.draws_of(seed_tensor)
+    keep = draws.kept(x.shape, dropout_prob)
     mask = keep.astype(xp.uint8)
     return _scaled(x * keep.astype(x.dtype), dropout_prob, dropout_implementation, is_test), mask
 

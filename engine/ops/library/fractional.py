@@ -53,7 +53,7 @@ def _define(name, rank):
     def definition(k, x, *, output_size, kernel_size, random_u, return_mask):
         """Maximum of every window and its place; a new place to begin at is drawn where ``random_u`` is 0."""
         xp = k.xp
-        u = random_u or float(k.generator(0).uniform(0.0, 1.0))
+        u = random_u or float(k.draws().random())
         lines = [_line(name, size, i, output_size[i], kernel_size[i], u) for i, size in enumerate(x.shape[2:])]
         best, places = largest_of(xp, x, lines)
         return best, places.astype(xp.int32)

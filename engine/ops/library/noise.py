@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from ...core.errors import LabelError, OperatorError, ShapeError
 from ...core.spec import UNKNOWN, TensorSpec
 from ..opdef import Like, Trait, op
+from ..refusals import refuse
 from ..samples import ints
+from ..writing import add_at, put
 
 UNIFORM, LOG_UNIFORM, CUSTOM = range(3)
 """What the attribute ``sampler`` says classes are drawn from."""
@@ -27,8 +31,7 @@ def nce_mix(k, y, weight, labels):
 def nce_spread(k, x, y, labels, like):
     """The rows of *x*, weighted with *y*, added to the rows that *labels* name."""
     out = k.xp.zeros(like.shape, x.dtype)
-    k.xp.add.at(out, labels, y[:, :, None] * x[:, None])
-    return out
+    return add_at(out, labels, y[:, :, None] * x[:, None])
 
 
 @nce_dots.gradient(wrt="Input Weight")
@@ -50,8 +53,7 @@ def _(k, x, y, labels, like: Like, dout):
 def nce_true(k, y, label):
     """Ones for the classes that are true, zeros for those that were drawn."""
     out = k.xp.zeros(y.shape, y.dtype)
-    out[:, : label.shape[1] if label.ndim > 1 else 1] = 1
-    return out
+    return put(out, (slice(None), slice(label.shape[1] if label.ndim > 1 else 1)), 1)
 
 
 @op(
@@ -84,15 +86,15 @@ ATTRS = {
 }
 
 
-def _drawn(k, count, classes, sampler, probabilities):
-    """The classes that are drawn for one row."""
-    xp, draw = k.xp, k.generator()
+def _drawn(k, shape, classes, sampler, probabilities):
+    """The classes that are drawn."""
+    xp, draws = k.xp, k.draws()
     if sampler == UNIFORM:
-        return draw.integers(0, classes, count)
+        return draws.integers(0, classes, shape)
     if sampler == LOG_UNIFORM:
-        return xp.exp(draw.uniform(0, xp.log(classes + 1.0), count)).astype("int64") - 1
+        return xp.exp(draws.uniform(0, math.log(classes + 1), shape)).astype("int64") - 1
     shares = xp.cumsum(probabilities.astype("float64"))
-    return xp.minimum(xp.searchsorted(shares, draw.uniform(0, shares[-1], count), side="right"), classes - 1)
+    return xp.minimum(xp.searchsorted(shares, draws.random(shape) * shares[-1], side="right"), classes - 1)
 
 
 @op(
@@ -112,11 +114,14 @@ def nce(
     """
     xp = k.xp
     true = label.reshape((label.shape[0], -1 if label.size else 1))
-    if true.size and (true.min() < 0 or true.max() >= num_total_classes):
-        bad = true.min() if true.min() < 0 else true.max()
-        raise LabelError(f"nce: label {bad} is out of range for {num_total_classes} classes")
-    drawn = [_drawn(k, num_neg_samples, num_total_classes, sampler, probabilities) for _ in range(label.shape[0])]
-    others = xp.asarray(drawn, "int64").reshape((label.shape[0], num_neg_samples))
+    if true.size:
+        least, most = true.min(), true.max()
+        refuse(
+            (least < 0) | (most >= num_total_classes),
+            lambda bad: LabelError(f"nce: label {bad} is out of range for {num_total_classes} classes"),
+            xp.where(least < 0, least, most),
+        )
+    others = _drawn(k, (label.shape[0], num_neg_samples), num_total_classes, sampler, probabilities)
     labels = xp.concatenate([true.astype("int64"), others], axis=1)
     logits = nce_dots.kernel(k, input, weight, labels)
     if bias is not None:
@@ -189,8 +194,7 @@ def nce_bias(k, bias, labels):
 def nce_total(k, y, labels, like):
     """The elements of *y* added to those that *labels* name: the transpose of ``nce_bias``."""
     out = k.xp.zeros(like.size, y.dtype)
-    k.xp.add.at(out, labels, y)
-    return out.reshape(like.shape)
+    return add_at(out, labels, y).reshape(like.shape)
 
 
 @nce_bias.gradient(wrt="Bias")

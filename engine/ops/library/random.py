@@ -8,6 +8,7 @@ from ...core.errors import LabelError, UsageError
 from ...core.spec import TensorSpec
 from ...core.spec import dtype as dtype_of
 from ..opdef import Trait, op
+from ..refusals import refuse
 from ..samples import between, exactly
 from .creation import made_shape, shaped
 
@@ -40,7 +41,7 @@ def _shapes(defined):
 def uniform_random(k, shape_tensor, shape_tensor_list, *, shape, dtype, min, max, seed):
     """Numbers drawn evenly from *min* up to *max*."""
     shape = made_shape(shape, shape_tensor, shape_tensor_list)
-    return k.xp.asarray(k.generator(seed).uniform(min, max, shape)).astype(dtype_of(dtype).numpy)
+    return k.xp.asarray(k.draws(seed).uniform(min, max, shape)).astype(dtype_of(dtype).numpy)
 
 
 @_shapes
@@ -48,7 +49,7 @@ def uniform_random(k, shape_tensor, shape_tensor_list, *, shape, dtype, min, max
 def gaussian_random(k, shape_tensor, shape_tensor_list, *, shape, dtype, mean, std, seed):
     """Numbers from a normal distribution."""
     shape = made_shape(shape, shape_tensor, shape_tensor_list)
-    return k.xp.asarray(k.generator(seed).normal(mean, std, shape)).astype(dtype_of(dtype).numpy)
+    return k.xp.asarray(k.draws(seed).normal(mean, std, shape)).astype(dtype_of(dtype).numpy)
 
 
 @op(
@@ -59,14 +60,8 @@ def gaussian_random(k, shape_tensor, shape_tensor_list, *, shape, dtype, mean, s
     differentiable=False,
 )
 def truncated_gaussian_random(k, *, shape, dtype, mean, std, seed, a, b):
-    """Numbers from a normal distribution, those outside ``mean + [a, b]·std`` drawn again."""
-    generator = k.generator(seed)
-    drawn = generator.standard_normal(shape)
-    outside = (drawn < a) | (drawn > b)
-    while outside.any():
-        drawn = k.xp.where(outside, generator.standard_normal(shape), drawn)
-        outside = (drawn < a) | (drawn > b)
-    return k.xp.asarray(mean + std * drawn).astype(dtype_of(dtype).numpy)
+    """Numbers from what a normal distribution has within ``mean + [a, b]·std``."""
+    return k.xp.asarray(mean + std * k.draws(seed).truncated_normal(a, b, shape)).astype(dtype_of(dtype).numpy)
 
 
 @truncated_gaussian_random.infer
@@ -87,7 +82,7 @@ def _(*, shape, dtype, a, b):
 def randint(k, shape_tensor, shape_tensor_list, *, shape, dtype, low, high, seed):
     """Whole numbers from *low* up to but without *high*."""
     shape = made_shape(shape, shape_tensor, shape_tensor_list)
-    return k.xp.asarray(k.generator(seed).integers(low, high, shape)).astype(dtype_of(dtype).numpy)
+    return k.xp.asarray(k.draws(seed).integers(low, high, shape)).astype(dtype_of(dtype).numpy)
 
 
 @op(
@@ -100,7 +95,7 @@ def randint(k, shape_tensor, shape_tensor_list, *, shape, dtype, low, high, seed
 def orthogonal_random(k, *, shape, dtype, gain, seed):
     """Random rows of length *gain*, orthogonal to each other; columns where there are fewer of them."""
     rows, columns = shape[0], math.prod(shape[1:])
-    drawn = k.xp.asarray(k.generator(seed).normal(0.0, 1.0, (max(rows, columns), min(rows, columns))))
+    drawn = k.xp.asarray(k.draws(seed).normal(0.0, 1.0, (max(rows, columns), min(rows, columns))))
     q, r = k.xp.linalg.qr(drawn)
     q = q * k.xp.where(k.xp.diagonal(r) < 0, -1.0, 1.0)  # the sign that makes the draw even over all directions
     return (gain * (q if rows >= columns else q.T)).reshape(shape).astype(dtype_of(dtype).numpy)
@@ -122,7 +117,7 @@ def _(make):
 @op("randperm", "-> Out", attrs={"n": 0, "dtype": 3}, trait=Trait.RANDOM, differentiable=False)
 def randperm(k, *, n, dtype):
     """The whole numbers below *n* in random order."""
-    return k.xp.asarray(k.generator().permutation(n)).astype(dtype_of(dtype).numpy)
+    return k.xp.asarray(k.draws().permutation(n)).astype(dtype_of(dtype).numpy)
 
 
 @randperm.infer
@@ -139,7 +134,9 @@ def _(*, n, dtype):
 )
 def seed(k, *, seed):
     """A seed for another operator: the one given or, where that is 0, a new one at random in every run."""
-    return k.xp.full((1,), seed or int(k.generator().integers(1, 1 << 31)), k.xp.int32)
+    if seed:
+        return k.xp.full((1,), seed, k.xp.int32)
+    return k.draws().integers(1, 1 << 31, (1,)).astype(k.xp.int32)
 
 
 @seed.infer
@@ -151,9 +148,12 @@ def _():
 def bernoulli(k, x):
     """Ones with the probabilities *x*, else zeros."""
     wrong = ~((x >= 0) & (x <= 1))
-    if wrong.any():
-        raise LabelError(f"bernoulli: {x[wrong].flat[0]:g} is no probability", hint="they go from 0 to 1")
-    return (k.xp.asarray(k.generator().random(x.shape)) < x).astype(x.dtype)
+    refuse(
+        wrong,
+        lambda first: LabelError(f"bernoulli: {first:g} is no probability", hint="they go from 0 to 1"),
+        x.reshape(-1)[wrong.reshape(-1).argmax()] if x.size else x,
+    )
+    return (k.xp.asarray(k.draws().random(x.shape)) < x).astype(x.dtype)
 
 
 @bernoulli.infer

@@ -10,6 +10,7 @@ from ..opdef import Late, Like, Trait, op
 from ..refusals import refuse
 from ..samples import between, distinct
 from ..writing import put_along
+from .draws import HOSTED
 from .random import UNIFORM
 
 DIAGONAL = {"min": -1.0, "max": 1.0, "seed": 0, "diag_num": 0, "diag_step": 0, "diag_val": 1.0}
@@ -19,7 +20,7 @@ def _in_place(name, signature, attrs, doc, draw):
     """An operator that draws a tensor anew, whatever it was: no gradient comes to what it was."""
 
     def kernel(k, x, **attrs):
-        return k.xp.asarray(draw(k.generator(attrs["seed"]), x.shape, attrs)).astype(x.dtype)
+        return k.xp.asarray(draw(k.draws(attrs["seed"]), x.shape, attrs)).astype(x.dtype)
 
     kernel.__doc__ = doc
     definition = op(name, signature, attrs=attrs, trait=Trait.RANDOM | Trait.LIKE)(kernel)
@@ -46,14 +47,14 @@ uniform_random_inplace = _in_place(
     "X -> Out",
     DIAGONAL,
     "Numbers drawn evenly from *min* up to *max*, in the shape and type of *X*.",
-    lambda generator, shape, attrs: generator.uniform(attrs["min"], attrs["max"], shape),
+    lambda draws, shape, attrs: draws.uniform(attrs["min"], attrs["max"], shape),
 )
 gaussian_inplace = _in_place(
     "gaussian_inplace",
     "x -> out",
     {"mean": 0.0, "std": 1.0, "seed": 0},
     "Numbers from a normal distribution, in the shape and type of *x*.",
-    lambda generator, shape, attrs: generator.normal(attrs["mean"], attrs["std"], shape),
+    lambda draws, shape, attrs: draws.normal(attrs["mean"], attrs["std"], shape),
 )
 
 
@@ -68,7 +69,7 @@ def uniform_random_batch_size_like(k, x, *, shape, dtype, min, max, seed, input_
     """Numbers drawn evenly, in a shape whose dimension *output_dim_idx* is dimension *input_dim_idx* of *x*."""
     dims = list(shape)
     dims[output_dim_idx] = x.shape[input_dim_idx]
-    return k.xp.asarray(k.generator(seed).uniform(min, max, dims)).astype(dtype_of(dtype).numpy)
+    return k.xp.asarray(k.draws(seed).uniform(min, max, dims)).astype(dtype_of(dtype).numpy)
 
 
 @uniform_random_batch_size_like.infer
@@ -83,11 +84,11 @@ def _(x, *, shape, dtype, input_dim_idx, output_dim_idx):
     return TensorSpec(dims, dtype)
 
 
-@op("dirichlet", "Alpha -> Out", trait=Trait.RANDOM, differentiable=False)
+@op("dirichlet", "Alpha -> Out", trait=HOSTED, differentiable=False)
 def dirichlet(k, alpha):
     """Shares that sum to 1, from Dirichlet distributions with the concentrations in the last dimension."""
     refuse(~(alpha > 0), lambda: ValueError("dirichlet: concentrations must be greater than 0"))
-    drawn = k.xp.asarray(k.generator().standard_gamma(alpha))
+    drawn = k.xp.asarray(k.draws().host().standard_gamma(alpha))
     return (drawn / drawn.sum(axis=-1, keepdims=True)).astype(alpha.dtype)
 
 
@@ -108,7 +109,7 @@ def gumbel_softmax(k, x, *, temperature, hard, axis):
     """A sample of a distribution over categories, near to one-hot (Jang et al. 2017); with *hard*, one-hot."""
     xp = k.xp
     # The smallest number keeps both logarithms finite.
-    noise = -xp.log(-xp.log(k.generator().uniform(1e-30, 1.0, x.shape)))
+    noise = -xp.log(-xp.log(k.draws().uniform(1e-30, 1.0, x.shape)))
     scaled = (x + noise) / temperature
     weights = xp.exp(scaled - scaled.max(axis=axis, keepdims=True)) if x.size else scaled
     soft = weights / weights.sum(axis=axis, keepdims=True)
@@ -138,7 +139,7 @@ def rrelu(k, x, *, lower, upper, is_test):
     Noise holds the slopes, 1 where x is not negative. With *is_test* every slope is the mean of both.
     """
     mean = (lower + upper) / 2
-    slopes = k.xp.full(x.shape, mean) if is_test else k.generator().uniform(lower, upper, x.shape)
+    slopes = k.xp.full(x.shape, mean) if is_test else k.draws().uniform(lower, upper, x.shape)
     noise = k.xp.where(x < 0, slopes, 1.0).astype(x.dtype)
     return x * noise, noise
 

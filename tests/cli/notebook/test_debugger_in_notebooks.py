@@ -102,10 +102,10 @@ CELLS = {
     "moved": "%gnext",
     "same": "operators == [op.type for op in paddle.static.default_main_program().global_block().ops]",
     "rule": RULE,
-    "drawn": "import gradtool.engine.core.state as s\nbefore_rule = str(s.random.generator.bit_generator.state)",
+    "drawn": "import gradtool.engine.core.state as s\nbefore_rule = str(s.random.position)",
     "edited": "%gset t@GRAD = np.array(5.0, 'float32')",
     "again": "end = %g v['y@GRAD']\nend.value.tolist(), paddle.in_dynamic_mode()",
-    "kept_seed": "before_rule == str(s.random.generator.bit_generator.state)",
+    "kept_seed": "before_rule == str(s.random.position)",
     "help": "get_ipython().find_line_magic('gstep').__doc__",
     "unload": "%unload_ext gradtool",
     "alike": "after = get_ipython().magics_manager.magics\n"

@@ -38,7 +38,7 @@ exe.run(feed={"x": [[1.0, 2.0, 3.0], [0.0, 1.0, 0.0]]}, fetch_list=[cost])
 from gradtool.engine.core import state as settings
 def state():
     values = paddle.static.global_scope().values
-    return str(program), {n: v.tolist() for n, v in values.items()}, str(settings.random.generator.bit_generator.state)
+    return str(program), {n: v.tolist() for n, v in values.items()}, str(settings.random.position)
 before_asking = state()"""
 
 REGISTER = """\

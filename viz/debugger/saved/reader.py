@@ -11,11 +11,13 @@ import contextlib
 import hashlib
 import io
 import linecache
+import re
 from typing import Any
 
 from gradtool.engine.core import source
 from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.core.source import NOWHERE, Location
+from gradtool.engine.core.streams import Position
 from gradtool.engine.executor.lower import lower
 from gradtool.engine.files import jsontext
 from gradtool.engine.files.jsontext import shown
@@ -37,6 +39,8 @@ from ..session import Session
 from ..stops import Stop
 from .lines import BEGAN, EDIT, KERNEL, MOST, NO_ARRAY, STOP, Lines, is_numbered
 from .packed import unpack
+
+_SEED = re.compile("-?[0-9]{1,40}")
 
 
 class RecordedError(GradtoolError):
@@ -196,18 +200,12 @@ class _Reader(Lines):
                 return slot, number
         self.fail("a slot and the number of a value", f"it is {shown(told)}")
 
-    def _generator(self, told: dict[str, Any]) -> dict[str, Any]:
+    def _generator(self, told: dict[str, Any]) -> Position:
         match told:
-            case {
-                "bit_generator": "PCG64",
-                "state": {"state": str(state), "inc": str(inc)},
-                "has_uint32": 0 | 1,
-                "uinteger": int(_),
-            } if state.isdecimal() and inc.isdecimal() and len(state) < 40 and len(inc) < 40:
-                generator = {**told, "state": {"state": int(state), "inc": int(inc)}}
-                if max(generator["state"].values()) < 2**128 and 0 <= told["uinteger"] < 2**32:
-                    return generator
-        self.fail("the state of random numbers (PCG64)", f"it is {shown(told)}")
+            case {"generator": "Philox", "seed": str(seed), "counter": int(counter)}:
+                if _SEED.fullmatch(seed) and 0 <= counter < 2**64 and len(told) == 3:
+                    return Position(int(seed), counter)
+        self.fail("where the stream of random numbers was (Philox)", f"it is {shown(told)}")
 
     def _binding(self, told: dict[str, Any], entry: Entry) -> Binding:
         told = jsontext.take(told, KERNEL, self.fail)

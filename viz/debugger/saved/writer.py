@@ -30,6 +30,7 @@ import numpy as np
 
 from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.core.source import Location
+from gradtool.engine.core.streams import Position
 from gradtool.engine.files import jsontext
 from gradtool.engine.ir.to_json import to_json
 from gradtool.engine.runs.bound import USERS, USERS_FUNCTION, runs_again
@@ -168,10 +169,9 @@ def _operand(operand: Any, entry: Entry) -> Any:
     return operand
 
 
-def _generator(drawn: dict[str, Any]) -> dict[str, Any]:
-    """The state of random numbers; its numbers of 128 bits as texts."""
-    inner = {name: str(n) for name, n in drawn["state"].items()}
-    return {**drawn, "state": inner}
+def _generator(drawn: Position) -> dict[str, Any]:
+    """Where the stream of random numbers was; a seed may have more digits than JSON's readers keep."""
+    return {"generator": "Philox", "seed": str(drawn.seed), "counter": drawn.counter}
 
 
 def _stored(timeline: Timeline) -> Iterator[int]:
