@@ -64,7 +64,7 @@ def build():
 
 def train(steps=900, rate=0.02):
     """The loss of every step, and the expert that each source is sent to in the end."""
-    paddle.seed(3)
+    paddle.seed(4)
     main, startup = paddle.static.Program(), paddle.static.Program()
     with paddle.static.program_guard(main, startup):
         loss, chosen = network()
