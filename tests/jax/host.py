@@ -18,3 +18,8 @@ HOST = {
     "where_index": "as many rows as elements that are not zero",
 }
 """By type: what the shapes of its results depend on."""
+
+SOMETIMES = {
+    "index_put": "an index may be a mask, which says how many elements are written",
+}
+"""By type: why it is compiled only in some cases; of the others a plan finds out while it is traced."""
