@@ -20,8 +20,9 @@ def _lengths(xp, lengths, count, every):
 class _Paths:
     """The ways through blanks and labels: ``blank l1 blank l2 … blank`` for each sequence of the batch."""
 
-    def __init__(self, xp, logits, label, frames, lengths, blank):
-        self.xp = xp
+    def __init__(self, k, logits, label, frames, lengths, blank):
+        self.k, self.xp = k, k.xp
+        xp = k.xp
         self.times, batch, _ = logits.shape
         self.frames = _lengths(xp, frames, batch, self.times)
         self.lengths = _lengths(xp, lengths, batch, label.shape[1])
@@ -53,26 +54,32 @@ class _Paths:
         first = xp.full(self.states.shape, FAR, self.emitted.dtype)
         first = put(first, (slice(None), slice(2)), self.emitted[0, :, :2])
         first = put(first, (slice(None), slice(1, 2)), xp.where(self.lengths[:, None] > 0, first[:, 1:2], FAR))
-        rows = [first]
-        for t in range(1, self.times):
-            before = rows[-1]
+        if self.times == 1:
+            return first[None]
+
+        def step(before, each):
+            (emitted,) = each
             skipped = xp.where(self.skips, self._back(before, 2), FAR)
-            rows.append(self.emitted[t] + sum_of(xp, xp.stack([before, self._back(before, 1), skipped])))
-        return xp.stack(rows)
+            reached = emitted + sum_of(xp, xp.stack([before, self._back(before, 1), skipped]))
+            return reached, reached
+
+        return xp.concatenate([first[None], self.k.scan(step, first, (self.emitted[1:],))[1]])
 
     def backwards(self):
         """For every frame and state, the logarithm of the probability of the ways that go on from there."""
         xp = self.xp
         last = xp.where(self.ends, 0.0, FAR).astype(self.emitted.dtype)
-        after = xp.full(self.states.shape, FAR, self.emitted.dtype)
-        rows = []
-        for t in range(self.times - 1, -1, -1):
-            after = xp.where((self.frames - 1 == t)[:, None], last, after)
-            rows.append(after)
-            going = after + self.emitted[t]
+        closes = (xp.arange(self.times)[:, None] == self.frames - 1)[:, :, None]
+
+        def step(after, each):
+            emitted, closing = each
+            after = xp.where(closing, last, after)
+            going = after + emitted
             skipped = self._ahead(xp.where(self.skips, going, FAR), 2)
-            after = sum_of(xp, xp.stack([going, self._ahead(going, 1), skipped]))
-        return xp.stack(rows[::-1])
+            return sum_of(xp, xp.stack([going, self._ahead(going, 1), skipped])), after
+
+        nothing = xp.full(self.states.shape, FAR, self.emitted.dtype)
+        return self.k.scan(step, nothing, (self.emitted, closes), reverse=True)[1]
 
     def total(self, alpha):
         """The logarithm of the probability of each sequence, and whether it can be spelt at all."""
@@ -84,9 +91,10 @@ class _Paths:
         return xp.where(possible, total, 0.0), possible
 
 
-def _slope(xp, logits, label, frames, lengths, blank, norm_by_times):
+def _slope(k, logits, label, frames, lengths, blank, norm_by_times):
     """The derivative of each sequence's loss by its logits; 0 where it cannot be spelt, and behind its end."""
-    paths = _Paths(xp, logits, label, frames, lengths, blank)
+    xp = k.xp
+    paths = _Paths(k, logits, label, frames, lengths, blank)
     alpha, beta = paths.forwards(), paths.backwards()
     total, possible = paths.total(alpha)
     ways = xp.exp(alpha + beta - total[:, None])
@@ -111,7 +119,7 @@ def warpctc(k, logits, label, logits_length, label_length, *, blank, norm_by_tim
     xp = k.xp
     if not logits.shape[0]:
         return xp.zeros((logits.shape[1], 1), logits.dtype)
-    paths = _Paths(xp, logits.astype(xp.float64), label, logits_length, label_length, blank)
+    paths = _Paths(k, logits.astype(xp.float64), label, logits_length, label_length, blank)
     total, _ = paths.total(paths.forwards())
     return (-total).astype(logits.dtype)[:, None]
 
@@ -150,7 +158,7 @@ def ctc_slope(k, logits, label, logits_length, label_length, *, blank, norm_by_t
     xp = k.xp
     if not logits.size:
         return xp.zeros(logits.shape, logits.dtype)
-    slope = _slope(xp, logits.astype(xp.float64), label, logits_length, label_length, blank, norm_by_times)
+    slope = _slope(k, logits.astype(xp.float64), label, logits_length, label_length, blank, norm_by_times)
     return slope.astype(logits.dtype)
 
 
@@ -167,7 +175,7 @@ def ctc_curve(k, logits, along, label, logits_length, label_length, *, blank, no
         return xp.zeros(logits.shape, logits.dtype)
 
     def slope(point):
-        return _slope(xp, point, label, logits_length, label_length, blank, norm_by_times)
+        return _slope(k, point, label, logits_length, label_length, blank, norm_by_times)
 
     directions = [v.astype(xp.float64) for v in along]
     return derivative(xp, slope, logits.astype(xp.float64), directions, logits.shape[0]).astype(logits.dtype)
