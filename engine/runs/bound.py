@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,11 @@ class Binding:
     mask: int = NOBODY
     padded: bool = False
     backend: Backend = field(default_factory=eager)
+
+
+def on(binding: Binding, backend: Backend) -> Binding:
+    """The same kernel as another backend has it."""
+    return replace(binding, backend=backend)
 
 
 def draws_nothing(op: OpDef, attrs: Mapping[str, Any]) -> bool:

@@ -67,3 +67,22 @@ def test_compiled_code_is_kept_where_users_keep_such_things(monkeypatch: pytest.
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert disk.folder() == tmp_path / ".cache" / "gradtool" / "jax"
+
+
+def test_doctor_says_what_is_not_compiled_where_and_why(gradtool: Run, tmp_path: Path) -> None:
+    text = MODEL.replace("loss =", "kept = paddle.reshape(paddle.masked_select(x, x > -9), [-1, 3])\nloss =").replace(
+        "fc(x", "fc(kept"
+    )
+    (tmp_path / "split.py").write_text(text)
+    done = gradtool("doctor", str(tmp_path / "split.py"), "--backend", "jax")
+    assert "masked_select.0 by numpy, split.py:5: the shape of its result depends on values" in done.out, done.err
+
+
+def test_dynamic_mode_says_where_it_is_computed(gradtool: Run, tmp_path: Path) -> None:
+    (tmp_path / "eager.py").write_text(
+        "import paddle\nnet = paddle.nn.Linear(3, 2)\nloss = paddle.tanh(net(paddle.rand([2, 3]))).mean()\n"
+    )
+    done = gradtool("nan", str(tmp_path / "eager.py"), "--backend", "jax")
+    assert "dynamic mode is recorded on numpy" in done.err
+    done = gradtool("diff", str(tmp_path / "eager.py"), "--values", "--backend", "numpy", "--against", "jax")
+    assert "on jax" in done.out

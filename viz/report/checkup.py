@@ -68,6 +68,7 @@ def view(told: Findings, request: Request) -> View:
             "",
         ]
     blocks += [*_column("looked at", looked), *_column("not looked at", left_out)]
+    blocks += _column("compiled", told.compiled)
     data = {
         "model": told.name,
         "mode": told.mode,
@@ -78,7 +79,7 @@ def view(told: Findings, request: Request) -> View:
         "not_looked_at": left_out,
         "answers": {k: {"schema": f"gradtool/{v.kind}/1", **v.data} for k, v in sorted(told.reports.items())},
         "raised": told.raised or None,
-        "notes": told.notes,
+        "notes": [*told.notes, *told.compiled],
     }
     marks = {count(len(problems), "finding"): "bad"} if problems else {"no findings": "good"}
     return View("checkup", data, blocks, _next(problems, words), marks=marks, tells_its_end=True)

@@ -83,6 +83,7 @@ class Findings:
         others: those of other losses, which nobody asked about.
         places: the user's lines that the findings are about, the most important first.
         notes: what else has to be said, such as what was fed.
+        compiled: what the backend compiles, and what it does not; empty where it compiles nothing.
     """
 
     name: str
@@ -100,6 +101,7 @@ class Findings:
     raised: str = ""
     places: list[Location] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    compiled: list[str] = field(default_factory=list)
 
     @cached_property
     def reports(self) -> dict[str, View]:
@@ -244,6 +246,7 @@ def about(case: Opened, search: Search, inquiry: Inquiry, notes: Noting) -> Find
     told.places[:0] = ask(told, model, table, search, inquiry, notes)
     if table is not None:
         told.answers["backward"] = replace(table, answers=answers)
+        told.compiled = model.compiled(table, inquiry.feed)
     told.places += [line for a in answers if not a.finding for line in _lines(a)]
     told.notes += notes.notes
     return told

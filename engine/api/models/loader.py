@@ -209,6 +209,7 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
             entries.must_take(loaded, request)
         telling.stop(loaded, notes)
         telling.absent(loaded, absent, notes)
+        telling.elsewhere(loaded, notes)
         try:
             yield loaded
         except (CommandError, GradtoolError):

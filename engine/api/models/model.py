@@ -301,6 +301,10 @@ class Model(ABC):
     def compared(self, recorder: Any, order: int, feed: str | None, notes: Notes = SILENT) -> list[Any]:
         """Its gradients compared with differences; *recorder* listened while the model was loaded."""
 
+    def compiled(self, table: GradientTable, feed: str | None) -> list[str]:
+        """What the backend in use compiles of it and of the gradients in *table*, in lines; none where it does not."""
+        return []
+
     def mend(self, answer: Answer) -> None:
         """Take the cut that *answer* names out of the model, before it is looked at.
 

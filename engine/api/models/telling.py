@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from gradtool.engine.core import source, state
 from gradtool.engine.eager.tape import FreedGraphError, InplaceError
 from gradtool.engine.files.overlay import Overlay
+from gradtool.engine.kernels.choice import current, reference
 
 from .notes import Notes
 from .wording import command_line, count
@@ -42,6 +43,18 @@ def absent(left: Loaded, packages: Sequence[str], notes: Notes) -> None:
     """Say which packages a file went on without."""
     for name in packages:
         notes.note(f"{name} is not installed where gradtool is: what {left.name} shows with it is not shown")
+
+
+def elsewhere(left: Loaded, notes: Notes) -> None:
+    """Say that a backend which compiles programs has not computed what dynamic mode has."""
+    if current().eager is not None and not any(block.ops for block in left.main.blocks):
+        notes.note(f"{left.name}: {recorded_elsewhere()}")
+
+
+def recorded_elsewhere() -> str:
+    """What becomes of dynamic mode where the backend in use compiles programs."""
+    name, own = current().name, reference().name
+    return f"dynamic mode is recorded on {own}; debug and diff --values compute what was recorded on {name}"
 
 
 def stand_ins(left: Loaded, notes: Notes) -> None:

@@ -241,6 +241,12 @@ class ProgramModel(Model):
 
         return profiled(self, repeats, feed, notes)
 
+    def compiled(self, table: GradientTable, feed: str | None) -> list[str]:
+        """As in the base."""
+        from .compiled import told
+
+        return told(self, table, feed)
+
     def compared(self, recorder: Any, order: int, feed: str | None, notes: Notes = SILENT) -> list[Any]:
         """As in the base."""
         from .running import checked

@@ -14,7 +14,9 @@ from gradtool.engine.eager.tape import GradNode, Place
 from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
+from gradtool.engine.kernels.choice import current
 
+from .. import telling
 from ..loader import Loaded, Request
 from ..model import Graph, Model, Refusal
 from ..notes import SILENT, Notes
@@ -325,6 +327,10 @@ class TapeModel(Model):
         from .measures import measured
 
         return measured(self, measure, stopwatch)
+
+    def compiled(self, table: GradientTable, feed: str | None) -> list[str]:
+        """As in the base."""
+        return [] if current().eager is None else [telling.recorded_elsewhere()]
 
     def profiled(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
         """As in the base."""

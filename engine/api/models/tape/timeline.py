@@ -9,7 +9,8 @@ from gradtool.engine.eager.backward import Pass
 from gradtool.engine.eager.recorded import nodes_behind
 from gradtool.engine.eager.tape import restore
 from gradtool.engine.eager.tensor import Leaf, Tensor
-from gradtool.engine.runs import of_tape
+from gradtool.engine.kernels.choice import current
+from gradtool.engine.runs import elsewhere, of_tape
 from gradtool.engine.runs.recorder import Recorder
 from gradtool.engine.runs.retrace import retrace
 from gradtool.engine.runs.timeline import Timeline
@@ -116,4 +117,7 @@ def _timeline(
         if chosen is None or any(t is c for c in chosen):
             shown[t.leaf] = e.shown if e.shown not in shown.values() else e.name
     named = {e.tensor: e.shown for e in entries if e.tensor.node is None or e.python is not None}
-    return of_tape.timeline(recorder, title=title, named=named, shown=shown, also=also, failed=error)
+    run = of_tape.timeline(recorder, title=title, named=named, shown=shown, also=also, failed=error)
+    if current().eager is not None and error is None:
+        elsewhere.compute(run, current())
+    return run
