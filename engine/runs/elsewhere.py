@@ -104,6 +104,12 @@ def _arranged(operands: Sequence[Any]) -> tuple[tuple[int, ...], Callable[[Seque
     return tuple(ins), lambda values: [p(values) for p in places]
 
 
+def _draws(binding: bound.Binding) -> bool:
+    """Whether a kernel would draw random numbers, or repeats those that were drawn."""
+    draws = Trait.RANDOM in binding.op.trait and binding.wanted is None
+    return binding.mask != NOBODY or (draws and not bound.draws_nothing(binding.op, binding.attrs))
+
+
 def _separate(entry: Entry, backend: Backend, arrange: Callable[[Sequence[Any]], list[Any]]) -> Any:
     recorded = entry.kernel
     assert recorded is not None
@@ -112,7 +118,7 @@ def _separate(entry: Entry, backend: Backend, arrange: Callable[[Sequence[Any]],
         return recorded(*arrange(values))
 
     binding = entry.binding
-    if binding is None or binding.mask != NOBODY or not bound.runs_again(entry):
+    if binding is None or _draws(binding) or not bound.runs_again(entry):
         kernel: Any = backend.separate(_Called(_SUM, entry), reference, lambda: reference)
         kernel.reason = OWN if binding is None else "it keeps the random numbers that it drew"
         return kernel
