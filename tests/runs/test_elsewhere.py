@@ -13,7 +13,6 @@ from gradtool.engine.runs import elsewhere, of_tape
 from gradtool.engine.runs.recorder import Recorder
 from gradtool.engine.runs.timeline import Timeline
 
-
 pytestmark = pytest.mark.usefixtures("dynamic")
 
 
