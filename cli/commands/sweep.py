@@ -27,6 +27,11 @@ _DATA = (".npz", ".npy", ".parquet", ".zarr")
 @click.argument("models", nargs=-1, metavar="[MODEL]...")
 @click.option("--over", multiple=True, metavar="FILE|GLOB", help="Files of arrays, each fed as a whole; repeatable.")
 @click.option("--rows", metavar="FILE[:BATCH]", help="A file of arrays, fed row by row, or BATCH rows at a time.")
+@click.option(
+    "--dtype",
+    type=click.Choice(["float16", "float32", "float64"]),
+    help="Make floating numbers of the data this; spreadsheets and Parquet hold float64.",
+)
 @click.option("--seeds", metavar="RANGE", help="Seeds: 0..999, or 1,5,9.")
 @click.option(
     "--set",
@@ -97,7 +102,8 @@ def command(**values: Any) -> int:
     means = Means(**{name: values.pop(name) for name in ("jobs", "scheduler", "timeout", "memory")})
     results, resume = values.pop("results"), values.pop("resume")
     _must_be_a_form(out)
-    spec = Spec(question=values.pop("question"), loading=_loading(values), options=_options(values))
+    dtype = values.pop("dtype")
+    spec = Spec(question=values.pop("question"), loading=_loading(values), options=_options(values), dtype=dtype)
     _must_go_through_something(axes)
     sweep = Sweep(spec=spec, axes=axes, means=means, results=results, resume=resume)
     try:

@@ -48,6 +48,19 @@ def interruptible(calls: PassCalls, limit: float | None, by_user: bool) -> Itera
             ender.leave()
 
 
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Inside, Ctrl-C is not heard: what is tidied up after it comes to its end."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 _presses = [0]
 
 

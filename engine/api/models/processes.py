@@ -35,6 +35,10 @@ class Ended(Exception):
         self.late = late
 
 
+class Over(Exception):
+    """A process was asked that has been ended for good: nobody waits for the answer any more."""
+
+
 class Process:
     """A process that answers.
 
@@ -61,6 +65,7 @@ class Process:
 
         Raises:
             Ended: it has ended before it has read it.
+            Over: it has been ended for good.
             RuntimeError: it does not begin.
         """
         begun = self._begun()
@@ -108,7 +113,7 @@ class Process:
 
     def _begun(self) -> subprocess.Popen[bytes]:
         if self._over:
-            raise KeyboardInterrupt
+            raise Over
         if not self.runs:
             import subprocess  # of no use where what came of models is known already
 

@@ -93,6 +93,18 @@ def test_verdicts_over_models(gradtool: Run, models: Path) -> None:
     assert "fails.py 1 0 0 1 fails.py raised ValueError: no" in [" ".join(line.split()) for line in told]
 
 
+def test_doubles_are_made_singles_on_demand(gradtool: Run, models: Path) -> None:
+    with np.load("data.npz") as arrays:
+        np.savez("doubles.npz", **{name: array.astype("float64") for name, array in arrays.items()})
+    refused = gradtool("sweep", "nan", "static.py", "--rows", "doubles.npz:48")
+    assert refused.code == 4
+    assert "must be 'float32', but received 'float64'" in refused.out
+    assert "smallest" not in refused.out
+    taken = gradtool("sweep", "nan", "static.py", "--rows", "doubles.npz:48", "--dtype", "float32")
+    assert taken.code == 1
+    assert "smallest doubles.npz row 77 alone gives it" in taken.out
+
+
 def test_feeds_that_the_shell_found_are_feeds(gradtool: Run, models: Path) -> None:
     for name in ("a", "b"):
         np.savez(f"{name}.npz", x=np.ones((2, 4), "float32"), label=np.ones((2, 1), "float32"))

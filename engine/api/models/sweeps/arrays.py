@@ -76,12 +76,20 @@ def _rows(array: Any, name: str | None, path: str) -> int:
     return int(array.shape[0])
 
 
-def taken(portion: Portion, chosen: Sequence[int] | None = None) -> dict[str | None, Array]:
+def taken(portion: Portion, chosen: Sequence[int] | None = None, dtype: str | None = None) -> dict[str | None, Array]:
     """The arrays of a portion of the data.
 
     Args:
         chosen: the rows in place of the portion's own; they may come several times.
+        dtype: what floating numbers become; None to leave them as they are.
     """
+    told = _taken(portion, chosen)
+    if dtype is None:
+        return told
+    return {name: array.astype(dtype) if array.dtype.kind == "f" else array for name, array in told.items()}
+
+
+def _taken(portion: Portion, chosen: Sequence[int] | None) -> dict[str | None, Array]:
     arrays = _opened(portion.path)
     if chosen is not None:
         return {name: _gathered(array, chosen) for name, array in arrays.items()}

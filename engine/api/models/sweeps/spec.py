@@ -22,11 +22,13 @@ class Spec:
         question: a name in :data:`~gradtool.models.sweeps.summaries.KINDS`.
         options: fields of its question.
         loading: fields of :class:`~gradtool.models.loader.Request`; words of a script may hold ``{NAME}`` of a setting.
+        dtype: what floating numbers of the data become; None to leave them as they are.
     """
 
     question: str
     options: Mapping[str, Any] = field(default_factory=dict)
     loading: Mapping[str, Any] = field(default_factory=dict)
+    dtype: str | None = None
 
     def __post_init__(self) -> None:
         if self.question not in KINDS:
@@ -44,7 +46,12 @@ class Spec:
 
     def data(self) -> dict[str, Any]:
         """As JSON's types."""
-        return {"question": self.question, "options": dict(self.options), "loading": dict(self.loading)}
+        return {
+            "question": self.question,
+            "options": dict(self.options),
+            "loading": dict(self.loading),
+            "dtype": self.dtype,
+        }
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Spec:
@@ -60,7 +67,7 @@ class Spec:
         for name in named:
             script = tuple(word.replace(f"{{{name}}}", settings[name]) for word in script)
         arg += tuple(f"{name}={value}" for name, value in point.settings if name not in named)
-        given = None if point.portion is None else arrays.taken(point.portion, point.chosen)
+        given = None if point.portion is None else arrays.taken(point.portion, point.chosen, self.dtype)
         return Request(
             point.model,
             arg=arg,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -95,6 +97,8 @@ class Sweep:
             CommandError: what is asked for cannot be; every point refuses the question; or client and workers differ.
             Interrupted: Ctrl-C was pressed; it has the rows that there are.
         """
+        if self.means.memory is not None and not os.path.exists("/proc/self/statm"):
+            raise CommandError("--memory: this system does not say what a process takes", "it works on Linux")
         if self.resume and self.results is None:
             raise CommandError("--resume goes on with a file of rows", "--results FILE.jsonl says which")
         points = self.axes.points()
@@ -116,17 +120,20 @@ class Sweep:
 
     def _carry(self, place: Place, left: Sequence[tuple[str, Point]], journal: Journal, told: Told, total: int) -> None:
         known = done = total - len(left)
-        for rows in place.rows(left):
-            if done == known and len(self.axes.models) == 1 and rows[0]["status"] == REFUSED:
-                raise CommandError(rows[0]["error"], rows[0]["hint"])  # no point of this model will do better
-            journal.take(rows)
-            done += len(rows)
-            told(done, total)
+        with closing(place.rows(left)) as coming:  # what is under way is given up before the place is
+            for rows in coming:
+                if done == known and len(self.axes.models) == 1 and rows[0]["status"] == REFUSED:
+                    raise CommandError(rows[0]["error"], rows[0]["hint"])  # no point of this model will do better
+                journal.take(rows)
+                done += len(rows)
+                told(done, total)
 
     def _subset(self, place: Place, points: Sequence[Point], swept: Swept) -> Subset | None:
         """The smallest part of the first batch with something wrong in it that still gives it; None without batches."""
-        for point, row in zip(points, swept.rows, strict=True):
-            wanted = subsets.sign(row)
+        signs = [subsets.sign(row) for row in swept.rows]
+        if len(signs) > 1 and len({*signs}) == 1:
+            return None  # it comes at every point: rows have no part in it
+        for point, wanted in zip(points, signs, strict=True):
             if wanted is not None and point.portion is not None and point.portion.rows is not None:
                 return _halved(place, point, wanted)
         return None

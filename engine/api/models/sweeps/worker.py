@@ -63,7 +63,7 @@ def _load(question: str) -> None:
 
 
 def _limit(memory: int) -> None:
-    """Let the process take so many bytes more than it has."""
+    """Let the process take so many bytes more than it has; the command has seen that the system can do that."""
     import resource
 
     with open("/proc/self/statm", encoding="ascii") as stream:

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from gradtool.models.errors import CommandError
-from gradtool.models.sweeps.places import here
+from gradtool.models.sweeps.axes import Axes
+from gradtool.models.sweeps.places import cluster, here
 from gradtool.models.sweeps.places.apart import Apart
 from gradtool.models.sweeps.ranges import Setting
+from gradtool.models.sweeps.spec import Spec
 from gradtool.models.sweeps.summaries import KINDS
-from gradtool.models.sweeps.sweep import Interrupted
+from gradtool.models.sweeps.sweep import Interrupted, Means, Sweep
 from tests.api.models.sweeps.conftest import Asked, lines, planted, statuses
 
 ENDS = """\
@@ -162,3 +164,21 @@ def test_workers_give_the_same_bytes_and_outlive_what_ends_their_processes(
     assert killed
     assert lines(swept) == lines(sequential)
     assert swept.subset == sequential.subset
+
+
+def test_ctrl_c_ends_workers_and_leaves_what_was_done(asked: Asked, folder: Path) -> None:
+    begun: list[Apart] = []
+    spec, axes = Spec(question="nan"), Axes(models=("eager.py",), data="data.npz", batches=(3,))
+
+    def press(done: int, total: int) -> None:
+        begun.extend(carrier for carrier in cluster._carriers.values() if carrier not in begun)
+        if done > 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted) as stop:
+        Sweep(spec=spec, axes=axes, means=Means(jobs=2), results="r.jsonl").ask(press)
+    rows = (folder / "r.jsonl").read_text(encoding="utf-8").splitlines()
+    assert 1 < len(rows) == len(stop.value.swept.rows) < 32
+    assert begun
+    assert not cluster._carriers
+    assert not any(carrier._process.runs for carrier in begun)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,7 +21,7 @@ Keyed = tuple[str, Point]
 class Place(Protocol):
     """Carries out points."""
 
-    def rows(self, points: Sequence[Keyed]) -> Iterator[list[Row]]:
+    def rows(self, points: Sequence[Keyed]) -> Generator[list[Row]]:
         """Rows as they come, one for each point, the first point's first and alone."""
         ...
 
@@ -67,7 +67,7 @@ class OneByOne:
         self._carrier = carrier
         self._spec = spec
 
-    def rows(self, points: Sequence[Keyed]) -> Iterator[list[Row]]:
+    def rows(self, points: Sequence[Keyed]) -> Generator[list[Row]]:
         """As the protocol's."""
         for row in self._carrier.rows(self._spec, points):
             yield [row]

@@ -11,11 +11,12 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from ...errors import CommandError
+from ...interrupting import undisturbed
 from .. import content
 from ..carrying import CRASHED, without_answer
 from ..point import Point
@@ -96,7 +97,7 @@ class Cluster:
         self._carried = 0
         self._lost: list[Keyed] = []
 
-    def rows(self, points: Sequence[Keyed]) -> Iterator[list[Row]]:
+    def rows(self, points: Sequence[Keyed]) -> Generator[list[Row]]:
         """As the protocol's: the first point goes alone, and says how long a point takes."""
         from distributed import as_completed
 
@@ -172,17 +173,26 @@ def cluster(means: Means, spec: Spec, axes: Axes, jobs: int) -> Iterator[Cluster
         "timeout": means.timeout,
         "memory": means.memory,
     }
-    with _client(means.scheduler, jobs) as client:
-        if means.scheduler is not None:
+    stack = ExitStack()
+    try:
+        client = stack.enter_context(_client(means.scheduler, jobs))
+        if means.scheduler is None:
+            stack.callback(end_processes, sweep)
+        else:
+            stack.callback(_end_remote_processes, client, sweep)
             for worker, versions in _versions(client).items():
                 content.must_agree(job["versions"], versions, worker)
-        try:
-            yield Cluster(client, job, spec)
-        finally:
-            if means.scheduler is None:
-                end_processes(sweep)
-            else:
-                client.run(end_processes, sweep, on_error="ignore")
+        yield Cluster(client, job, spec)
+    finally:
+        with undisturbed():
+            stack.close()
+
+
+def _end_remote_processes(client: Any, sweep: str) -> None:
+    """End the processes beside the workers; those of a worker that cannot be reached end when it does."""
+    if client.status == "running":
+        with suppress(OSError, TimeoutError):
+            client.run(end_processes, sweep, on_error="ignore")
 
 
 def _versions(client: Any) -> dict[str, dict[str, str]]:
