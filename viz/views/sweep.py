@@ -337,10 +337,12 @@ def _data_of_noise(noise: NoiseScale) -> dict[str, Any]:
 
 
 def _next(answer: Swept) -> list[str]:
-    """Commands that ask about the first point to look at, where words can say it, and one that goes through more."""
-    told = []
+    """A command that asks about the first point to look at, where words can say it, or about each row of the data."""
     row = next((row for row in answer.rows if row["status"] != OK), None)
     if row is not None and row["feed"] is None:
         point = Point(row["model"], row["seed"], tuple(row["set"].items()))
-        told.append(command_line(*answer.spec.words(point)))
-    return told or [command_line("gradtool", "sweep", "--help")]
+        return [command_line(*answer.spec.words(point))]
+    words = ["gradtool", "sweep", "stats", *answer.axes.models[:1]]
+    if answer.axes.data is not None and not (answer.spec.question == "stats" and answer.axes.batches == (1,)):
+        return [command_line(*words, "--rows", answer.axes.data, "-o", "rows.html")]
+    return [command_line(*words, "--help")]
