@@ -27,6 +27,7 @@ with static.program_guard(main, startup):
     static.append_backward(loss)
 
 exe = static.Executor()
+startup.random_seed = 2  # of others the last digits of what is left add up to 0
 exe.run(startup)
 for _ in range(2):
     exe.run(main, fetch_list=[loss])

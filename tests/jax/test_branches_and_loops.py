@@ -1,0 +1,127 @@
+"""Branches, loops and their gradients on JAX: bodies are compiled, and what runs is decided as on NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradtool as paddle
+from gradtool import static
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import LabelError
+from gradtool.engine.executor.executor import Executor
+
+X = np.random.default_rng(4).normal(size=(3, 4)).astype("float32")
+
+
+@pytest.fixture(autouse=True)
+def _programs() -> Iterator[None]:
+    paddle.enable_static()
+    with static.program_guard(static.Program(), static.Program()), static.scope_guard(static.Scope()):
+        yield
+    paddle.disable_static()
+
+
+def weight() -> Any:
+    return static.create_parameter([4, 4], "float32", name="w")
+
+
+def loop(x: Any) -> Any:
+    w = weight()
+
+    def step(i: Any, h: Any) -> Any:
+        return i + 1, paddle.tanh(paddle.matmul(h, w)) + 0.1 * h
+
+    _, h = static.nn.while_loop(lambda i, h: i < 5, step, [paddle.zeros([1], "int64"), x])
+    return h
+
+
+def loop_as_long_as_values_say(x: Any) -> Any:
+    w = weight()
+    h = static.nn.while_loop(lambda h: paddle.sum(h * h) < 40.0, lambda h: [1.5 * h + 0.1 * paddle.matmul(h, w)], [x])
+    return h[0]
+
+
+def branch(x: Any) -> Any:
+    w = weight()
+    return static.nn.cond(
+        paddle.sum(x) > 0, lambda: paddle.tanh(paddle.matmul(x, w)), lambda: paddle.exp(paddle.matmul(x, w) * 0.1)
+    )
+
+
+def branches_in_a_loop(x: Any) -> Any:
+    w = weight()
+
+    def step(i: Any, h: Any) -> Any:
+        h = static.nn.cond(i % 2 == 0, lambda: paddle.matmul(h, w), lambda: paddle.sin(h) * 2.0)
+        return i + 1, h
+
+    return static.nn.while_loop(lambda i, h: i < 4, step, [paddle.zeros([1], "int64"), x])[1]
+
+
+def draws_in_a_loop(x: Any) -> Any:
+    w = weight()
+
+    def step(i: Any, h: Any) -> Any:
+        h = paddle.nn.functional.dropout(paddle.matmul(h, w), 0.4) + 0.01 * paddle.randn([3, 4])
+        return i + 1, h
+
+    return static.nn.while_loop(lambda i, h: i < 3, step, [paddle.zeros([1], "int64"), x])[1]
+
+
+def draws_in_a_branch(x: Any) -> Any:
+    w = weight()
+    drawn = static.nn.cond(
+        paddle.sum(x) > 0, lambda: paddle.matmul(x, w) * paddle.rand([3, 4]), lambda: paddle.matmul(x, w)
+    )
+    return drawn + paddle.rand([3, 4])
+
+
+NETS: dict[str, Callable[[Any], Any]] = {
+    f.__name__: f
+    for f in (loop, loop_as_long_as_values_say, branch, branches_in_a_loop, draws_in_a_loop, draws_in_a_branch)
+}
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_values_gradients_and_draws_are_those_of_numpy(name: str) -> None:
+    x = static.data("x", [3, 4])
+    x.stop_gradient = False
+    out = NETS[name](x)
+    loss = paddle.mean(out * out)
+    gradients = static.gradients([loss], [x, static.default_main_program().global_block().var("w")])
+    sides = []
+    for backend in ("numpy", "jax"):
+        with static.scope_guard(static.Scope()):
+            paddle.seed(7)
+            exe = Executor(backend=backend)
+            exe.run(static.default_startup_program())
+            results = [exe.run(feed={"x": sign * X}, fetch_list=[out, loss, *gradients]) for sign in (1, -1, 1)]
+            sides.append((results, state.random.position))
+    (expected, position), (results, position_of_jax) = sides
+    for ours, theirs in zip(results, expected, strict=True):
+        for a, b in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-6)
+    assert position_of_jax == position
+
+
+def test_what_is_refused_in_a_loop_is_told_with_its_operator() -> None:
+    table = static.create_parameter([5, 2], "float32", name="table")
+    number = static.data("number", [1], "int64")
+
+    def step(i: Any, total: Any) -> Any:
+        return i + 1, total + paddle.sum(paddle.nn.functional.embedding(i, table))
+
+    _, total = static.nn.while_loop(lambda i, total: i < 9, step, [number, paddle.zeros([])])
+    told = []
+    for backend in ("numpy", "jax"):
+        exe = Executor(backend=backend)
+        exe.run(static.default_startup_program())
+        with pytest.raises(LabelError, match="id 5 is outside the table of 5 rows") as caught:
+            exe.run(feed={"number": np.array([3])}, fetch_list=[total])
+        told.append(str(caught.value))
+    assert told[0] == told[1]
+    assert "lookup_table" in told[0]
