@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from gradtool.engine.answers.replicas.comparing import Finding, ParameterGradient
@@ -30,11 +31,12 @@ def view(answer: OnReplicas) -> View:
     each = f"{answer.rows // answer.count} of {answer.rows} rows each"
     blocks: list[str | Table] = [f"{answer.title} on {answer.count} replicas · {each} · gradients {averaged}"]
     if answer.operators:
-        table = Table(["operator", "part", "what", "relative", "layer", "source"])
-        table.order = ("layer", "part", "relative", "source…", "what…", "operator")
-        for f in answer.operators:
+        table = Table(["operator", "more", "part", "what", "relative", "layer", "source"])
+        table.order = ("layer", "part", "relative", "source…", "what…", "more", "operator")
+        for f, more in _alike(answer.operators):
             far = NOTHING if f.apart is None else number(f.apart)
-            table.rows.append([f.op, f.part, _what(f), far, f.layer or NOTHING, short(f.loc) or NOTHING])
+            others = f"+{more}" if more else NOTHING
+            table.rows.append([f.op, others, f.part, _what(f), far, f.layer or NOTHING, short(f.loc) or NOTHING])
         blocks.append(table)
     blocks.append(_gradients(answer))
     blocks.append(_summary(answer))
@@ -54,7 +56,16 @@ def view(answer: OnReplicas) -> View:
         "exchanged_by_script": answer.exchanged,
     }
     further = [command_line("gradtool", "where", answer.title, f.op) for f in answer.operators[:1]]
+    further = further or [command_line("gradtool", "stats", answer.title)]
     return View("replicas", data, blocks, further, None, records="operators", in_blocks=True)
+
+
+def _alike(findings: Sequence[Finding]) -> list[tuple[Finding, int]]:
+    """The first operator of each type that differs in the same way, and how many more there are."""
+    alike: dict[tuple[str, str], list[Finding]] = {}
+    for f in findings:
+        alike.setdefault((f.op.rpartition(".")[0], f.kind), []).append(f)
+    return [(several[0], len(several) - 1) for several in alike.values()]
 
 
 def _advice(answer: OnReplicas) -> list[str]:
@@ -86,6 +97,11 @@ def _gradients(answer: OnReplicas) -> Table:
 
 
 def _summary(answer: OnReplicas) -> str:
+    unknown = [g.name for g in answer.gradients if g.state in ("unknown", "apart")]
+    if not answer.findings and (answer.unasked or unknown):
+        behind = f"; {count(len(unknown), 'gradient')} behind them may be another" if unknown else ""
+        asked = count(answer.compared, "operator")
+        return f"nothing found in {asked}, but {len(answer.unasked)} could not be asked{behind}"
     if not answer.findings:
         return f"no differences: {count(answer.compared, 'operator')} compute on a part of the rows what they do on all"
     told = []

@@ -157,11 +157,11 @@ class _Comparing:
         self.seeded = seeded
         self.layouts: dict[int, Layout] = {}
         self.of_parameters: set[int] = set()
+        self.unsure: set[int] = set()
+        """Values behind what differs or could not be asked: a factor of theirs may come from there."""
         self.findings: list[Finding] = []
         self.unasked: list[str] = []
         self.compared = 0
-        self.numbers = {id(run.store.get(n)): n for n in range(len(run.values)) if n in run.store}
-        """Of the arrays that are values of the run."""
         self.rows = self._rows()
 
     def replicas(self) -> Replicas:
@@ -218,29 +218,38 @@ class _Comparing:
         layouts = [self._layout(n) for n in inputs]
         if any(n in self.of_parameters for n in inputs):
             self.of_parameters.update(entry.made)
+        if any(n in self.unsure for n in inputs):
+            self.unsure.update(entry.made)
         outs = [n for _, n in entry.outs if n >= 0]
         if self._is_synchronised(entry):
             self._as_it_is(outs, self._factor(entry))
-        elif not any(x.kind != SAME or x.factor != 1 for x in layouts) and not self._spreads(entry):
+        elif not entry.backward and all(x.kind == SAME for x in layouts):
             self._from_constants(entry, outs)
         else:
             self._computed(entry, outs, began=all(x.kind != APART for x in layouts))
         for number in entry.sums:
             self._sum(number)
 
-    def _spreads(self, entry: Entry) -> bool:
-        """Whether the result has the shape of something that lies by rows: the gradient of a mean over them."""
-        return any(self._fixed(o.value).kind == ROWS for o in entry.operands if isinstance(o, FixedOperand))
-
-    def _fixed(self, value: Any) -> Layout:
-        """How what is read for its shape alone lies: as the value of the run that it is."""
+    def _fixed(self, entry: Entry, value: Any) -> Layout:
+        """How what is read for its shape alone lies: as the value that the forward operator read or gave."""
         if not isinstance(value, np.ndarray):
             return Layout(SAME)
-        number = self.numbers.get(id(value))
-        if number is not None:
-            found = self._layout(number)
-            return Layout(found.kind, 1.0, found.axis) if found.kind in (ROWS, SAME) else Layout(SAME)
+        forward = self.run.entries[entry.pair] if entry.pair >= 0 else entry
+        places = [o for o, mine in zip(forward.operands, entry.operands, strict=False) if _is(mine, value)]
+        for number in (*forward.inputs, *forward.made):
+            held = self._array(number) if number >= 0 else None
+            if held is not None and (held is value or (held.shape == value.shape and np.array_equal(held, value))):
+                return self._shape_of(number, value)
+        for number in places:  # one whose value is not held
+            if type(number) is int and number >= 0 and self._array(number) is None:
+                return self._shape_of(number, value)
         return Layout(ROWS if value.ndim and value.shape[0] == self.rows else SAME)
+
+    def _shape_of(self, number: int, value: Any) -> Layout:
+        found = self._layout(number)
+        if 0 in value.shape:
+            return found
+        return Layout(found.kind, 1.0, found.axis) if found.kind in (ROWS, SAME) else Layout(SAME)
 
     def _is_synchronised(self, entry: Entry) -> bool:
         if not self.synchronised or "batch_norm" not in entry.type:
@@ -252,6 +261,10 @@ class _Comparing:
         """What came out of the whole batch is taken to be what the replicas would have."""
         for number in numbers:
             array = self._array(number)
+            if array is not None and array.ndim > 1 and array.shape[:2] == (0, self.rows):  # nothing but a shape
+                part = np.empty((0, self.rows // self.count, *array.shape[2:]), array.dtype)
+                self.layouts[number] = Layout(SAME, locals=(part,) * self.count)
+                continue
             by_rows = array is not None and array.ndim and array.shape[0] == self.rows
             self.layouts[number] = Layout(ROWS, factor) if by_rows else Layout(SAME)
 
@@ -270,9 +283,10 @@ class _Comparing:
         if parts is None:
             self.unasked.append(entry.name)
             self._as_it_is(outs)
+            self.unsure.update(outs)
             return
         self.compared += 1
-        factor = self._factor(entry)
+        factor, noise = self._factor(entry), self._noise(entry)
         finding: Finding | None = None
         for place, (slot, number) in enumerate(entry.outs):
             whole = self._array(number) if number >= 0 else None
@@ -280,9 +294,14 @@ class _Comparing:
             if whole is None or any(not hasattr(t, "shape") for t in theirs):
                 continue
             if 0 in whole.shape:  # nothing but a shape
-                self._as_it_is([number])
+                self.layouts[number] = Layout(SAME, locals=tuple(theirs))
                 continue
-            found = layout_of(whole, theirs)
+            found = layout_of(whole, theirs, noise)
+            if found.kind == APART:
+                self.unsure.add(number)
+                if _tells_shapes(entry):  # a number of rows: everyone has fewer
+                    self.layouts[number] = found
+                    continue
             if found.kind == APART and began and finding is None:
                 finding = self._finding(entry, slot, "differs", _apart(whole, theirs))
             if found.kind == APART and not found.locals:
@@ -304,6 +323,12 @@ class _Comparing:
         """By how much the gradients that an operator reads are larger on the replicas."""
         return max((self._layout(n).factor for n in entry.inputs if n >= 0), default=1.0)
 
+    def _noise(self, entry: Entry) -> float:
+        """What sums of what the operator reads may be off by where they cancel."""
+        arrays = [a for a in map(self._array, entry.inputs) if a is not None and a.size and a.dtype.kind == "f"]
+        most = max((float(np.abs(a[np.isfinite(a)]).max(initial=0)) for a in arrays), default=0.0)
+        return 64 * float(max((np.finfo(a.dtype).eps for a in arrays), default=0.0)) * most * self._factor(entry)
+
     def _finding(self, entry: Entry, slot: str, kind: str, apart: float | None) -> Finding:
         return Finding(entry.name, entry.part, slot, kind, apart, entry.loc, entry.layer)
 
@@ -313,7 +338,7 @@ class _Comparing:
             return None
         found: list[Sequence[Any]] = []
         for replica in range(self.count):
-            operands = [self._operand(o, replica) for o in entry.operands]
+            operands = [self._operand(entry, o, replica) for o in entry.operands]
             try:
                 with np.errstate(all="ignore"):
                     found.append(list(entry.kernel(*operands)))
@@ -321,25 +346,31 @@ class _Comparing:
                 return None
         return found if all(len(f) == len(entry.outs) for f in found) else None
 
-    def _operand(self, operand: Any, replica: int) -> Any:
+    def _operand(self, entry: Entry, operand: Any, replica: int) -> Any:
         if isinstance(operand, list):
-            return [self._operand(o, replica) for o in operand]
+            return [self._operand(entry, o, replica) for o in operand]
         if isinstance(operand, FixedOperand):  # of which the shape alone is read
-            return self._fixed(operand.value).part(operand.value, replica, self.count)
-        if type(operand) is not int:
-            return operand
-        array = self._array(operand)
-        return self.run.store.get(operand) if array is None else self._layout(operand).part(array, replica, self.count)
+            return self._fixed(entry, operand.value).part(operand.value, replica, self.count)
+        return self._held(operand, replica) if type(operand) is int else operand
+
+    def _held(self, number: int, replica: int) -> Any:
+        array = self._array(number)
+        return self.run.store.get(number) if array is None else self._layout(number).part(array, replica, self.count)
 
     def _sum(self, number: int) -> None:
         summands = self.run.values[number].parts
         whole = self._array(number)
+        if summands is not None and any(n in self.unsure for n in summands):
+            self.unsure.add(number)
         if summands is None or whole is None:
             return
-        parts = []
-        for replica in range(self.count):
-            first, second = (self._operand(n, replica) for n in summands)
-            parts.append(first + second)
+        if any(self._array(n) is None for n in summands):  # what was summed up before is not held
+            other = self._layout(summands[1])
+            self.layouts[number] = Layout(other.kind, other.factor, other.axis) if not other.locals else Layout(SAME)
+            if other.locals:
+                self.unsure.add(number)
+            return
+        parts = [self._held(summands[0], k) + self._held(summands[1], k) for k in range(self.count)]
         found = layout_of(whole, parts)
         if found.kind == APART and not found.locals:
             self._as_it_is([number])
@@ -355,13 +386,22 @@ class _Comparing:
             norms = tuple(_norm(layout.part(whole, k, self.count)) for k in range(self.count))
         state = {SAME: "same", SHARE: "right", APART: "apart"}.get(layout.kind, "unknown")
         if state != "apart" and layout.factor != 1:
-            state = "scaled"
+            state = "unknown" if number in self.unsure else "scaled"
         return ParameterGradient(name, state, layout.factor, _norm(whole), norms)
+
+
+def _is(operand: Any, value: Any) -> bool:
+    return isinstance(operand, FixedOperand) and operand.value is value
 
 
 def _draws(entry: Entry) -> bool:
     op = registry.find(entry.type)
     return op is not None and bool(op.trait & Trait.RANDOM)
+
+
+def _tells_shapes(entry: Entry) -> bool:
+    op = registry.find(entry.type)
+    return op is not None and bool(op.trait & Trait.LIKE)
 
 
 def _apart(whole: Any, parts: Sequence[Any]) -> float | None:

@@ -56,8 +56,12 @@ class Layout:
         return whole
 
 
-def layout_of(whole: Any, parts: Sequence[Any]) -> Layout:
-    """How *whole* and what replicas have computed belong together."""
+def layout_of(whole: Any, parts: Sequence[Any], noise: float = 0.0) -> Layout:
+    """How *whole* and what replicas have computed belong together.
+
+    Args:
+        noise: by how much a value may be off in any case.
+    """
     whole = np.asarray(whole)
     parts = [np.asarray(p) for p in parts]
     count = len(parts)
@@ -65,17 +69,17 @@ def layout_of(whole: Any, parts: Sequence[Any]) -> Layout:
     axis = _divided(whole.shape, [p.shape for p in parts])
     if axis is not None:
         together = np.concatenate(parts, axis)
-        return next((Layout(ROWS, f, axis) for f in factors if close(together, whole, f)), Layout(APART))
+        return next((Layout(ROWS, f, axis) for f in factors if close(together, whole, f, 0, noise)), Layout(APART))
     if any(p.shape != whole.shape for p in parts):
         return Layout(APART)
-    if all(close(p, parts[0], 1) for p in parts):
-        found = next((Layout(SAME, f) for f in factors if close(parts[0], whole, f)), None)
+    if all(close(p, parts[0], 1, 0, noise) for p in parts):
+        found = next((Layout(SAME, f) for f in factors if close(parts[0], whole, f, 0, noise)), None)
         if found is not None:
             return found
     mean = np.mean([p.astype(_wide(p.dtype)) for p in parts], 0)
     kept = tuple(parts)
     most = max((float(np.abs(p).max()) for p in parts if p.size and p.dtype.kind in "fc"), default=0.0)
-    shares = (Layout(SHARE, f, 0, kept) for f in factors if close(mean.astype(whole.dtype), whole, f, most))
+    shares = (Layout(SHARE, f, 0, kept) for f in factors if close(mean.astype(whole.dtype), whole, f, most, noise))
     return next(shares, Layout(APART, 1, 0, kept))
 
 
@@ -94,11 +98,12 @@ def _divided(whole: tuple[int, ...], parts: Sequence[tuple[int, ...]]) -> int | 
     return None
 
 
-def close(a: Any, b: Any, factor: float, largest: float = 0.0) -> bool:
+def close(a: Any, b: Any, factor: float, largest: float = 0.0, noise: float = 0.0) -> bool:
     """Whether *a* is *factor* times *b*, but for the order in which sums were added up.
 
     Args:
         largest: of the summands, where these may cancel.
+        noise: by how much they may be apart in any case.
     """
     if a.dtype.kind not in "fcV" and str(a.dtype) != "bfloat16":
         return factor == 1 and bool(np.array_equal(a, b))
@@ -109,5 +114,5 @@ def close(a: Any, b: Any, factor: float, largest: float = 0.0) -> bool:
         return False
     if not finite.any():
         return True
-    bound = TOLERANCE.get(str(b.dtype), 1e-8) * max(float(np.abs(right[finite]).max()), largest, 1e-30)
-    return bool((np.abs(left - right)[finite] <= bound).all())
+    bound = TOLERANCE.get(str(b.dtype), 1e-8) * max(float(np.abs(right[finite]).max()), largest, 1e-30) + noise
+    return bool((np.abs(left[finite] - right[finite]) <= bound).all())

@@ -142,8 +142,9 @@ def test_what_cannot_run_on_fewer_rows_is_told(ask: Any) -> None:
         F.cross_entropy(h, y).backward()
         """
     )
-    assert answer.unasked == ["reshape2.0", "reshape2_grad.0"]
-    assert "not asked: 2 operators that cannot run on fewer rows (reshape2.0, reshape2_grad.0)" in str(answer)
+    assert answer.unasked == ["reshape2.0"]
+    assert "but 1 could not be asked" in str(answer)
+    assert "not asked: 1 operator that cannot run on fewer rows (reshape2.0)" in str(answer)
 
 
 @pytest.mark.parametrize(
