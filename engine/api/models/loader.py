@@ -237,7 +237,7 @@ def _run(loaded: Loaded, target: Target, request: Request, notes: Notes) -> Iter
         else:
             from .pytorch import running
 
-            with running.watched(target, data, loaded, request.seed) as watching:
+            with running.watched(target, data, loaded, request) as watching:
                 _watch_file(loaded, target, request, data, parts, wanted, notes)
                 if watching is not None:
                     watching.translate()
@@ -339,6 +339,11 @@ def _import(loaded: Loaded, read: Callable[[], Any], target: Target, request: Re
 
 def _replay(loaded: Loaded, read: Callable[[], Any], target: Target, request: Request) -> None:
     """Play a run that was recorded; it ends as the program did."""
+    if request.spared:
+        raise CommandError(
+            f"{target.name} is a run that is over, and gradients can only be proved by another one",
+            "ask the script itself where torch is installed",
+        )
     run = call(target.name, read)
     loaded.namespace = {"__name__": "__main__"}
     try:

@@ -62,6 +62,7 @@ class Made(NamedTuple):
         takes: whether it takes a gradient.
         parameter: whether it is an ``nn.Parameter``.
         shares: the tensor whose storage it has, if that is known.
+        gradient_of: the leaf whose ``.grad`` it is, if it is one.
     """
 
     tensor: int
@@ -69,6 +70,7 @@ class Made(NamedTuple):
     takes: bool
     parameter: bool
     shares: int | None
+    gradient_of: int | None
     site: Site
 
 

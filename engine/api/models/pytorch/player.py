@@ -48,6 +48,7 @@ class Player:
         self._passing = [0]
         self._passes = itertools.count(1)
         self._ops: dict[Any, TorchOp] = {}
+        self._before: dict[int, Any] = {}
         self._hooked: dict[int, list[tuple[Any, Any]]] = {}
         self._names = UniqueNames()
 
@@ -73,6 +74,8 @@ class Player:
         else:
             t = Tensor(event.array, stop_gradient=not event.takes)
             t.loc = source.here()
+        if event.gradient_of is not None:
+            self._has_gradient(self.tensors[event.gradient_of], event.array)
         if event.shares is not None and event.shares in self.tensors:
             t._version = self.tensors[event.shares].version
         self.tensors[event.tensor] = t
@@ -109,9 +112,28 @@ class Player:
             t.stop_gradient = not event.takes
 
     def _writing(self, event: events.Writing) -> None:
+        self._about_to_write(event.tensor)
+
+    def _about_to_write(self, number: int) -> None:
+        """Tell who has to keep the values of a tensor before they are overwritten, and keep them for :meth:`_wrote`."""
         watcher = writes.get()
         if watcher is not None:
-            watcher(self.tensors[event.tensor], None)
+            t = self.tensors[number]
+            self._before[number] = t.array.copy()
+            watcher(t, None)
+
+    def _wrote(self, number: int) -> None:
+        """Tell what was written where: torch wrote it before anyone could be told of the values."""
+        watcher, before = writes.get(), self._before.pop(number, None)
+        if watcher is None or before is None:
+            return
+        t = self.tensors[number]
+        now = t.array
+        t.array = before
+        try:
+            watcher(t, now)
+        finally:
+            t.array = now
 
     # -- modes --------------------------------------------------------------------------------------------------------
 
@@ -314,7 +336,8 @@ class Player:
     ) -> None:
         """Give the results their places on the tape, and tell who watches tensors."""
         written = {n: self.tensors[n] for n in event.written}
-        for _n, t in written.items():
+        for n, t in written.items():
+            self._wrote(n)
             t.version.wrote(event.operator)
         if node is not None:
             for r in event.results:
@@ -349,7 +372,7 @@ class Player:
 
     def _adopt(self, info: events.Node, known: Tensor) -> None:
         places = [self._place(e) for e in info.edges]
-        type_ = f"PyLayer_{info.custom}" if info.custom else info.name
+        type_ = f"PyLayer_{info.custom}" if info.custom else info.name.rpartition("::")[2]
         key = type_, len(places), len(info.shapes), "adopted"
         op = self._ops.get(key)
         if op is None:
@@ -463,18 +486,17 @@ class Player:
 
     def _updating(self, event: events.Updating) -> None:
         tensors = tuple([self.tensors[n] for n in event.tensors])
-        watcher = writes.get()
-        if watcher is not None:
-            for t in tensors:
-                watcher(t, None)
+        for n in event.tensors:
+            self._about_to_write(n)
         if watch.noting:
             watch.note(watch.Updating(tensors, event.by, event.rate))
 
     def _updated(self, event: events.Updated) -> None:
         for n, array in event.values:
             t = self.tensors[n]
-            if not np.shares_memory(t.array, array):
+            if not np.may_share_memory(t.array, array):
                 np.copyto(t.array, array)
+            self._wrote(n)
             t.version.wrote("step")
         if watch.noting:
             watch.note(watch.Updated())

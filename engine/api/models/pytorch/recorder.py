@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode, _pop_mode, _push_mode
 
 from gradtool.engine.answers.why import callers
 from gradtool.engine.core import source
@@ -71,6 +71,7 @@ class _Waiting(NamedTuple):
     taken: list[Any]
     before: list[tuple[Any, int]]
     given: list[Any]
+    arrays: list[Any]
     written: list[Any]
     enabled: bool
     seconds: float
@@ -78,12 +79,18 @@ class _Waiting(NamedTuple):
 
 
 class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not be there
-    """Tells a sink what torch does inside ``with recorder.recording():``."""
+    """Tells a sink what torch does inside ``with recorder.recording():``.
 
-    def __init__(self, sink: Sink) -> None:
+    Args:
+        spared: lines (file and number) at which nothing cuts gradients off, see ``engine/eager/journal.py``.
+    """
+
+    def __init__(self, sink: Sink, spared: Iterable[tuple[str, int]] = ()) -> None:
         super().__init__()
+        self._spared = frozenset(spared)
         self.sink = sink
         self.quiet = 0
+        self._stepping = self._away = False
         self._known: dict[int, _Known] = {}
         self._operators: dict[Any, _Operator] = {}
         self._nodes: dict[int, int] = {}
@@ -95,6 +102,11 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
         self._pulled: list[events.Pulled] | None = None
         self._gone: list[int] = []
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """False: torch would wrap each call of this mode to keep a compiler out, which costs more than the call."""
+        return False
+
     @contextmanager
     def recording(self) -> Iterator[TorchRecorder]:
         """Inside, the program is recorded."""
@@ -103,7 +115,10 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
         source.count_as_ours("torch")
         try:
             with standing_in(self), self:
-                yield self
+                try:
+                    yield self
+                finally:
+                    self.end_step()
                 self.flush()
         finally:
             source.count_as_ours("torch", False)
@@ -135,7 +150,9 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
             where = site if site is not None else self.site()
             is_parameter = parameter or isinstance(t, torch.nn.Parameter)
             leaf = takes and _grad_fn(t) is None
-            self.sink(events.Made(known.number, self._quietly(t), leaf, is_parameter, shares, where))
+            self.sink(
+                events.Made(known.number, self._quietly(t), leaf, is_parameter, shares, self._gradient_of(t), where)
+            )
         function = _grad_fn(t) if _requires(t) else None
         key = None if function is None else _key(function)
         if key != known.function:
@@ -149,6 +166,10 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
         known = self._known.get(id(t))
         return None if known is None else known.number
 
+    def spares(self, site: Any) -> bool:
+        """Whether gradients are not to be cut off there."""
+        return bool(self._spared) and source.file_and_line(source.located(site)) in self._spared
+
     def forget(self, t: Any) -> None:
         """Let a tensor be one that was not met before: it stands for something else from now on."""
         self._known.pop(id(t), None)
@@ -159,6 +180,11 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
         grads = self._grads
         if key not in grads:
             grads[key] = weakref.ref(gradient, lambda _: grads.pop(key, None)), self.number(leaf)
+
+    def _gradient_of(self, t: Any) -> int | None:
+        """The leaf whose ``.grad`` a tensor is."""
+        known = self._grads.get(id(t))
+        return None if known is None else known[1]
 
     def _tell_cleared(self, gradient: Any, args: Any, site: Any) -> None:
         """Tell that a ``.grad`` is set to zeros in place, if that is what happens."""
@@ -194,7 +220,7 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
             self.quiet -= 1
 
     def _quietly(self, t: Any) -> Any:
-        with self.unheard():
+        with self.unheard(), self.aside():
             return self.array(t)
 
     def _meet(self, t: Any) -> _Known:
@@ -270,8 +296,10 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
         seconds = perf_counter() - start
         given = _tensors(result if isinstance(result, (tuple, list)) else (result,))
         if given:
+            # Here nobody is asked: outside, the recorder itself would be for each of its own calls.
+            arrays = [None if id(t) in self._known else self.array(t) for t in given]
             known = operator if names == operator.names else operator._replace(names=names)
-            self._waiting = _Waiting(known, plain, taken, before, given, written, enabled, seconds, site)
+            self._waiting = _Waiting(known, plain, taken, before, given, arrays, written, enabled, seconds, site)
         return result
 
     def _plain(self, value: Any) -> Any:
@@ -290,7 +318,7 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
         if waiting is None:
             return
         self._waiting = None
-        operator, arguments, taken, before, given, written, enabled, seconds, site = waiting
+        operator, arguments, taken, before, given, arrays, written, enabled, seconds, site = waiting
         if not taken:
             self._tell_made(given, site)
             return
@@ -309,12 +337,13 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
                 node, edges = self._recorded(function, taken, before)
         results = []
         self.quiet += 1
-        for t in given:
+        for t, array in zip(given, arrays, strict=True):
             known = self._known.get(id(t))
-            array = None
             if known is None:
                 known = self._meet(t)
-                array = self.array(t)
+                array = self.array(t) if array is None else array
+            else:
+                array = None
             own = _function(t)
             mine = own is not None and own is function
             if mine:
@@ -436,6 +465,7 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
         run: Callable[[], Any],
     ) -> Any:
         """Have torch run backward, and tell of it."""
+        self.end_step()
         self.flush()
         site = self.site()
         numbers = tuple([self.number(t, site) for t in roots])
@@ -445,7 +475,10 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
         self.quiet += not recorded
         error = ""
         try:
-            return run()
+            if recorded:
+                return run()
+            with self.aside():
+                return run()
         except RuntimeError as raised:
             error = str(raised)
             raise
@@ -458,6 +491,35 @@ class TorchRecorder(TorchDispatchMode):  # type: ignore[misc]  # torch need not 
                 self.sink(
                     events.Ended(numbers, how, tuple(given), retains, recorded, tuple(pulled), gradients, error, site)
                 )
+
+    def begin_step(self) -> None:
+        """Let an optimizer compute without asking."""
+        self.end_step()
+        self.quiet += 1
+        self._away = _get_current_dispatch_mode() is self
+        self._stepping = True
+        if self._away:
+            _pop_mode()
+
+    def end_step(self) -> None:
+        """Be asked again after an optimizer's step, or before the next thing where it raised."""
+        if self._stepping:
+            self._stepping = False
+            self.quiet -= 1
+            if self._away:
+                _push_mode(self)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Inside, torch computes without asking: as long as nothing is told, being asked is all that it costs."""
+        if _get_current_dispatch_mode() is not self:
+            yield
+            return
+        _pop_mode()
+        try:
+            yield
+        finally:
+            _push_mode(self)
 
     def _gradients(self, roots: Sequence[Any], how: str) -> Iterator[tuple[int, Any]]:
         """The ``.grad`` of the leaves behind *roots*."""

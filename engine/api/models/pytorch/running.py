@@ -12,7 +12,7 @@ from ..errors import CommandError
 
 if TYPE_CHECKING:
     from ..calls import PassCall
-    from ..loader import Loaded
+    from ..loader import Loaded, Request
     from ..targets import Target
     from .events import Event
 
@@ -49,7 +49,7 @@ class Watched:
         player: has the tensors that stand for torch's.
     """
 
-    def __init__(self, loaded: Loaded, seed: int) -> None:
+    def __init__(self, loaded: Loaded, request: Request) -> None:
         import torch
 
         from .archive import writing
@@ -59,8 +59,8 @@ class Watched:
         self.loaded = loaded
         self.player = Player()
         self.writer = writing()
-        self.recorder = TorchRecorder(self.player if self.writer is None else self._tell_both)
-        torch.manual_seed(seed)
+        self.recorder = TorchRecorder(self.player if self.writer is None else self._tell_both, request.spared)
+        torch.manual_seed(request.seed)
 
     def has_graph(self, value: Any) -> bool:
         """Whether a value is a tensor that was computed from something that takes gradients."""
@@ -120,7 +120,7 @@ class Watched:
 
 
 @contextlib.contextmanager
-def watched(target: Target, data: bytes, loaded: Loaded, seed: int) -> Iterator[Watched | None]:
+def watched(target: Target, data: bytes, loaded: Loaded, request: Request) -> Iterator[Watched | None]:
     """Watch a file that is torch's while it runs inside; None for any other.
 
     Raises:
@@ -135,6 +135,6 @@ def watched(target: Target, data: bytes, loaded: Loaded, seed: int) -> Iterator[
             f"{target.name} is a program of PyTorch, and torch is not installed where gradtool is",
             f"{INSTALL}  (gradtool records the run inside torch, and everything else works without it)",
         )
-    run = Watched(loaded, seed)
+    run = Watched(loaded, request)
     with run.recorder.recording():
         yield run

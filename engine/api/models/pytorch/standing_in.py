@@ -91,6 +91,8 @@ def _detaching(recorder: TorchRecorder, original: Callable[..., Any], how: str) 
         recorder.flush()
         site = recorder.site()
         number = recorder.number(t, site)
+        if recorder.spares(site):
+            return t
         with recorder.unheard():
             made = original(t)
         recorder.tell_detached(number, made, how, site)
@@ -107,6 +109,8 @@ def _detached_in_place(recorder: TorchRecorder, original: Callable[..., Any]) ->
         recorder.flush()
         site = recorder.site()
         number = recorder.number(t, site)
+        if recorder.spares(site):
+            return t
         with recorder.unheard():
             made = original(t)
         recorder.forget(t)
@@ -152,7 +156,7 @@ def _requiring(recorder: TorchRecorder, original: Callable[..., Any]) -> Callabl
             return
         site = recorder.site()
         recorder.number(t, site)
-        original(t, takes)
+        original(t, takes or recorder.spares(site))
         recorder.tell_requires(t, "requires_grad", site)
 
     return requires
@@ -166,7 +170,7 @@ def _requiring_(recorder: TorchRecorder, original: Callable[..., Any]) -> Callab
         recorder.flush()
         site = recorder.site()
         recorder.number(t, site)
-        original(t, takes)
+        original(t, takes or recorder.spares(site))
         recorder.tell_requires(t, "requires_grad_", site)
         return t
 
@@ -283,11 +287,16 @@ def _setting_grad(recorder: TorchRecorder, original: Callable[..., Any]) -> Call
 def _entered(recorder: TorchRecorder, original: Callable[..., Any], enabled: bool) -> Callable[..., Any]:
     @functools.wraps(original)
     def enter(guard: Any) -> Any:
+        site, spared = recorder.site(), False
         if not recorder.quiet:
             recorder.flush()
-            recorder.sink(events.Guarding(enabled or not getattr(guard, "mode", True), recorder.site()))
+            spared = recorder.spares(site)
+            recorder.sink(events.Guarding(spared or enabled or not getattr(guard, "mode", True), site))
         with recorder.unheard():  # it switches through others of these names
-            return original(guard)
+            result = original(guard)
+        if spared:
+            torch._C._set_grad_enabled(True)
+        return result
 
     return enter
 
@@ -309,6 +318,7 @@ def _switching(recorder: TorchRecorder, original: Callable[..., Any]) -> Callabl
     def switch(guard: Any, mode: bool) -> None:
         if not recorder.quiet:
             recorder.flush()
+            mode = mode or recorder.spares(recorder.site())
             recorder.sink(events.Guarding(bool(mode), recorder.site()))
         original(guard, mode)
 
@@ -389,11 +399,12 @@ def _steps(recorder: TorchRecorder) -> tuple[Callable[..., None], Callable[..., 
         numbers = tuple([recorder.number(p, site) for p in _of_optimizer(optimizer)])
         name = type(optimizer).__name__
         recorder.sink(events.Updating(numbers, name, float(rate) if isinstance(rate, (int, float)) else None, site))
-        recorder.quiet += 1
+        recorder.begin_step()
 
     def end(optimizer: Any, *rest: Any) -> None:
-        recorder.quiet -= 1
-        values = tuple([(recorder.number(p), recorder.array(p)) for p in _of_optimizer(optimizer)])
+        recorder.end_step()
+        with recorder.aside():
+            values = tuple([(recorder.number(p), recorder.array(p)) for p in _of_optimizer(optimizer)])
         recorder.sink(events.Updated(values, sites.pop()))
 
     return begin, end

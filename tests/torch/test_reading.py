@@ -1,0 +1,88 @@
+"""Which files are torch's, what is said where torch is not there, and what becomes of damaged runs."""
+
+import importlib.util
+import random
+
+import numpy as np
+import pytest
+
+from gradtool.engine.core.errors import FileFormatError, GradtoolError
+from gradtool.models.errors import CommandError
+from gradtool.models.loader import Request
+from gradtool.models.opening import opened
+from gradtool.models.pytorch.running import is_torchs
+from gradtool.models.questions.why import Why
+
+from .answers import CORPUS, RUNS
+
+
+@pytest.mark.parametrize(
+    ("text", "torchs"),
+    [
+        (b"import torch", True),
+        (b"from torch.nn import functional as F", True),
+        (b"def f():\n    import torch as t", True),
+        (b"import paddle\nimport torch", False),
+        (b"import torchvision", False),
+        (b"# import torch", False),
+        (b"from .torch import x", False),
+        (b"import torch (", False),
+    ],
+)
+def test_what_a_file_imports_says_whose_it_is(text, torchs):
+    assert is_torchs(text) is torchs
+
+
+def test_without_torch_the_message_says_what_to_install(monkeypatch):
+    usual = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *rest: None if name == "torch" else usual(name, *rest)
+    )
+    with pytest.raises(CommandError, match="torch is not installed") as raised:
+        Why().ask(Request(str(CORPUS / "r_mlp.py")))
+    assert "pip install torch" in raised.value.hint
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "attention",
+        "batch_norm",
+        "checkpoint",
+        "convolution",
+        "embedding_lstm",
+        "function",
+        "in_place_after",
+        "residual",
+    ],
+)
+def test_gradients_are_those_of_torch(name):
+    with opened(Request(str(RUNS / f"r_{name}.torchrun"))) as model:
+        gradients = model.run(lambda event: None)
+        assert gradients
+        for leaf, gradient in gradients.items():
+            np.testing.assert_allclose(gradient, leaf.grad.array, rtol=1e-5, atol=1e-7)  # torch's own .grad
+
+
+def test_a_run_that_is_over_proves_nothing():
+    proofs = Why(prove=True).ask(Request(str(RUNS / "b_detach_hidden.torchrun")))
+    assert "a run that is over" in proofs[0].proved
+
+
+def test_damaged_runs_are_refused(tmp_path):
+    whole = (RUNS / "b_hook_zeros.torchrun").read_bytes()
+    draw = random.Random(3)
+    damaged = tmp_path / "damaged.torchrun"
+    for _ in range(60):
+        data = bytearray(whole)
+        for _ in range(draw.randrange(1, 4)):
+            data[draw.randrange(len(data))] = draw.randrange(256)
+        if draw.random() < 0.2:
+            del data[draw.randrange(len(data)) :]
+        damaged.write_bytes(data)
+        try:
+            Why().ask(Request(str(damaged)))
+        except (FileFormatError, CommandError):
+            pass
+        except GradtoolError as error:
+            raise AssertionError(f"{type(error).__name__}: {error}") from error
