@@ -1,4 +1,4 @@
-"""What recording costs: ``python -m tests.torch.overhead [WIDTH …]`` trains layers of each width with and without a recorder.
+"""What recording costs: ``python -m tests.torch.overhead [WIDTH …]`` trains nets of each width with and without it.
 
 Needs torch. Told is the time of one thread, so that what else the machine does counts little; nothing is asserted.
 """
