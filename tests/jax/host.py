@@ -16,6 +16,7 @@ HOST = {
     "unique_consecutive": "as many results as runs",
     "viterbi_decode": "paths are as long as the longest sequence",
     "where_index": "as many rows as elements that are not zero",
+    "yolov3_loss": "which cell of the grid is to find a box is settled box by box",
 }
 """By type: what the shapes of its results depend on."""
 

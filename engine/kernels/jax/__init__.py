@@ -39,6 +39,7 @@ def make() -> Backend:
         pooling,
         pytrees,
         recurrent,
+        regions,
         rows,
         streams,
         xla,

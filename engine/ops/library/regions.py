@@ -7,18 +7,24 @@ matrix for the rows and one for the columns of a region.
 from __future__ import annotations
 
 import math
+from functools import partial
+
+import numpy as np
 
 from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN
 from ..opdef import Like, Trait, op
+from ..refusals import refuse
 from ..samples import distinct, exactly
+from ..writing import add_at, put
+from .shape_tensors import known
 
 SIZES = {"pooled_height": 1, "pooled_width": 1, "spatial_scale": 1.0}
 ALIGN = {**SIZES, "sampling_ratio": -1, "aligned": False}
 CHANNELS = {"output_channels": 1, **SIZES}
 
 
-def _images(xp, rois, counts, batch):
+def images_of(xp, rois, counts, batch):
     """The image that each region is of."""
     if counts is None:
         if batch != 1:
@@ -27,11 +33,18 @@ def _images(xp, rois, counts, batch):
             )
         return xp.zeros(rois.shape[0], xp.int64)
     numbers = counts.reshape(-1)
-    if numbers.size != batch or int(numbers.sum()) != rois.shape[0]:
-        raise OperatorError(
-            f"RoisNum {numbers.tolist()} must have a number for each of {batch} images, {rois.shape[0]} regions in all"
-        )
-    return xp.repeat(xp.arange(batch), numbers)
+    error = partial(_miscounted, batch, rois.shape[0])
+    if numbers.size != batch:
+        raise error(numbers)
+    refuse((numbers.sum() != rois.shape[0]) | (numbers < 0).any(), error, numbers)
+    # A region is of the first image up to which there are more regions than before it.
+    return xp.searchsorted(xp.cumsum(numbers), xp.arange(rois.shape[0]), side="right")
+
+
+def _miscounted(batch, regions, numbers):
+    return OperatorError(
+        f"RoisNum {numbers.tolist()} must have a number for each of {batch} images, {regions} regions in all"
+    )
 
 
 def _shape_rule(name):
@@ -53,47 +66,64 @@ def expect_regions(name, x, rois, height, width):
 # -- sampled and averaged --------------------------------------------------------------------------------------------
 
 
-def _interpolated(xp, low, high, size, bins, sampling):
-    """For each bin of a region from *low* to *high*: the share that each of *size* elements has of its mean."""
-    if not math.isfinite(high - low):
-        return xp.full((bins, size), xp.nan)
+def _interpolated(xp, low, high, size, bins, count):
+    """For each bin of regions from *low* to *high*: the share that each of *size* elements has of its mean.
+
+    Args:
+        count: of how many points in each bin the mean is.
+    """
+    low, high = low[:, None], high[:, None]
+    finite = xp.isfinite(high - low)[..., None]
     step = (high - low) / bins
-    count = sampling if sampling > 0 else max(int(xp.ceil((high - low) / bins)), 0)
-    shares = xp.zeros((bins, size))
+    shares = xp.zeros((len(low), bins, size))
     if not count:
-        return shares
-    at = low + (xp.arange(bins * count) // count) * step + (xp.arange(bins * count) % count + 0.5) * step / count
+        return xp.where(finite, shares, xp.nan)
+    places = xp.arange(bins * count)
+    at = low + (places // count) * step + (places % count + 0.5) * step / count
     inside = (at >= -1.0) & (at <= size)
-    at = xp.clip(at, 0.0, size - 1.0)
+    at = xp.where(finite[..., 0], xp.clip(at, 0.0, size - 1.0), 0.0)
     first = xp.minimum(at.astype(xp.int64), size - 1)
     second = xp.minimum(first + 1, size - 1)
     part = at - first
-    rows = xp.arange(bins * count) // count
-    xp.add.at(shares, (rows, first), inside * (1.0 - part) / count)
-    xp.add.at(shares, (rows, second), inside * part / count)
-    return shares
+    regions, rows = xp.arange(len(low))[:, None], places // count
+    shares = add_at(shares, (regions, rows, first), inside * (1.0 - part) / count)
+    shares = add_at(shares, (regions, rows, second), inside * part / count)
+    return xp.where(finite, shares, xp.nan)
 
 
 def _aligned_shares(xp, x, rois, attrs):
     """The matrices of all regions: for their rows and their columns."""
     shift = 0.5 if attrs["aligned"] else 0.0
     scaled = rois.astype(xp.float64) * attrs["spatial_scale"] - shift
-    rows = xp.zeros((len(scaled), attrs["pooled_height"], x.shape[2]))
-    columns = xp.zeros((len(scaled), attrs["pooled_width"], x.shape[3]))
-    for i, (left, top, right, bottom) in enumerate(scaled.tolist()):
-        if not attrs["aligned"]:
-            right, bottom = max(right, left + 1.0), max(bottom, top + 1.0)
-        sampling = attrs["sampling_ratio"]
-        rows[i] = _interpolated(xp, top, bottom, x.shape[2], attrs["pooled_height"], sampling)
-        columns[i] = _interpolated(xp, left, right, x.shape[3], attrs["pooled_width"], sampling)
+    low, high = scaled[:, :2], scaled[:, 2:]
+    if not attrs["aligned"]:
+        # Constants stay what they are while a program is compiled: from them the numbers of points are read.
+        high = (np if known(high) else xp).maximum(high, low + 1.0)
+    rows = _shares(xp, low[:, 1], high[:, 1], x.shape[2], attrs["pooled_height"], attrs["sampling_ratio"])
+    columns = _shares(xp, low[:, 0], high[:, 0], x.shape[3], attrs["pooled_width"], attrs["sampling_ratio"])
     return rows.astype(x.dtype), columns.astype(x.dtype)
 
 
-@op("roi_align", "X ROIs RoisNum? -> Out", attrs=ALIGN)
+def _shares(xp, low, high, size, bins, sampling):
+    """As :func:`_interpolated`; where *sampling* does not say how many points there are, as many as a bin is long."""
+    if sampling > 0:
+        return _interpolated(xp, low, high, size, bins, sampling)
+    shares = xp.zeros((len(low), bins, size))
+    for i, length in enumerate(((high - low) / bins).tolist()):
+        count = max(math.ceil(length), 0) if math.isfinite(length) else 1
+        shares = put(shares, i, _interpolated(xp, low[i : i + 1], high[i : i + 1], size, bins, count)[0])
+    return shares
+
+
+def _reads_regions(attrs):
+    return "" if attrs["sampling_ratio"] > 0 else "ROIs"
+
+
+@op("roi_align", "X ROIs RoisNum? -> Out", attrs=ALIGN, sized=_reads_regions)
 def roi_align(k, x, rois, counts, **attrs):
     """Regions of images in one size: the mean of points that lie evenly in each bin, interpolated between pixels."""
     rows, columns = _aligned_shares(k.xp, x, rois, attrs)
-    images = x[_images(k.xp, rois, counts, x.shape[0])]
+    images = x[images_of(k.xp, rois, counts, x.shape[0])]
     return k.xp.einsum("rph,rchw,rqw->rcpq", rows, images, columns, optimize=True)
 
 
@@ -109,16 +139,14 @@ def roi_unalign(k, x, like, rois, counts, **attrs):
     return _added(
         k.xp,
         k.xp.einsum("rph,rcpq,rqw->rchw", rows.astype(x.dtype), x, columns.astype(x.dtype), optimize=True),
-        _images(k.xp, rois, counts, like.shape[0]),
+        images_of(k.xp, rois, counts, like.shape[0]),
         like,
     )
 
 
 def _added(xp, parts, images, like):
     """Zeros like *like* with what each region gives added to its image."""
-    out = xp.zeros(like.shape, parts.dtype)
-    xp.add.at(out, images, parts)
-    return out
+    return add_at(xp.zeros(like.shape, parts.dtype), images, parts)
 
 
 @roi_unalign.gradient(wrt="X")
@@ -132,7 +160,7 @@ roi_align.infer(_shape_rule("roi_align"))
 # -- the maximum -----------------------------------------------------------------------------------------------------
 
 
-def _rounded(xp, x):
+def rounded(xp, x):
     """The nearest whole numbers, halves away from zero."""
     return xp.sign(x) * xp.floor(xp.abs(x) + 0.5)
 
@@ -150,9 +178,9 @@ def roi_pool(k, x, rois, counts, *, pooled_height, pooled_width, spatial_scale):
     xp = k.xp
     shape = (rois.shape[0], x.shape[1], pooled_height, pooled_width)
     out, places = xp.zeros(shape, x.dtype), xp.full(shape, -1, xp.int64)
-    corners = _rounded(xp, rois * rois.dtype.type(spatial_scale)).tolist()
+    corners = rounded(xp, rois * rois.dtype.type(spatial_scale)).tolist()
     width = x.shape[3]
-    for i, image in enumerate(_images(xp, rois, counts, x.shape[0]).tolist()):
+    for i, image in enumerate(images_of(xp, rois, counts, x.shape[0]).tolist()):
         left, top, right, bottom = corners[i]
         if not math.isfinite(left + top + right + bottom):
             out[i] = xp.nan
@@ -185,11 +213,10 @@ def _(k, x: Like, rois, counts, argmax, dout):
 def put_regions(k, x, like, rois, counts, argmax):
     """Zeros like *Y* with *X* added where the maxima of ``roi_pool`` stand."""
     xp = k.xp
-    images = _images(xp, rois, counts, like.shape[0])
+    images = images_of(xp, rois, counts, like.shape[0])
     out = xp.zeros((*like.shape[:2], like.shape[2] * like.shape[3]), x.dtype)
     index = _places(xp, images, argmax)
-    xp.add.at(out, index, xp.where(argmax < 0, 0, x))
-    return out.reshape(like.shape)
+    return add_at(out, index, xp.where(argmax < 0, 0, x)).reshape(like.shape)
 
 
 def _places(xp, images, argmax):
@@ -206,7 +233,7 @@ def _(k, rois, counts, argmax, dout):
 def take_regions(k, x, rois, counts, argmax):
     """What stands where the maxima of ``roi_pool`` stood."""
     xp = k.xp
-    images = _images(xp, rois, counts, x.shape[0])
+    images = images_of(xp, rois, counts, x.shape[0])
     flat = x.reshape(*x.shape[:2], -1)
     return xp.where(argmax < 0, xp.zeros((), x.dtype), flat[_places(xp, images, argmax)])
 
@@ -222,8 +249,8 @@ def _(k, x: Like, rois, counts, argmax, dout):
 def _bin_shares(xp, x, rois, attrs):
     """The matrices of all regions: 1 over the number of rows or columns in a bin, and 0 outside of it."""
     scale = attrs["spatial_scale"]
-    rounded = _rounded(xp, rois)
-    low, high = rounded[:, :2] * scale, (rounded[:, 2:] + 1.0) * scale
+    corners = rounded(xp, rois)
+    low, high = corners[:, :2] * scale, (corners[:, 2:] + 1.0) * scale
     shares = []
     for axis, bins, size in ((1, attrs["pooled_height"], x.shape[2]), (0, attrs["pooled_width"], x.shape[3])):
         start = low[:, axis, None]
@@ -245,7 +272,7 @@ def _by_bin(x, attrs):
 def psroi_pool(k, x, rois, counts, **attrs):
     """Regions of images in one size: each bin is the mean of a channel of its own."""
     rows, columns = _bin_shares(k.xp, x, rois, attrs)
-    images = _by_bin(x, attrs)[_images(k.xp, rois, counts, x.shape[0])]
+    images = _by_bin(x, attrs)[images_of(k.xp, rois, counts, x.shape[0])]
     return k.xp.einsum("rph,rcpqhw,rqw->rcpq", rows, images, columns, optimize=True)
 
 
@@ -270,7 +297,7 @@ def psroi_unpool(k, x, like, rois, counts, **attrs):
     """The transpose of ``psroi_pool``, for images like *Y*."""
     rows, columns = (v.astype(x.dtype) for v in _bin_shares(k.xp, like, rois, attrs))
     parts = k.xp.einsum("rph,rcpq,rqw->rcpqhw", rows, x, columns, optimize=True)
-    images = _images(k.xp, rois, counts, like.shape[0])
+    images = images_of(k.xp, rois, counts, like.shape[0])
     return _added(k.xp, parts.reshape(len(parts), *like.shape[1:]), images, like)
 
 

@@ -120,6 +120,7 @@ class _Grid:
     "yolov3_loss",
     "X GTBox GTLabel GTScore? -> Loss ObjectnessMask GTMatchMask",
     attrs=ATTRS,
+    trait=Trait.VALUES,  # box by box it is settled which cell of the grid is to find it
 )
 def yolov3_loss(k, x, boxes, labels, scores, **attrs):
     """The loss of each image: its true boxes (centre and size, as shares of the image) against a grid of predictions.
@@ -162,7 +163,7 @@ def _(k, x, boxes, labels, scores, objectnessmask: Like, gtmatchmask: Like, dlos
     return k.yolo_slope(x, boxes, labels, scores, **attrs) * k.unsqueeze(dloss, axes=(1, 2, 3))[0]
 
 
-@op("yolo_slope", "X GTBox GTLabel GTScore? -> Out", attrs=ATTRS, trait=Trait.INTERNAL)
+@op("yolo_slope", "X GTBox GTLabel GTScore? -> Out", attrs=ATTRS, trait=Trait.INTERNAL | Trait.VALUES)
 def yolo_slope(k, x, boxes, labels, scores, **attrs):
     """The derivative of each image's loss by its elements."""
     xp = k.xp
@@ -181,7 +182,13 @@ def _(k, x, boxes, labels, scores, dout, **attrs):
     return dout * weight * s * (1 - s)
 
 
-@op("yolo_weight", "X GTBox GTLabel GTScore? -> Out", attrs=ATTRS, trait=Trait.INTERNAL, differentiable=False)
+@op(
+    "yolo_weight",
+    "X GTBox GTLabel GTScore? -> Out",
+    attrs=ATTRS,
+    trait=Trait.INTERNAL | Trait.VALUES,
+    differentiable=False,
+)
 def yolo_weight(k, x, boxes, labels, scores, **attrs):
     """How much the cross entropy of each element weighs."""
     return _Grid(k.xp, x, boxes, labels, scores, attrs).weight.reshape(x.shape)
