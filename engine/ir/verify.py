@@ -403,7 +403,7 @@ def _(program: Program) -> Iterator[Problem]:
             yield f"{op.type} does not accept its inputs: {said}", op
             continue
         for v, spec in _pairs(op.outputs, inferred[key]):
-            if v.op is op and not _compatible(v.spec, spec):
+            if v.op is op and not compatible(v.spec, spec):
                 yield f"'{v.name}' is {v.spec}, but {op.type} computes {spec}", op
 
 
@@ -416,7 +416,7 @@ def _gradient_specs(op: Operator) -> Iterator[Problem]:
         if i >= len(origin.inputs):
             continue  # an optional input at the end that was left out
         for v, spec in _pairs((value,), (_specs(origin.inputs[i]),)):
-            if not _compatible(v.spec, spec):
+            if not compatible(v.spec, spec):
                 yield f"'{v.name}' is {v.spec}, but it is a gradient of {spec}", op
 
 
@@ -434,7 +434,7 @@ def _pairs(operands: Operands, specs: Any) -> Iterator[tuple[Variable, TensorSpe
             yield value, spec
 
 
-def _compatible(a: TensorSpec, b: TensorSpec) -> bool:
+def compatible(a: TensorSpec, b: TensorSpec) -> bool:
     if a.dtype is not b.dtype or a.ndim != b.ndim:
         return False
     return all(m == n or UNKNOWN in (m, n) for m, n in zip(a.shape, b.shape, strict=True))

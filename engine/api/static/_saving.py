@@ -42,6 +42,8 @@ from . import _foreign
 if TYPE_CHECKING:
     from gradtool.engine.ir.paddle.from_desc import Described
 
+NEW_MODEL = ".json"
+"""The ending of programs in the new IR of Paddle 3."""
 PARAMETERS, OPTIMIZER, MODEL, INFERENCE = ".pdparams", ".pdopt", ".pdmodel", ".pdiparams"
 
 
@@ -387,8 +389,9 @@ def load_inference_model(path_prefix: str | None, executor: Any, **kwargs: Any) 
             hint="static.deserialize_program and static.deserialize_persistables take bytes",
         )
     if not kwargs:
-        prefix = _prefix(path_prefix, MODEL, INFERENCE)
-        return read_inference(prefix + MODEL, prefix + INFERENCE)
+        prefix = _prefix(path_prefix, MODEL, INFERENCE, NEW_MODEL)
+        form = NEW_MODEL if os.path.isfile(prefix + NEW_MODEL) and not os.path.exists(prefix + MODEL) else MODEL
+        return read_inference(prefix + form, prefix + INFERENCE)
     names = (kwargs.get("model_filename") or "__model__", kwargs.get("params_filename") or "__params__")
     model, values = (os.path.join(path_prefix, name) for name in names)
     return read_inference(*(p + s if os.path.exists(p + s) else p for p, s in ((model, MODEL), (values, INFERENCE))))

@@ -106,8 +106,8 @@ _SAYS_HOW: Final = frozenset(
         *("ALL_KERNELS_MUST_COMPUTE_RUNTIME_SHAPE", "entry", "entry_config", "epmap", "exhaustive_search"),
         *("force_fp32_output", "grad_inplace", "height_sections", "is_test", "mkldnn_data_type", "name"),
         *("padding_weights", "slot", "table_class", "table_names", "trainer_id", "use_addto", "use_cudnn"),
-        *("use_mkldnn", "use_quantizer", "workspace_size_MB", "use_onednn", "onednn_data_type", "data_format"),
-        *("is_distributed", "remote_prefetch", "data_layout", "struct_name", "copy_info", "enable_cache"),
+        *("use_mkldnn", "use_quantizer", "workspace_size_MB", "use_onednn", "onednn_data_type"),
+        *("is_distributed", "remote_prefetch", "struct_name", "copy_info", "enable_cache"),
         *("skip_update_beta_pows_of_xpu", "op_version", "with_quant_attr", "use_global_beta_pow", "sub_graph_id"),
     }
 )
@@ -122,6 +122,7 @@ _NEUTRAL: Final[Mapping[str, tuple[Any, ...]]] = {
     "scale_in_eltwise": (1.0,),
     "fuse_alpha": (0.0,),
     "fuse_beta": (0.0,),
+    **dict.fromkeys(("data_format", "data_layout"), ("NCHW", "NCDHW", "AnyLayout", "ANYLAYOUT")),
     "x_data_format": ("", "NCHW"),
     "y_data_format": ("", "NCHW"),
 }
@@ -164,6 +165,8 @@ def _fitting(default: Any, value: Any) -> Any:
         return (value,)
     if isinstance(default, (int, float)) and isinstance(value, tuple) and len(value) == 1:
         return value[0]
-    if isinstance(default, bool) and isinstance(value, int):
+    if isinstance(default, bool) and isinstance(value, (int, float)):
         return bool(value)
+    if isinstance(default, int) and isinstance(value, float) and value.is_integer():
+        return int(value)
     return value

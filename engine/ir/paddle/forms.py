@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import Final
 
 from .from_desc import Described, from_desc, is_description
+from .from_pir import from_pir, is_pir
 
 START: Final = 64
 """Bytes of a file that tell its form."""
 
 FORMS: Final[tuple[tuple[Callable[[bytes], bool], Callable[[bytes, str], Described]], ...]] = (
     (is_description, from_desc),
+    (is_pir, from_pir),
 )
 """Whether a file that begins so has the form -> what reads it."""
 

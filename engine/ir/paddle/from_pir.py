@@ -1,0 +1,533 @@
+"""A program from the JSON of Paddle 3's new IR: what ``jit.save`` and ``save_inference_model`` write as ``NAME.json``.
+
+Values there have numbers and no names: parameters and inputs keep theirs, the others are called after the operators
+that make them. Operators of the dialect ``pd_op`` are looked up in a table (``pd_ops.py``): what each is called here,
+which slots its operands are, which of them are constants that stand for attributes. An operator that is not in the
+table, or holds regions (``if``, ``while``), becomes a stand-in, as in ``from_desc.py``.
+
+A training program's backward part is left out: operators whose names say that they are gradients, and all that
+computes from them. The loss is the one that the part began with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, NoReturn
+
+from ...core.collector import paused_gc
+from ...core.errors import FileFormatError, GradtoolError, OperatorError
+from ...core.spec import DTYPES, TensorSpec
+from ...files import jsontext
+from ...files.jsontext import shown
+from ...ops import registry
+from ...ops.opdef import OpDef
+from ...ops.stand_in import Absent, StandIn
+from .. import build, roles
+from ..assemble import assemble
+from ..checking import checked
+from ..operator import Operator
+from ..program import Block, Program
+from ..variable import Parameter, Variable
+from ..verify import MISFITS, compatible, verify_read
+from . import attributes
+from .from_desc import Described
+from .pd_ops import TABLE, Entry
+
+EXPECTED: Final = "a program of Paddle's new IR"
+MAGIC: Final = b'"magic":"pir"'
+NEWEST: Final = 4
+"""The version of the form in Paddle 3.3; newer ones may name something anew."""
+
+_DTYPES: Final = {d.name: d for d in DTYPES}
+_ELEMENTS: Final = {
+    "t_bool": "bool",
+    "t_f16": "float16",
+    "t_bf16": "bfloat16",
+    "t_f32": "float32",
+    "t_f64": "float64",
+    "t_i8": "int8",
+    "t_ui8": "uint8",
+    "t_i16": "int16",
+    "t_i32": "int32",
+    "t_i64": "int64",
+    "t_c64": "complex64",
+    "t_c128": "complex128",
+}
+_NUMBERS: Final = ("a_bool", "a_i32", "a_i64", "a_str", "a_index", "a_ui8", "a_ui32", "a_ui64")
+_FLOATS: Final = ("a_f32", "a_f64")
+_SEED: Final = "full_like"
+"""The operator that begins a backward part."""
+_OTHER_PLACES: Final = frozenset({"batch_norm", "sync_batch_norm"})
+"""Operators that write in place where another operand stands: their statistics, which nobody reads afterwards."""
+_LEFT_OUT: Final = frozenset(
+    {"place", "struct_name", "stop_gradient", "persistable", "op_callstack", "op_role", "name"}
+)
+_MOST: Final = 64
+
+
+class Value(NamedTuple):
+    """What a number of the file stands for: a variable, several of them, or a constant beside its variable."""
+
+    variable: Variable | None = None
+    many: tuple[Any, ...] | None = None
+    constant: Any = None
+
+
+def is_pir(start: bytes) -> bool:
+    """Whether a file that begins so (64 bytes) is such a program."""
+    return start.lstrip()[:1] == b"{" and MAGIC in b"".join(start.split())
+
+
+def from_pir(data: bytes, file: str = "the program") -> Described:
+    """The program that *data* describes.
+
+    Raises:
+        FileFormatError: it is none, of a newer form, or one that cannot exist (a ValueError).
+    """
+    with paused_gc():
+        return _PirReader(file).read(jsontext.read(data, file))
+
+
+class _PirReader:
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.at = ""
+        """The part that is being read, for messages."""
+        self.program = Program()
+        self.absent = Absent()
+        self.values: dict[int, Value] = {}
+        self.backward: set[int] = set()
+        """Values of the backward part."""
+        self.left_out = 0
+        self.seeds: list[int] = []
+        """Values whose gradients the backward part begins with."""
+        self.feeds: list[str] = []
+        self.fetches: dict[int, str] = {}
+        self.constants: dict[int, Any] = {}
+
+    def fail(self, came: str, hint: str | None = None) -> NoReturn:
+        raise FileFormatError(f"{self.file}{self.at}", EXPECTED, came, hint=hint)
+
+    def take(self, entry: Any, key: str, kind: type) -> Any:
+        value = entry.get(key) if isinstance(entry, dict) else None
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            self.fail(f"{shown(key)} is {shown(value)}")
+        return value
+
+    def read(self, content: Any) -> Described:
+        head = self.take(content, "base_code", dict)
+        version = self.take(head, "version", int)
+        if head.get("magic") != "pir" or not 0 <= version <= NEWEST:
+            self.fail(f"it is of the form {shown(head)}", f"gradtool reads forms up to version {NEWEST}")
+        regions = self.take(self.take(content, "program", dict), "regions", list)
+        ops = self.ops_of(regions[0] if len(regions) == 1 else None)
+        try:
+            self.backward = self.backward_values(ops)
+            block = self.program.global_block()
+            for i, entry in enumerate(ops):
+                self.at = f", operator {i}"
+                self.operation(block, entry)
+            self.at = ""
+            self.mark_loss(block)
+            verify_read(self.program)
+            checked(self.program, "loading")
+        except FileFormatError:
+            raise
+        except GradtoolError as error:
+            self.fail(error.message.removesuffix("."), error.hint)
+        fetches = [self.fetches[n] for n in sorted(self.fetches)]
+        return Described(self.program, self.feeds, fetches, self.absent, 3000000)
+
+    def ops_of(self, region: Any) -> list[Any]:
+        """The operators of a region's only block."""
+        blocks = self.take(region, "blocks", list)
+        if len(blocks) != 1:
+            self.fail(f"a region of {len(blocks)} blocks")
+        return self.take(blocks[0], "ops", list)  # type: ignore[no-any-return]
+
+    # -- the backward part ----------------------------------------------------------------------------------------
+
+    def backward_values(self, ops: Sequence[Any]) -> set[int]:
+        """What gradient operators make, and what is computed from a seed: ones like a loss, for gradient operators.
+
+        Ones that are used in the forward part lead on to the seed, for the loss is computed from them.
+        """
+        to_gradients: set[int] = set()
+        to_seeds: set[int] = set()
+        tainted: set[int] = set()
+        for entry in reversed(ops):
+            name, makes, reads = self.name_of(entry), self.makes(entry), self.reads(entry)
+            if name.endswith("_grad") or not to_gradients.isdisjoint(makes):
+                to_gradients.update(reads)
+            if name == _SEED and not to_gradients.isdisjoint(makes) and to_seeds.isdisjoint(makes):
+                tainted.update(makes)
+                self.seeds += reads[:1]
+            if name == _SEED or not to_seeds.isdisjoint(makes):
+                to_seeds.update(reads)
+        for entry in ops:
+            if self.name_of(entry).endswith("_grad") or not tainted.isdisjoint(self.reads(entry)):
+                tainted.update(self.makes(entry))
+        return tainted
+
+    def mark_loss(self, block: Block) -> None:
+        """Have the operator of the loss say so, as programs with a backward part do."""
+        losses = [self.values[n].variable for n in reversed(self.seeds) if n in self.values]
+        for v in losses[:1]:
+            if v is not None and v.op is not None:
+                v.op.role = roles.FORWARD | roles.LOSS
+
+    # -- operators ------------------------------------------------------------------------------------------------
+
+    def name_of(self, entry: Any) -> str:
+        """The name of an operator without its dialect and the mark of those that write in place."""
+        name: str = self.take(entry, "#", str)
+        return name.partition(".")[2].removesuffix("_") or name
+
+    def reads(self, entry: Any) -> list[int]:
+        operands = entry.get("I", [])
+        if not isinstance(operands, list):
+            self.fail(f"the operands {shown(operands)}")
+        return [self.take(operand, "%", int) for operand in operands]
+
+    def makes(self, entry: Any) -> list[int]:
+        results = entry.get("O", [])
+        return [self.take(result, "%", int) for result in (results if isinstance(results, list) else [results])]
+
+    def operation(self, block: Block, entry: Any) -> None:
+        name = self.name_of(entry)
+        if any(n in self.backward for n in (*self.makes(entry), *self.reads(entry))):
+            self.left_out += 1
+            return
+        if entry["#"] == "p":
+            self.parameter(block, entry)
+            return
+        attrs = self.attrs(entry)
+        dialect = entry["#"].partition(".")[0]
+        handle = _STRUCTURE.get((dialect, name))
+        if handle is not None:
+            handle(self, block, entry, attrs)
+        else:
+            self.operator(block, name, entry, attrs)
+            self.write_in_place(name, entry)
+
+    def write_in_place(self, name: str, entry: Any) -> None:
+        """Have whoever reads the operand of an operator that writes in place read what it wrote."""
+        makes, reads = self.makes(entry), self.reads(entry)
+        if not entry["#"].endswith("_") or name in _OTHER_PLACES or not makes or not reads:
+            return
+        before, after = self.value(reads[0]), self.value(makes[0])
+        if before.variable is not None and after.variable is not None and before.variable.spec is after.variable.spec:
+            self.values[reads[0]] = after
+
+    def parameter(self, block: Block, entry: Any) -> None:
+        told, flags = self.take(entry, "A", list), self.take(entry, "OA", list)
+        result = self.take(entry, "O", dict)
+        if len(told) != 4 or not isinstance(told[3], str) or not told[3] or len(flags) != 3:
+            self.fail(f"a parameter that is {shown(told)}")
+        spec = self.spec(result.get("TT"))
+        before = block.vars.get(told[3])
+        if spec is None or (before is not None and (before.spec is not spec or not before.is_parameter)):
+            self.fail(f"the parameter {shown(told[3])} without a type, or twice")
+        if before is not None:  # one that is used several times may stand there as often
+            self.bind(self.take(result, "%", int), Value(before))
+            return
+        v = Parameter(block, told[3], spec, trainable=bool(told[1] and flags[2]))
+        v.persistable = bool(flags[0])
+        v.stop_gradient = bool(flags[1])
+        block.vars[v.name] = v
+        self.bind(self.take(result, "%", int), Value(v))
+
+    def data(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
+        (result,) = self.take(entry, "O", list) or [None]
+        name = attrs.get("name")
+        spec = self.spec(self.take(result, "TT", dict))
+        if not isinstance(name, str) or spec is None or name in block.vars:
+            self.fail(f"the input {shown(name)} without a type, or twice")
+        v = Variable(block, name, spec, is_data=True)
+        v.stop_gradient = self.stops(entry, 0)
+        block.vars[name] = v
+        self.feeds.append(name)
+        self.bind(self.take(result, "%", int), Value(v))
+
+    def fetch(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
+        v = self.value(self.reads(entry)[0]).variable if self.reads(entry) else None
+        if v is None or not isinstance(attrs.get("col"), int):
+            self.fail("a fetch operator of no variable")
+        self.fetches[attrs["col"]] = v.name
+
+    def combine(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
+        self.bind(self.makes(entry)[0], Value(many=tuple(self.value(n) for n in self.reads(entry))))
+
+    def split(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
+        many = self.value(self.reads(entry)[0]).many
+        makes = self.makes(entry)
+        if many is None or len(many) != len(makes):
+            self.fail("a list that is taken apart otherwise than it was put together")
+        for n, value in zip(makes, many, strict=True):
+            self.bind(n, value)
+
+    def passed(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
+        """What only has Paddle keep or name a value."""
+
+    def constant(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
+        """A constant: an attribute to whoever takes it so, a variable to the others, made when one asks."""
+        value = attrs.get("value")
+        values = value if isinstance(value, tuple) else (value,)
+        (result,) = self.take(entry, "O", list) or [None]
+        spec = self.spec(self.take(result, "TT", dict))
+        if spec is None or not all(isinstance(n, (bool, int, float, complex)) for n in values):
+            self.fail(f"a constant that is {shown(value)}")
+        number = self.take(result, "%", int)
+        self.constants[number] = (spec, values)
+        self.bind(number, Value(constant=value))
+
+    def variable_of(self, block: Block, number: int) -> Any:
+        """The variable, or the variables, that a number stands for."""
+        value = self.value(number)
+        if value.many is not None:
+            return [v for inner in value.many for v in self.flat(block, inner)]
+        if value.variable is None and number in self.constants:
+            spec, values = self.constants[number]
+            v = Variable(block, self.program.names("constant") + ".tmp_0", spec, stop_gradient=True)
+            block.vars[v.name] = v
+            numbers = values if len(values) == spec.count else values * max(spec.count, 0)
+            settings = {"shape": spec.shape, "dtype": spec.dtype.code, "values": numbers}
+            block._append(assemble(block, registry.by_type("assign_value"), {}, {"Out": [v.name]}, settings))
+            self.values[number] = value._replace(variable=v)
+            return v
+        return value.variable
+
+    def flat(self, block: Block, value: Value) -> list[Variable]:
+        if value.variable is not None:
+            return [value.variable]
+        number = next((n for n, other in self.values.items() if other is value), None)
+        made = self.variable_of(block, number) if number is not None else None
+        return [made] if isinstance(made, Variable) else []
+
+    def operator(self, block: Block, name: str, entry: Any, attrs: Mapping[str, Any]) -> None:
+        results = self.results(block, name, entry)
+        if entry.get("regions"):
+            self.stand_in(block, name, entry, attrs, results, "it holds regions, which are not read")
+            return
+        why = ""
+        for line in TABLE.get(name, ()):
+            try:
+                self.defined(block, line, entry, attrs, results)
+                return
+            except OperatorError as error:
+                why = error.message.removesuffix(".")
+        self.stand_in(block, name, entry, attrs, results, why)
+
+    def defined(
+        self, block: Block, line: Entry, entry: Any, attrs: Mapping[str, Any], results: list[list[Variable]]
+    ) -> None:
+        """Append the operator that *line* says; raises :class:`OperatorError` where it says another."""
+        op = registry.by_type(line.type)
+        inputs: dict[str, list[str]] = {}
+        own = {line.renamed.get(name, name): value for name, value in attrs.items() if name not in _LEFT_OUT}
+        own.pop("", None)
+        for number, column in zip(self.reads(entry), line.operands, strict=False):
+            value = self.value(number)
+            if value == Value():
+                continue
+            if column.startswith("@"):
+                attribute, _, column = column[1:].partition("/")
+                if value.constant is not None:
+                    own[attribute] = value.constant
+                    continue
+                if not column:
+                    raise OperatorError(f"{attribute} is computed, and {op.type} takes numbers.")
+            if column == "?":
+                raise OperatorError(f"{op.type} has no place for an operand that it is given.")
+            made = self.variable_of(block, number)
+            inputs[column] = [v.name for v in made] if isinstance(made, list) else [made.name]
+        for name in line.types:
+            if name in own:
+                own[name] = self.code(own[name])
+        if "out_dtype" in line.types and op.type == "cast":
+            own["in_dtype"] = block.vars[inputs["X"][0]].dtype.code
+        taken = attributes.own(op, {**line.fixed, **own})
+        outputs = {
+            slot: [v.name for v in held] for slot, held in zip(line.outputs or _slots(op), results, strict=False)
+        }
+        outputs = {slot: held for slot, held in outputs.items() if held and slot in op.output_index}
+        made_op = assemble(block, op, inputs, self.completed(block, op, outputs), taken, scope="/")
+        self.specify(made_op)
+        block._append(made_op)
+
+    def completed(self, block: Block, op: OpDef, outputs: dict[str, list[str]]) -> dict[str, list[str]]:
+        """*outputs* with those that the new IR has not, as the shape before a reshape."""
+        first = next((n for held in outputs.values() for n in held), "")
+        missing = [s.name for s in op.outputs if not (s.optional or s.many or outputs.get(s.name))]
+        for slot in missing:
+            v = Variable(block, f"{first}@{slot}", TensorSpec((), "float32"), stop_gradient=True)
+            block.vars[v.name] = v
+        return {**outputs, **{slot: [f"{first}@{slot}"] for slot in missing}}
+
+    def specify(self, op: Operator) -> None:
+        """Say the specs of what *op* makes beside the file's own values; raise :class:`OperatorError` for others."""
+        if not op.op.infers:
+            return
+        try:
+            specs = build.infer(op.op, op.inputs, op.attrs)
+        except MISFITS as error:
+            raise OperatorError(f"{op.type} does not take what it is given: {error}") from None
+        for v, spec in zip(op.outputs, specs, strict=False):
+            if not isinstance(v, Variable) or not isinstance(spec, TensorSpec):
+                continue
+            if "@" in v.name:
+                v.spec = spec
+            elif not compatible(v.spec, spec):
+                raise OperatorError(f"{op.type} makes {spec} here, and the file says {v.spec}.")
+
+    def results(self, block: Block, name: str, entry: Any) -> list[list[Variable]]:
+        """Variables for what an operator makes, in order: none for a value that is not there, several for a list."""
+        made: list[list[Variable]] = []
+        stem = self.program.names(name if name.isidentifier() else "op")
+        count = 0
+        for i, result in enumerate(self.take(entry, "O", list)):
+            specs = self.specs(result.get("TT") if isinstance(result, dict) else None)
+            variables = []
+            for spec in specs:
+                v = Variable(block, f"{stem}.tmp_{count}", spec, stop_gradient=self.stops(entry, i))
+                block.vars[v.name] = v
+                variables.append(v)
+                count += 1
+            made.append(variables)
+            is_list = _kind(result.get("TT")) == "t_vec"
+            value = Value(many=tuple(map(Value, variables))) if is_list else Value(next(iter(variables), None))
+            self.bind(self.take(result, "%", int), value)
+        return made
+
+    def stand_in(
+        self, block: Block, name: str, entry: Any, attrs: Mapping[str, Any], results: list[list[Variable]], why: str
+    ) -> None:
+        """Append an operator that stands for one that gradtool lacks, with all that it and its regions read."""
+        self.absent.add(name, why)
+        read: list[Variable] = []
+        for number in dict.fromkeys([*self.reads(entry), *self.captured(entry)]):
+            made = self.variable_of(block, number) if number in self.values else None
+            read += made if isinstance(made, list) else [made] if made is not None else []
+        plain = {n: v for n, v in attrs.items() if n not in _LEFT_OUT}
+        op = StandIn(name, ["X"], ["Out"], plain, self.absent)
+        outputs = [v.name for held in results for v in held]
+        block._append(assemble(block, op, {"X": [v.name for v in dict.fromkeys(read)]}, {"Out": outputs}, plain))
+
+    def captured(self, entry: Any) -> Iterator[int]:
+        """What the regions of an operator read, made inside or outside."""
+        todo = list(entry.get("regions", ())) if isinstance(entry.get("regions", []), list) else []
+        while todo:
+            for inner in self.ops_of(todo.pop()):
+                yield from self.reads(inner)
+                todo += inner.get("regions", ()) if isinstance(inner.get("regions", []), list) else ()
+
+    # -- values ---------------------------------------------------------------------------------------------------
+
+    def bind(self, number: int, value: Value) -> None:
+        if number in self.values:
+            self.fail(f"value {number} is made twice")
+        self.values[number] = value
+
+    def value(self, number: int) -> Value:
+        """What a number stands for; 0 and numbers below stand for nothing."""
+        if number <= 0:
+            return Value()
+        if number not in self.values:
+            self.fail(f"value {number} is read, and nobody makes it")
+        return self.values[number]
+
+    def stops(self, entry: Any, place: int) -> bool:
+        """Whether no gradient flows into a result."""
+        told = self.attrs(entry, "OA").get("stop_gradient", ())
+        return bool(told[place]) if isinstance(told, tuple) and place < len(told) else False
+
+    def specs(self, kind: Any) -> list[TensorSpec]:
+        """The specs of a result: one, those of a list, or none for what is not there."""
+        if _kind(kind) == "t_vec":
+            parts = kind.get("D")
+            if not isinstance(parts, list):
+                self.fail(f"the type {shown(kind)}")
+            return [spec for part in parts for spec in self.specs(part)]
+        spec = self.spec(kind)
+        return [] if spec is None else [spec]
+
+    def spec(self, kind: Any) -> TensorSpec | None:
+        """The shape and type of a tensor; None for what is not there."""
+        if not isinstance(kind, dict) or _kind(kind) in ("NULL", ""):
+            return None
+        told = kind.get("D")
+        if (
+            _kind(kind) in ("t_dtensor", "t_dense_tensor_array", "t_srows")
+            and isinstance(told, list)
+            and len(told) >= 2
+        ):
+            name = _ELEMENTS.get(_kind(told[0]))
+            dims = told[1]
+            known = isinstance(dims, list) and len(dims) <= _MOST and all(type(d) is int and d >= -1 for d in dims)
+            if name is not None and known:
+                return TensorSpec(dims, name)
+        self.fail(f"the type {shown(kind)}")
+
+    def attrs(self, entry: Any, key: str = "A") -> dict[str, Any]:
+        held: dict[str, Any] = {}
+        for attr in self.take(entry, key, list) if key in entry else ():
+            held[self.take(attr, "N", str)] = self.attribute(self.take(attr, "AT", dict), 0)
+        return held
+
+    def attribute(self, told: Any, depth: int) -> Any:
+        """An attribute's value: a number, a text, or a tuple of them."""
+        kind, content = _kind(told), told.get("D") if isinstance(told, dict) else None
+        if depth > 8:
+            self.fail("attributes nested too deeply")
+        if kind in _NUMBERS and isinstance(content, (bool, int, str)):
+            return content
+        if kind in _FLOATS:
+            return self.real(kind, content)
+        if kind in ("a_dtype", "a_layout") and isinstance(content, str):
+            return content
+        if kind == "a_intarray" and isinstance(content, list) and all(type(n) is int for n in content):
+            return tuple(content)
+        if kind == "a_array" and isinstance(content, list):
+            return tuple([self.attribute(entry, depth + 1) for entry in content])
+        if kind == "a_scalar" and isinstance(content, dict):
+            return self.attribute(content, depth + 1)
+        return None if kind == "a_place" else str(shown(content))
+
+    def real(self, kind: str, content: Any) -> float:
+        """A number; those of single precision as the shortest that means them."""
+        if isinstance(content, str):
+            content = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}.get(content.lower())
+        if not isinstance(content, (int, float)) or isinstance(content, bool):
+            self.fail(f"the number {shown(content)}")
+        return attributes.single(content) if kind == "a_f32" else float(content)
+
+    def code(self, name: Any) -> int:
+        """The number of a data type by its name."""
+        if str(name).lower() == "undefined":
+            return -1
+        if name not in _DTYPES:
+            raise OperatorError(f"the data type {name!r} is none of gradtool's.")
+        return _DTYPES[name].code
+
+
+def _kind(told: Any) -> str:
+    """The last part of what a type or an attribute is called."""
+    name = told.get("#") if isinstance(told, dict) else None
+    return name.rpartition(".")[2] if isinstance(name, str) else ""
+
+
+def _slots(op: OpDef) -> Iterable[str]:
+    return [slot.name for slot in op.outputs]
+
+
+_STRUCTURE: Final = {
+    ("1", "data"): _PirReader.data,
+    ("1", "fetch"): _PirReader.fetch,
+    ("1", "full"): _PirReader.constant,
+    ("1", "full_int_array"): _PirReader.constant,
+    ("0", "combine"): _PirReader.combine,
+    ("0", "split"): _PirReader.split,
+    ("0", "shadow_output"): _PirReader.passed,
+    ("0", "set_parameter"): _PirReader.passed,
+}
+"""Dialect and name of what is no operator here."""
