@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from gradtool.engine.core.errors import FileFormatError
+from gradtool.engine.core.errors import ArgumentTypeError, FileFormatError, UsageError
 from gradtool.engine.core.spec import dtype
-from gradtool.engine.files import pickles
+from gradtool.engine.eager.tensor import Tensor
+from gradtool.engine.executor.scope import DenseTensor
+from gradtool.engine.files import pickled, pickles
+from gradtool.engine.ir.program import Program
 
 NAMES = "StructuredToParameterName@@"
 """The entry of a state dict that has the names of its tensors."""
@@ -58,6 +62,53 @@ def read(file: BinaryIO, name: str, tensor: Tensors) -> Any:
     if isinstance(content, dict):
         return type(content)((k, restored(v, names.get(k))) for k, v in content.items())
     return restored(content, None)
+
+
+def written(value: Any, protocol: int) -> bytes:
+    """The file of *value* that real ``paddle.load`` reads: a pickle, or a program's description.
+
+    Raises:
+        ArgumentTypeError: something in it is of a type that such files do not hold (a TypeError).
+        UsageError: it is nested too deeply, or contains itself (a ValueError).
+    """
+    if isinstance(value, Program):
+        return value.to_desc()
+    if isinstance(value, dict) and value and all(isinstance(v, (Tensor, DenseTensor)) for v in value.values()):
+        state: dict[Any, Any] = {key: _array(tensor) for key, tensor in value.items()}
+        state[NAMES] = {key: _called(tensor) for key, tensor in value.items()}
+        return pickled.dumps(state, protocol)
+    return pickled.dumps(_written(value, 0), protocol)
+
+
+def _written(value: Any, depth: int) -> Any:
+    if depth > pickles.DEPTH:
+        raise UsageError(
+            f"paddle.save: the object is nested more than {pickles.DEPTH} levels deep, or contains itself."
+        )
+    if isinstance(value, (Tensor, DenseTensor)):
+        return _called(value), _array(value)
+    if value is None or type(value) in (bool, int, float, str, bytes):
+        return value
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufc":
+        return value
+    if type(value) in (dict, OrderedDict):
+        return type(value)((_written(k, depth + 1), _written(v, depth + 1)) for k, v in value.items())
+    if type(value) in (list, tuple):
+        return type(value)([_written(v, depth + 1) for v in value])
+    raise ArgumentTypeError(
+        f"paddle.save: Paddle's files hold tensors, arrays, numbers, texts and plain containers, not "
+        f"{type(value).__module__}.{type(value).__qualname__}."
+    )
+
+
+def _called(tensor: Any) -> str:
+    return str(tensor.name if isinstance(tensor, Tensor) else tensor._name)
+
+
+def _array(tensor: Any) -> Any:
+    """The values of a tensor; those of bfloat16 as whole numbers of 16 bits without sign."""
+    array = np.asarray(tensor)
+    return array.view(np.uint16) if array.dtype.name == "bfloat16" else array
 
 
 def _is_pair(value: Any) -> bool:

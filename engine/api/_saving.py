@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any, BinaryIO, TypeGuard
 
 from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, UsageError
@@ -27,7 +28,8 @@ def save(obj: Any, path: str | os.PathLike[str] | BinaryIO, protocol: int = 4, *
         obj: tensors, NumPy arrays and numbers, Python numbers, strings, None, a static ``Program``, and lists, tuples
             and dicts of these (what ``state_dict()`` of a layer or an optimizer gives).
         path: where to; folders are made when missing. Or an open binary file, such as ``io.BytesIO``.
-        protocol: 2, 3 or 4, as in Paddle; it has no meaning here, since nothing is pickled.
+        protocol: 2, 3 or 4, as in Paddle; it has no meaning here, since nothing is pickled, but with *format*.
+        format: ``"paddle"`` writes what real Paddle loads: a pickle, of a program its description. A keyword.
 
     Raises:
         ArgumentTypeError: something in *obj* is of another type; the message says where (a TypeError).
@@ -41,14 +43,26 @@ def save(obj: Any, path: str | os.PathLike[str] | BinaryIO, protocol: int = 4, *
     {'step': 3, 'rates': (0.1, 0.2)}
     """
     check_protocol(protocol)
+    form = configs.pop("format", None)
     refuse_options("paddle.save", configs)
+    if form not in (None, "paddle"):
+        raise UsageError(f"paddle.save: format is 'paddle' or left out, but is {form!r}.")
     if isinstance(obj, Layer):
         raise UsageError("paddle do not support saving `paddle.nn.Layer` object.", hint="save its state_dict()")
     if not isinstance(path, (str, os.PathLike)) and hasattr(path, "write"):
-        path.writelines(_nested.pieces(obj))
+        path.writelines(_pieces(obj, form, protocol))
         return
-    pieces = _nested.pieces(obj)
+    pieces = _pieces(obj, form, protocol)
     write_files({target(path): pieces})
+
+
+def _pieces(obj: Any, form: str | None, protocol: int) -> Iterable[Any]:
+    """The bytes of a file that holds *obj*, in gradtool's form or in Paddle's."""
+    if form is None:
+        return _nested.pieces(obj)
+    from . import _checkpoints
+
+    return [_checkpoints.written(obj, protocol)]
 
 
 def async_save(

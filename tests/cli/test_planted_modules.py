@@ -58,6 +58,7 @@ OPTIONS: Mapping[str, Sequence[str]] = {
     "backward": ["--run", "--dump", "out"],
     "graph": ["-o", "out.html"],
     "dump": ["out"],
+    "export": ["-o", "m.pdmodel"],
     "where": ["reduce_mean.0"],
     "debug": ["--batch", "-x", "hunt.gdt"],
     "report": ["--html", "out.html", "--ipynb", "out.ipynb", "--md", "out.md"],

@@ -66,7 +66,7 @@ def main():
 if __name__ == "__main__":
     main()
 """
-MORE = {"dump": ["out"], "debug": ["--batch", "-x", "hunt.gdt"]}
+MORE = {"dump": ["out"], "export": ["-o", "m.pdmodel"], "debug": ["--batch", "-x", "hunt.gdt"]}
 ANSWERS = ["backward", "dump", "gradcheck", "graph", "nan", "profile", "program", "saved", "stats", "why"]
 
 

@@ -20,6 +20,7 @@ LINES = [["--help"], ["--version"], [], ["nosuch"], ["backward"], *([c, "--help"
 ON_MODEL = {
     "where": ["where", "mean_0.tmp_0", "model.py"],
     "dump": ["dump", "model.py", "out"],
+    "export": ["export", "model.py", "-o", "m.pdmodel"],
     "debug": ["debug", "model.py", "--batch", "-x", "hunt.gdt"],
     "report": ["report", "model.py", "--html", "r.html"],
     "graph": ["graph", "model.py", "-o", "g.svg"],
@@ -124,7 +125,12 @@ def test_names_reach_a_terminal_escaped(gradtool: Run, folder: Path, command: st
     (folder / "net.json").write_text(program_with(NASTY))
     (folder / "raises.py").write_text(MODEL_RAISES.encode("utf-8", "replace").decode(), encoding="utf-8")
     (folder / "hunt.gdt").write_text(f"step\nlist\nx {NASTY[:9]}\n")
-    more = {"dump": ["out"], "report": ["--html", "r.html"], "debug": ["--batch", "-x", "hunt.gdt"]}.get(command, [])
+    more = {
+        "dump": ["out"],
+        "export": ["-o", "m.pdmodel"],
+        "report": ["--html", "r.html"],
+        "debug": ["--batch", "-x", "hunt.gdt"],
+    }.get(command, [])
     first = {"where": ["where", "x"], "sweep": ["sweep", "why", "--seeds", "0,1"]}.get(command, [command])
     options = ["--loss", "--mode", "--seed", f"--{TYPED}", "--format", "--feed", "-o"]
     lines = [

@@ -18,7 +18,13 @@ RUNS = "import posix\nposix.mkdir('ran')\n" + DOCUMENT
 """Past the overlay, which would hide that it was run."""
 ENDINGS = [*saved_program._FORMS, *saved_program._OTHERS, "", ".text", ".PY~", ".model", ".PDMODEL"]
 WITH_MODEL = [c for c in command_names() if c not in WITHOUT_A_MODEL]
-MORE = {"where": ["x"], "dump": ["out"], "report": ["--html", "r.html"], "debug": ["--batch", "-x", "hunt.gdt"]}
+MORE = {
+    "where": ["x"],
+    "dump": ["out"],
+    "export": ["-o", "m.pdmodel"],
+    "report": ["--html", "r.html"],
+    "debug": ["--batch", "-x", "hunt.gdt"],
+}
 
 
 def words(command: str, file: str) -> list[str]:

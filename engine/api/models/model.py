@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .questions.backward import Backward
     from .questions.cuts import Cuts
     from .questions.debug import Debug
+    from .questions.export import Export, Exported
     from .questions.flow import Flows
     from .questions.gradcheck import Comparison
     from .questions.gradients import Derivatives, Gradients
@@ -365,6 +366,13 @@ class Model(ABC):
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call something that may run the user's code (callbacks, hooks, PyLayers)."""
         return users_code.call(self.name, function, *args, **kwargs)
+
+    def exported(self, asked: Export, notes: Notes = SILENT) -> Exported:
+        """The model as a program of Paddle's; raises :class:`CommandError` where it is no program."""
+        raise CommandError(
+            f"{self.name} works in dynamic mode: Paddle's files hold static programs",
+            "--mode static, or paddle.jit.save(layer, NAME) in the file",
+        )
 
     # -- questions, in the words of the command line ----------------------------------------------------------------
 

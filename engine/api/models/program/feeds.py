@@ -68,11 +68,11 @@ def ready(
     executor = Executor(backend=backend)
     feed = _feed(model, file, model.seed, notes)
     state.random.reset(model.seed)
-    _initialise(model, executor)
+    initialise(model, executor)
     return executor, feed
 
 
-def _initialise(model: ProgramModel, executor: Executor) -> None:
+def initialise(model: ProgramModel, executor: Executor) -> None:
     values = global_scope().values
     missing = {v.name for v in model.program.list_vars() if v.persistable} - set(values)
     for startup in model.startups:

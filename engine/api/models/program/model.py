@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..questions.backward import Backward
     from ..questions.cuts import Cuts
     from ..questions.debug import Debug
+    from ..questions.export import Export, Exported
     from ..questions.gradients import Derivatives, Gradients
     from ..questions.why import Why
     from ..spots import Spots
@@ -175,6 +176,12 @@ class ProgramModel(Model):
         if asked.run:
             table = self.evaluate(table, asked, notes)
         return table.graph(), outline, table if asked.run else None
+
+    def exported(self, asked: Export, notes: Notes = SILENT) -> Exported:
+        """As in the base."""
+        from .exporting import exported
+
+        return exported(self, asked, notes)
 
     def listing(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:
         """As in the base."""
