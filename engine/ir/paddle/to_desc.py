@@ -37,6 +37,13 @@ def to_desc(program: Program, feeds: Sequence[str] = (), fetches: Sequence[str] 
         UnsupportedError: it holds an operator that Paddle has not; the package protobuf is not installed.
         ProgramError: an attribute holds something that no file can hold.
     """
+    try:
+        return _message(program, feeds, fetches)
+    except UnicodeEncodeError as error:
+        raise ProgramError(f"the name {error.object!r} is no text that a file can hold.") from None
+
+
+def _message(program: Program, feeds: Sequence[str], fetches: Sequence[str]) -> bytes:
     with paused_gc():
         message = messages.message("Program")
         for block in program.blocks:
