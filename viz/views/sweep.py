@@ -9,7 +9,7 @@ from typing import Any, Final
 from gradtool.models.sweeps.carrying import CRASHED, ERROR, MEMORY, REFUSED, TIMEOUT
 from gradtool.models.sweeps.noise import NoiseScale, noise_scales
 from gradtool.models.sweeps.point import Point, Portion
-from gradtool.models.sweeps.spread import Spread, Usual, spreads, usual
+from gradtool.models.sweeps.spread import Spread, Usual, idle, spreads, usual
 from gradtool.models.sweeps.summaries import FINDING, KINDS, OK, UNCHECKED
 from gradtool.models.sweeps.sweep import Swept
 from gradtool.models.sweeps.turning import Turning, turnings
@@ -37,7 +37,7 @@ Row = Mapping[str, Any]
 
 def view(answer: Swept) -> View:
     """A sweep, as far as it came."""
-    told = [*_settings(answer), *_outliers(answer), *_noise(answer), *_subset(answer)]
+    told = [*_idle(answer), *_settings(answer), *_outliers(answer), *_noise(answer), *_subset(answer)]
     to_look_at = [row for row in answer.rows if row["status"] != OK]
     shown = to_look_at[:MOST]
     blocks: list[str | Table] = ["\n".join(_head(answer))]
@@ -215,6 +215,12 @@ def _spread(lines: Sequence[Spread]) -> Table:
     return table
 
 
+def _idle(answer: Swept) -> Iterator[str]:
+    for name in idle(answer.rows):
+        why = ": the model draws nothing at random, or seeds itself" if name == "seed" else ": does the model use it?"
+        yield f"{'the ' * (name in ('seed', 'data'))}{name} changes no gradient{why}"
+
+
 def _settings(answer: Swept) -> Iterator[str]:
     for turning in turnings(answer.rows)[:MOST]:
         others = [f"{name}={value}" for name, value in turning.others.items() if name != "model"]
@@ -256,7 +262,10 @@ def _apart(answer: Swept, group: Usual) -> Iterator[str]:
 
 
 def _noise(answer: Swept) -> Iterator[str]:
-    for noise in noise_scales(answer.rows)[:MOST]:
+    scales = noise_scales(answer.rows)
+    if not scales and answer.spec.question == "stats" and len(answer.axes.batches) > 1:
+        yield "gradient noise scale unknown: it takes two batches of each size, and all of them finite"
+    for noise in scales[:MOST]:
         settings = "".join(f", {name}={value}" for name, value in noise.settings.items())
         of = f"batches of {noise.small} and {noise.large}{settings}, seed {noise.seed}"
         scale = "unknown" if noise.scale is None else f"{number(noise.scale)} samples"
@@ -300,6 +309,7 @@ def _data(answer: Swept) -> dict[str, Any]:
             for group in usual(answer.rows)
             for o in group.outliers
         ],
+        "idle": idle(answer.rows),
         "turning": [_data_of_turning(turning) for turning in turnings(answer.rows)],
         "noise_scale": [_data_of_noise(noise) for noise in noise_scales(answer.rows)],
     }

@@ -93,6 +93,17 @@ def test_verdicts_over_models(gradtool: Run, models: Path) -> None:
     assert "fails.py 1 0 0 1 fails.py raised ValueError: no" in [" ".join(line.split()) for line in told]
 
 
+def test_a_model_that_seeds_itself_is_not_swept_by_seeds(gradtool: Run, models: Path) -> None:
+    (models / "seeded.py").write_text(
+        "import paddle\ndef build():\n    paddle.seed(1)\n"
+        "    return paddle.nn.Linear(2, 1)(paddle.randn([3, 2])).mean()\n"
+    )
+    told = "the seed changes no gradient: the model draws nothing at random, or seeds itself"
+    assert told in gradtool("sweep", "stats", "seeded.py", "--seeds", "0..2").out
+    (models / "seeded.py").write_text((models / "seeded.py").read_text().replace("    paddle.seed(1)\n", ""))
+    assert told not in gradtool("sweep", "stats", "seeded.py", "--seeds", "0..2").out
+
+
 def test_doubles_are_made_singles_on_demand(gradtool: Run, models: Path) -> None:
     with np.load("data.npz") as arrays:
         np.savez("doubles.npz", **{name: array.astype("float64") for name, array in arrays.items()})

@@ -68,6 +68,30 @@ def spreads(rows: Iterable[Row]) -> list[Spread]:
     return [Spread(name, tuple(sorted(values)), *others[name]) for name, values in norms.items()]
 
 
+def idle(rows: Sequence[Row]) -> list[str]:
+    """What is gone through and changes no number: ``seed``, ``data``, or the name of a setting.
+
+    Nothing is said of points whose answers have no norms: that they are alike says little.
+    """
+    if not rows or any("norm" not in (row["answer"] or {}) for row in rows):
+        return []
+    values = [{"seed": row["seed"], "data": (row["feed"], str(row["rows"])), **row["set"]} for row in rows]
+    told = []
+    for name in values[0]:
+        groups: dict[Any, list[int]] = {}
+        for number, at in enumerate(values):
+            others = (rows[number]["model"], *((key, value) for key, value in at.items() if key != name))
+            groups.setdefault(others, []).append(number)
+        if all(len(group) > 1 and _alike(rows, group) for group in groups.values()):
+            told.append(name)
+    return told
+
+
+def _alike(rows: Sequence[Row], numbers: Sequence[int]) -> bool:
+    first = rows[numbers[0]]["answer"]
+    return all(rows[number]["answer"] == first for number in numbers)
+
+
 @dataclass(frozen=True, slots=True)
 class Outlier:
     """A point whose gradient is unlike those of the others.

@@ -24,17 +24,18 @@ def main(arguments: list[str]) -> None:
     """Carry out points until there are no more.
 
     Args:
-        arguments: the question; and bytes that may be taken beyond what there is at first, if there is an end.
+        arguments: where points have an end, the question, so that what is loaded once is no point's; and the bytes that
+            may be taken beyond that, if there is an end of these.
     """
     jobs, results = os.dup(0), os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)  # what a model prints, and reads, is nobody's
     with guarded(), open(jobs, "rb") as lines, open(results, "wb", buffering=0) as answers:
-        question, *memory = arguments
-        _load(question)
-        if memory:
-            _limit(int(memory[0]))
+        if arguments:
+            _load(arguments[0])
+        for memory in arguments[1:]:
+            _limit(int(memory))
         answers.write(READY)
         for line in lines:
             job = json.loads(line)

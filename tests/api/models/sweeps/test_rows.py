@@ -11,7 +11,7 @@ import pytest
 
 from gradtool.models.errors import CommandError
 from gradtool.models.sweeps.axes import Axes
-from gradtool.models.sweeps.places import cluster, here
+from gradtool.models.sweeps.places import apart, cluster, here
 from gradtool.models.sweeps.places.apart import Apart
 from gradtool.models.sweeps.ranges import Setting
 from gradtool.models.sweeps.spec import Spec
@@ -85,13 +85,14 @@ def test_options_are_of_their_question(asked: Asked) -> None:
         asked("nam", seeds=(0, 1))
 
 
-def test_a_point_that_ends_its_process_is_a_row(asked: Asked, folder: Path) -> None:
+def test_a_point_that_ends_its_process_is_a_row(asked: Asked, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "ATTEMPTS", 2)
     (folder / "ends.py").write_text(ENDS)
     swept = asked("stats", models=("ends.py",), settings=(Setting("n", ("5", "1", "2", "4", "6")),), memory=1 << 30)
     assert statuses(swept) == ["ok", "error", "crashed", "memory", "ok"]
     assert [row["error"] for row in swept.rows][1:3] == [
         "ends.py raised ValueError: n is 1",
-        "the process that it ran in ended with SIGKILL, 3 times",
+        "the process that it ran in ended with SIGKILL, 2 times",
     ]
     swept = asked("stats", models=("ends.py",), settings=(Setting("n", ("3",)),), timeout=0.2)
     assert [(row["status"], row["error"]) for row in swept.rows] == [("timeout", "no answer after 0.2 seconds")]

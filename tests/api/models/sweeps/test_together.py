@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gradtool.models.sweeps.noise import noise_scales
-from gradtool.models.sweeps.spread import Spread, spreads, usual
+from gradtool.models.sweeps.spread import Spread, idle, spreads, usual
 from gradtool.models.sweeps.subset import smallest
 from gradtool.models.sweeps.turning import turnings
 
@@ -46,6 +46,16 @@ def test_outliers_are_far_from_the_median_and_not_finite() -> None:
     assert (line.nonfinite, line.zeros, len(line.norms)) == (1, 1, 23)
     assert Spread("w", (1.0, 2.0, 4.0), 0, 0).quantile(0.25) == 1.5
     assert Spread("w", (), 0, 0).quantile(0.5) is None
+
+
+def test_what_changes_nothing_is_told() -> None:
+    rows = [{**row(norm, None, lr=lr), "seed": seed, "feed": None} for norm, lr, seed in ((1, "1", 0), (2, "2", 0))]
+    assert idle(rows) == []
+    rows += [{**entry, "seed": 1} for entry in rows]
+    assert idle(rows) == ["seed"]
+    rows[3] = {**rows[3], "answer": row(3.0)["answer"]}
+    assert idle(rows) == []
+    assert idle([{**entry, "answer": {"births": []}} for entry in rows]) == idle([]) == []
 
 
 def test_the_noise_scale_of_known_noise() -> None:

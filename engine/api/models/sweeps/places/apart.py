@@ -33,7 +33,8 @@ class Apart:
     ) -> None:
         self._timeout = timeout
         self._memory = memory
-        self._process = Process(WORKER, [question] if memory is None else [question, str(memory)], folder)
+        words = [question] if timeout is not None or memory is not None else []
+        self._process = Process(WORKER, words if memory is None else [*words, str(memory)], folder)
         self._carried = 0
 
     def rows(self, spec: Spec, points: Sequence[Keyed]) -> Iterator[Row]:
