@@ -18,6 +18,7 @@ from gradtool.engine.ops.refusals import collecting
 from tests.isolation import clean
 from tests.jax.host import SOMETIMES
 from tests.jax.orders import Computation, Inputs
+from tests.jax.refusing import REFUSING
 from tests.ops.cases import BY_HAND, Case, arrays, is_float, labelled
 
 JAX = backend("jax")
@@ -73,6 +74,7 @@ def compare(case: Case) -> None:
     traced = Traced(computation)
     got, refused = jax.jit(traced)(*traced.leaves)
     assert not any(refused), f"refused: {refused}"
+    assert not refused or case.op.type in REFUSING, "it refuses values: tests/jax/refusing.py"
     for order, (expected, here) in enumerate(zip(computation.expected, got, strict=True)):
         alike(expected, here, f"order {order}", ULPS[order] * largest(expected or []))
 

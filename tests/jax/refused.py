@@ -20,42 +20,6 @@ from tests.ops.cases import Case, arrays, cases_of, nested
 WRONG = {"i": (99, -99, 0), "f": (np.nan, 9.0)}
 """By kind of type: what stands in every place of an operand to see whether that is refused."""
 
-REFUSING = {
-    "auc",
-    "bitwise_left_shift",
-    "bitwise_right_shift",
-    "cross_entropy2",
-    "elementwise_floordiv",
-    "elementwise_mod",
-    "gather",
-    "gather_nd",
-    "graph_send_recv",
-    "graph_send_ue_recv",
-    "graph_send_uv",
-    "hierarchical_sigmoid",
-    "histogram",
-    "index_add",
-    "index_put",
-    "index_sample",
-    "index_select",
-    "lookup_table",
-    "lookup_table_v2",
-    "matrix_rank",
-    "matrix_rank_atol_rtol",
-    "multiplex",
-    "nll_loss",
-    "one_hot_v2",
-    "put_along_axis",
-    "scatter",
-    "scatter_nd_add",
-    "shard_index",
-    "softmax_with_cross_entropy",
-    "take_along_axis",
-    "unpool",
-    "unpool3d",
-}
-"""Operators that refuse values."""
-
 
 class Refusing:
     """An operator as a compiled function that says what it refuses: for operands as those of *case*."""

@@ -9,14 +9,12 @@ import pytest
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef, Trait
 from tests.jax.compared import differences, operators
-from tests.jax.host import HOST
-from tests.jax.refused import REFUSING, compare_refusals
-
-NOT_YET = set(Path(__file__).with_name("not_yet.txt").read_text(encoding="utf-8").split())
-"""Operators whose kernels are still being changed."""
+from tests.jax.host import HOST, SOMETIMES
+from tests.jax.refused import compare_refusals
+from tests.jax.refusing import REFUSING
 
 
-@pytest.mark.parametrize("op", [pytest.param(op, id=op.type) for op in operators() if op.type not in NOT_YET])
+@pytest.mark.parametrize("op", [pytest.param(op, id=op.type) for op in operators()])
 def test_operator(op: OpDef) -> None:
     failures = [error for _, error in differences(op)]
     if failures:
@@ -26,6 +24,8 @@ def test_operator(op: OpDef) -> None:
 def test_operators_that_are_computed_between_compiled_parts_have_a_reason() -> None:
     forward = [op for op in registry.all_ops() if op.trait & Trait.VALUES]
     assert {op.type for op in forward} == set(HOST)
+    documented = (Path(__file__).parents[2] / "docs" / "jax.md").read_text(encoding="utf-8")
+    assert not [type_ for type_ in [*HOST, *SOMETIMES] if f"`{type_}`" not in documented]
 
 
 @pytest.mark.parametrize("op", [pytest.param(op, id=op.type) for op in operators() if op.type in REFUSING])
