@@ -53,10 +53,10 @@ class Refusing:
 
 
 def _cases(op: OpDef) -> list[Case]:
-    """The first case of *op* with whole numbers, which are labels and places mostly, and the first one."""
-    found = list(cases_of(op, "float64"))
+    """Of the cases that are compiled the first with whole numbers, labels and places mostly, and the first."""
+    found = [c for c in cases_of(op, "float64") if not op.needs_values(c.operands, c.attrs)]
     whole = (c for c in found if any(a.dtype.kind == "i" and a.size for a in arrays(c.operands)))
-    return [*itertools.islice(whole, 1), found[0]]
+    return [*itertools.islice(whole, 1), *found[:1]]
 
 
 def compare_refusals(op: OpDef) -> int:
