@@ -387,11 +387,14 @@ def _clearing(
     return zero_grad
 
 
-def _steps(recorder: TorchRecorder) -> tuple[Callable[..., None], Callable[..., None]]:
-    """What is called before and after each step of an optimizer."""
+def _steps(recorder: TorchRecorder) -> tuple[Callable[..., Any], Callable[..., None]]:
+    """What is called before and after each step of an optimizer.
+
+    What a closure computes inside of a step is the script's: the optimizer's own work is told around it.
+    """
     sites: list[Any] = []
 
-    def begin(optimizer: Any, *rest: Any) -> None:
+    def began(optimizer: Any) -> None:
         recorder.flush()
         site = recorder.site()
         sites.append(site)
@@ -401,10 +404,33 @@ def _steps(recorder: TorchRecorder) -> tuple[Callable[..., None], Callable[..., 
         recorder.sink(events.Updating(numbers, name, float(rate) if isinstance(rate, (int, float)) else None, site))
         recorder.begin_step()
 
-    def end(optimizer: Any, *rest: Any) -> None:
+    def ended(optimizer: Any) -> None:
+        if not sites:
+            return
         recorder.end_step()
         with recorder.aside():
             values = tuple([(recorder.number(p), recorder.array(p)) for p in _of_optimizer(optimizer)])
         recorder.sink(events.Updated(values, sites.pop()))
+
+    def around(optimizer: Any, closure: Callable[[], Any]) -> Callable[[], Any]:
+        def called() -> Any:
+            ended(optimizer)
+            result = closure()
+            began(optimizer)
+            return result
+
+        return called
+
+    def begin(optimizer: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        sites.clear()
+        if callable(named.get("closure")):
+            return args, {**named, "closure": around(optimizer, named["closure"])}
+        if len(args) > 1 and callable(args[1]):
+            return (args[0], around(optimizer, args[1]), *args[2:]), named
+        began(optimizer)
+        return None
+
+    def end(optimizer: Any, *rest: Any) -> None:
+        ended(optimizer)
 
     return begin, end
