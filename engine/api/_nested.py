@@ -22,7 +22,7 @@ from gradtool.engine.core.rows import SelectedRows
 from gradtool.engine.core.spec import DTYPES
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.executor.scope import DenseTensor, Scope
-from gradtool.engine.files import container, jsontext
+from gradtool.engine.files import container, jsontext, streams
 from gradtool.engine.files.container import Array
 from gradtool.engine.files.jsontext import shown
 from gradtool.engine.ir.from_json import from_json
@@ -176,8 +176,10 @@ def read(file: BinaryIO, name: str, return_numpy: bool = False) -> Any:
     Raises:
         FileFormatError: it is neither, damaged, or holds what is not read.
     """
-    start = file.read(container.START)
+    start = file.read(streams.LOOKED_AT)
     file.seek(-len(start), os.SEEK_CUR)
+    if streams.is_stream(start):
+        return _only_tensor(streams.read(file.read(), name), name, return_numpy)
     if not container.is_pickle(start):
         return restored(*container.read_stream(file, name), name, return_numpy)
     from . import _checkpoints
@@ -188,6 +190,18 @@ def read(file: BinaryIO, name: str, return_numpy: bool = False) -> Any:
         return array if return_numpy else _tensor(array, called)
 
     return _checkpoints.read(file, name, tensor)
+
+
+def _only_tensor(arrays: list[Array], file: str, return_numpy: bool) -> Any:
+    """The tensor in a file of Paddle's kernels (``use_binary_format``), which hold no names."""
+    if len(arrays) != 1:
+        raise FileFormatError(
+            file,
+            "one tensor, or tensors with names",
+            f"it holds {len(arrays)} without names",
+            hint="static.load_inference_model and jit.load read it with the program that lies beside it",
+        )
+    return arrays[0] if return_numpy else _tensor(arrays[0], None)
 
 
 def restored(arrays: Mapping[str, Array], texts: Mapping[str, str], file: str, return_numpy: bool = False) -> Any:

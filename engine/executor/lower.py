@@ -202,7 +202,7 @@ class Lowering:
 
     def add(self, op: Operator) -> None:
         """Turn one operator into an instruction."""
-        if op.op.holds_blocks:
+        if op.op.holds_blocks and Trait.RANDOM not in op.op.trait:  # what stands for an unknown operator runs no block
             self._add_control(op)
             return
         ins, layout, likes = self._operands(op)

@@ -23,6 +23,9 @@ EXPECTED: Final = "tensors as Paddle writes them"
 START: Final = bytes(4)
 """How each tensor begins: the version."""
 
+LOOKED_AT: Final = 16
+"""Bytes of a file that tell whether it holds such tensors."""
+
 _CODES: Final = {d.code: d for d in DTYPES}
 _MOST_DIMENSIONS: Final = 32
 _LONGEST: Final = 4096

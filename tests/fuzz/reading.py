@@ -24,6 +24,7 @@ from gradtool.models.program import feeds
 from gradtool.viz.debugger.saved import reader
 from tests.viz.debugger.saved import test_saved_sessions as sessions
 
+from . import foreign
 from .mutations import changed_bytes, changed_value
 from .programs import programs
 
@@ -93,12 +94,17 @@ def session(draw: Random) -> Case:
     return Case(b"\n".join(lines), _read_session)
 
 
+def _foreign(kind: str) -> Callable[[Random], Case]:
+    return lambda draw: Case(*foreign.READERS[kind](draw))
+
+
 READERS: dict[str, Callable[[Random], Case]] = {
     "program text": text,
     "program JSON": json_text,
     "container": container,
     "feed": feed,
     "session": session,
+    **{kind: _foreign(kind) for kind in foreign.READERS},
 }
 
 

@@ -14,11 +14,10 @@ import numpy as np
 from gradtool import _nested
 from gradtool._saving import target
 from gradtool.engine.core.errors import ArgumentTypeError, FileFormatError, FileMissing, UsageError
-from gradtool.engine.files import container
 from gradtool.engine.files.writing import write_files
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
-from gradtool.static._saving import INFERENCE, MODEL, inference, persistable, values_in
+from gradtool.static._saving import INFERENCE, MODEL, NEW_MODEL, holds_program, persistable, program_at, values_of
 
 FORWARD = "forward"
 
@@ -91,18 +90,11 @@ def read(prefix: str) -> dict[str, Method]:
 
     Raises:
         FileMissing: there are none (a FileNotFoundError and a ValueError).
-        FileFormatError: one is damaged, something else, or Paddle's own (a ValueError).
+        FileFormatError: one is damaged, or something else (a ValueError).
     """
     methods = {name: _method(path, prefix) for name, path in _models(prefix)}
     if methods:
         return methods
-    if os.path.isfile(prefix + ".json"):
-        raise FileFormatError(
-            prefix + ".json",
-            "a program that gradtool saved",
-            "it is a program of Paddle itself, whose files jit.load does not read",
-            hint="make the layer in Python; its parameters are read by paddle.load from a .pdparams file",
-        )
     raise FileMissing(
         f"The ``path`` ({prefix}) to load model not exists: there is no {prefix}{MODEL}.",
         hint="paddle.jit.save(layer, path, input_spec) writes it",
@@ -114,9 +106,13 @@ def _models(prefix: str) -> list[tuple[str, str]]:
     folder, base = os.path.split(prefix)
     found = []
     for entry in sorted(os.listdir(folder or ".")) if os.path.isdir(folder or ".") else []:
-        if not entry.startswith(base) or not entry.endswith(MODEL):
+        path = os.path.join(folder, entry)
+        ending = MODEL if entry.endswith(MODEL) else NEW_MODEL
+        if not entry.startswith(base) or not entry.endswith(ending):
             continue
-        middle = entry[len(base) : -len(MODEL)]
+        middle = entry[len(base) : -len(ending)]
+        if ending == NEW_MODEL and (os.path.isfile(path.removesuffix(ending) + MODEL) or not holds_program(path)):
+            continue  # JSON may lie there for other reasons
         if not middle:
             found.append((FORWARD, os.path.join(folder, entry)))
         elif middle.startswith(".") and middle[1:].isidentifier():
@@ -125,14 +121,14 @@ def _models(prefix: str) -> list[tuple[str, str]]:
 
 
 def _method(path: str, prefix: str) -> Method:
-    program, names, fetches = inference(*container.read_path(path), path)
+    program, names, fetches = program_at(path)
     if not fetches:
         raise FileFormatError(path, "a program with what it takes and returns", "it holds a program alone")
     values: dict[str, Any] = {}
-    beside = [path.removesuffix(MODEL) + INFERENCE, prefix + INFERENCE]
+    beside = [path.removesuffix(MODEL).removesuffix(NEW_MODEL) + INFERENCE, prefix + INFERENCE]
     for file in dict.fromkeys(beside):
-        if os.path.isfile(file):
-            values = {**values_in(file), **values}
+        if os.path.isfile(file) and (persistable(program) or not values):
+            values = {**values_of(program, file), **values}
     variables = persistable(program)
     for v in variables:
         value = values.get(v.name)

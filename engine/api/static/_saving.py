@@ -419,6 +419,12 @@ def program_at(path: str) -> tuple[Program, list[str], list[Variable]]:
     return described.program, described.feeds, _fetched(described)
 
 
+def holds_program(path: str) -> bool:
+    """Whether a file holds a program of Paddle's, as far as its beginning says."""
+    with container.opened(path) as file:
+        return _foreign.is_foreign(file.read(_foreign.START))
+
+
 def _fetched(described: Described) -> list[Variable]:
     return [described.program.global_block().vars[name] for name in described.fetches]
 

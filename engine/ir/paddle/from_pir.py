@@ -184,13 +184,13 @@ class _PirReader:
         return name.partition(".")[2].removesuffix("_") or name
 
     def reads(self, entry: Any) -> list[int]:
-        operands = entry.get("I", [])
+        operands = entry.get("I", []) if isinstance(entry, dict) else None
         if not isinstance(operands, list):
             self.fail(f"the operands {shown(operands)}")
         return [self.take(operand, "%", int) for operand in operands]
 
     def makes(self, entry: Any) -> list[int]:
-        results = entry.get("O", [])
+        results = entry.get("O", []) if isinstance(entry, dict) else None
         return [self.take(result, "%", int) for result in (results if isinstance(results, list) else [results])]
 
     def operation(self, block: Block, entry: Any) -> None:
@@ -238,7 +238,7 @@ class _PirReader:
         self.bind(self.take(result, "%", int), Value(v))
 
     def data(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
-        (result,) = self.take(entry, "O", list) or [None]
+        result = self.only_result(entry)
         name = attrs.get("name")
         spec = self.spec(self.take(result, "TT", dict))
         if not isinstance(name, str) or spec is None or name in block.vars:
@@ -248,6 +248,12 @@ class _PirReader:
         block.vars[name] = v
         self.feeds.append(name)
         self.bind(self.take(result, "%", int), Value(v))
+
+    def only_result(self, entry: Any) -> Any:
+        results = self.take(entry, "O", list)
+        if len(results) != 1:
+            self.fail(f"an operator with {len(results)} results in the place of one")
+        return results[0]
 
     def fetch(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
         v = self.value(self.reads(entry)[0]).variable if self.reads(entry) else None
@@ -273,7 +279,7 @@ class _PirReader:
         """A constant: an attribute to whoever takes it so, a variable to the others, made when one asks."""
         value = attrs.get("value")
         values = value if isinstance(value, tuple) else (value,)
-        (result,) = self.take(entry, "O", list) or [None]
+        result = self.only_result(entry)
         spec = self.spec(self.take(result, "TT", dict))
         if spec is None or not all(isinstance(n, (bool, int, float, complex)) for n in values):
             self.fail(f"a constant that is {shown(value)}")

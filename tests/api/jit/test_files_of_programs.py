@@ -176,8 +176,11 @@ def test_files_that_are_not_read(tmp_path: Path) -> None:
     prefix = str(tmp_path / "net")
     with pytest.raises(ValueError, match="not exists"):
         paddle.jit.load(prefix)
-    (tmp_path / "net.json").write_text("{}")
-    with pytest.raises(ValueError, match="a program of Paddle itself"):
+    (tmp_path / "net.json").write_text("{}")  # JSON for some other reason
+    with pytest.raises(ValueError, match="not exists"):
+        paddle.jit.load(prefix)
+    (tmp_path / "net.json").write_text('{"base_code": {"magic": "pir", "version": 99}, "program": {}}')
+    with pytest.raises(ValueError, match="forms up to version"):
         paddle.jit.load(prefix)
     (tmp_path / "net.pdmodel").write_bytes(b"\x0a\x0b paddle")
     with pytest.raises(ValueError, match="pdmodel"):
