@@ -12,7 +12,7 @@ def set_backend(name: str) -> None:
     Executors and tensors that are there already go on with theirs.
 
     Args:
-        name: ``numpy``, the reference, is the only one in this version.
+        name: ``numpy``, the reference, or ``jax``, which compiles static programs (extra ``gradtool[jax]``).
 
     Raises:
         ArgumentTypeError: *name* is no string (a TypeError).

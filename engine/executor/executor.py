@@ -63,7 +63,8 @@ class Executor:
     """Runs programs on one place.
 
     Args:
-        place: accepted for compatibility; this version runs on the CPU.
+        place: a ``CUDAPlace`` is where a backend computes that sees it; elsewhere, the CPU does, with a warning. Any
+            other place says nothing.
         backend: the name of what its programs are computed on; what is in use now if None.
         mesh: the devices to spread them over, ``"data=4,model=2"`` or sizes by name of axis; one device if None.
         shards: for patterns of parameters' names, the axis of the mesh (or None) for each dimension.
@@ -85,6 +86,9 @@ class Executor:
     ) -> None:
         self.place = place
         self.backend = current() if backend is None else backend_called(backend)
+        self._device: str | None = getattr(place, "device", None)
+        if self._device is not None and self.backend.falls_back(self._device, f"Executor({place})", 3):
+            self._device = None
         if mesh is not None:
             self.backend = self.backend.spread(mesh, shards)
         self._closed = False
@@ -222,7 +226,16 @@ class Executor:
 
     @contextmanager
     def _seeded(self, program: Program | None) -> Iterator[None]:
-        """Draw random numbers from the program's own stream if it has a seed."""
+        """Draw random numbers from the program's own stream if it has a seed; compute on the place's device."""
+        if self._device is not None:
+            with self.backend.settings(self._device), self._drawing(program):
+                yield
+        else:
+            with self._drawing(program):
+                yield
+
+    @contextmanager
+    def _drawing(self, program: Program | None) -> Iterator[None]:
         seed = (plain(program) or default.default_main_program()).random_seed
         if not seed:
             yield

@@ -7,6 +7,7 @@ is asked (``numba -> numpy``), and finally the definition's own kernel serves. `
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -57,6 +58,10 @@ def primitive(own: Callable[..., Any], backend: str) -> Callable[[Callable[..., 
         return fn
 
     return add
+
+
+class DeviceWarning(UserWarning):
+    """A script names a device that is not here: what is meant for it is computed on the CPU."""
 
 
 class Backend:
@@ -155,6 +160,22 @@ class Backend:
                 hint="leave it out",
             )
         yield
+
+    def sees(self, device: str) -> bool:
+        """Whether it can compute on *device* (``gpu:0``)."""
+        return False
+
+    def falls_back(self, device: str, what: str, stacklevel: int) -> bool:
+        """Whether *device* is not there; says so, once for each line, where *what* names it.
+
+        A script that is written for a GPU is looked at where there is none, too.
+        """
+        if self.sees(device):
+            return False
+        warnings.warn(
+            f"{what}: backend {self.name!r} sees no such device here; computed on the CPU", DeviceWarning, stacklevel
+        )
+        return True
 
     def spread(
         self, mesh: str | Mapping[str, int], shards: Mapping[str, Sequence[str | None]] | None = None

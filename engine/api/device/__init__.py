@@ -1,4 +1,4 @@
-"""``paddle.device``: places. This version computes on the CPU only, as a Paddle built without CUDA does."""
+"""``paddle.device``: places. What a script means for a GPU is computed on the CPU where none is, with a warning."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from gradtool import _lazy
 from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, UsageError
+from gradtool.engine.kernels.choice import current
 
 
 class CPUPlace:
@@ -47,8 +48,42 @@ class _OtherPlace:
         )
 
 
-class CUDAPlace(_OtherPlace):
-    """A graphics card."""
+class CUDAPlace:
+    """A graphics card, for an executor whose backend sees it; any other one computes on the CPU, with a warning.
+
+    Attributes:
+        device: its name, ``gpu:0``.
+    """
+
+    def __init__(self, device: int = 0) -> None:
+        self.device = f"gpu:{device}"
+
+    def get_device_id(self) -> int:
+        """Its number, from 0."""
+        return int(self.device.partition(":")[2])
+
+    def is_gpu_place(self) -> bool:
+        """True."""
+        return True
+
+    def is_cpu_place(self) -> bool:
+        """False, as of any other kind of device."""
+        return False
+
+    is_cuda_pinned_place = is_custom_place = is_ipu_place = is_xpu_place = is_xpu_pinned_place = is_cpu_place
+
+    def _type(self) -> int:
+        """The number of this kind of place."""
+        return 2
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CUDAPlace) and other.device == self.device
+
+    def __hash__(self) -> int:
+        return hash(self.device)
+
+    def __repr__(self) -> str:
+        return f"Place({self.device})"
 
 
 class CUDAPinnedPlace(_OtherPlace):
@@ -91,13 +126,18 @@ class NotCompiled(UnsupportedError, AssertionError):
     """A device of a kind that is not there (Paddle raises AssertionError)."""
 
 
-def set_device(device: str | CPUPlace | int | None) -> CPUPlace:
-    """Compute on *device*, which must be ``"cpu"``; of a place, a number or None, it is the CPU, as in Paddle.
+def set_device(device: str | CPUPlace | CUDAPlace | int | None) -> CPUPlace | CUDAPlace:
+    """Compute on *device*; of a number or None, it is the CPU, as in Paddle.
+
+    ``"gpu"`` is where programs are computed by a backend that sees one (``--backend jax``, which takes it by itself);
+    elsewhere the CPU computes, with a :class:`DeviceWarning`, so that a script for a GPU runs where there is none.
 
     Raises:
         ArgumentTypeError: no string (a TypeError).
         UsageError: any other device (a ValueError).
     """
+    if isinstance(device, CUDAPlace):
+        return CPUPlace() if current().falls_back(device.device, f"set_device({device})", 3) else device
     if device is None or isinstance(device, (CPUPlace, int)):
         return CPUPlace()
     if not isinstance(device, str):
@@ -105,7 +145,11 @@ def set_device(device: str | CPUPlace | int | None) -> CPUPlace:
     name = device.lower().partition(":")[0]
     if name == "cpu":
         return CPUPlace()
-    if name in ("gpu", "xpu", "npu", "dcu"):
+    if name == "gpu":
+        number = device.partition(":")[2] or "0"
+        place = CUDAPlace(int(number) if number.isdigit() else 0)
+        return CPUPlace() if current().falls_back(place.device, f"set_device({device!r})", 3) else place
+    if name in ("xpu", "npu", "dcu"):
         raise UnsupportedError(
             f"The device should not be {device!r}: this version of gradtool computes on the CPU only."
         )
@@ -165,7 +209,7 @@ def is_current_stream_capturing() -> bool:
     return False
 
 
-def device_to_place(device: Any = None) -> CPUPlace:
+def device_to_place(device: Any = None) -> CPUPlace | CUDAPlace:
     """The place that *device* stands for; errors as for :func:`set_device`."""
     return set_device(device)
 
@@ -203,7 +247,7 @@ def set_default_device(device: str) -> None:
 
 
 class device_guard:
-    """Compute on *device* inside ``with``; any but the CPU is refused."""
+    """Compute on *device* inside ``with``, as :func:`set_device`."""
 
     def __init__(self, device: str | CPUPlace) -> None:
         if not isinstance(device, CPUPlace):

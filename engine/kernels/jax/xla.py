@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy
 
+from ...core.errors import BackendError
 from ...core.streams import Draws
 from ...ops.opdef import OpDef
 from ..backend import Backend, Compiled, Kernel
@@ -29,6 +30,13 @@ class XlaBackend(Backend):
         super().__init__(name, jax.numpy, chain)
         self.eager = reference()
         self.mesh = mesh
+
+    def sees(self, device: str) -> bool:
+        try:
+            devices.device(device)
+        except BackendError:
+            return False
+        return True
 
     def spread(
         self, mesh: str | Mapping[str, int], shards: Mapping[str, Sequence[str | None]] | None = None

@@ -6,6 +6,7 @@ import pytest
 
 import gradtool as paddle
 from gradtool import device
+from gradtool.engine.kernels.backend import DeviceWarning
 
 
 def test_the_cpu_is_a_place() -> None:
@@ -16,7 +17,7 @@ def test_the_cpu_is_a_place() -> None:
     assert device.set_device(None) == device.set_device(place) == device.set_device(0) == place
 
 
-@pytest.mark.parametrize("make", [paddle.CUDAPlace, paddle.CUDAPinnedPlace, paddle.IPUPlace])
+@pytest.mark.parametrize("make", [paddle.CUDAPinnedPlace, paddle.IPUPlace])
 def test_other_places_are_refused(make: type) -> None:
     with pytest.raises(ValueError, match="computes on the CPU only"):
         make()
@@ -24,6 +25,20 @@ def test_other_places_are_refused(make: type) -> None:
         paddle.XPUPlace(2)
     with pytest.raises(ValueError, match=r"CustomPlace\(1\): this version"):
         paddle.CustomPlace("npu", 1)
+
+
+def test_what_is_meant_for_a_gpu_is_computed_on_the_cpu_with_a_warning() -> None:
+    place = paddle.CUDAPlace(1)
+    assert (place.get_device_id(), repr(place), place.is_gpu_place()) == (1, "Place(gpu:1)", True)
+    assert place == paddle.CUDAPlace(1) != paddle.CUDAPlace(0)
+    with pytest.warns(DeviceWarning, match=r"set_device\('gpu'\): backend 'numpy' sees no such device"):
+        assert paddle.set_device("gpu") == paddle.CPUPlace()
+    with pytest.warns(DeviceWarning, match=r"Executor\(Place\(gpu:1\)\)") as told:
+        executor = paddle.static.Executor(place)
+    assert told[0].filename == __file__
+    paddle.enable_static()
+    assert executor.run(paddle.static.Program()) == []
+    assert paddle.get_device() == "cpu"
 
 
 def test_there_are_no_other_devices() -> None:
