@@ -62,11 +62,21 @@ def first_of(values: Any, wrong: Any) -> Any:
     return values.reshape(-1)[wrong.reshape(-1).argmax()] if values.size else values.sum()
 
 
+def refuse_first(values: Any, wrong: Any, error: Callable[[Any], Exception]) -> None:
+    """Raise ``error(value)`` with the first of *values* where *wrong* holds, if it holds anywhere."""
+    if not isinstance(wrong, np.ndarray) or wrong.any():
+        refuse(wrong, error, first_of(values, wrong))
+
+
 def refuse_outside(numbers: Any, low: int, high: int, error: Callable[[Any], Exception]) -> None:
     """Raise ``error(number)`` if one of *numbers* is below *low*, or not below *high*: with the smallest or largest."""
-    if numbers.size:
-        least, most = numbers.min(), numbers.max()
+    if not numbers.size:
+        return
+    least, most = numbers.min(), numbers.max()
+    if not isinstance(numbers, np.ndarray):
         refuse((least < low) | (most >= high), lambda a, b: error(a if a < low else b), least, most)
+    elif least < low or most >= high:
+        raise error(least if least < low else most)
 
 
 def may_hold(condition: Any) -> bool:

@@ -8,7 +8,7 @@ from ...core.errors import DtypeError, LabelError, ShapeError, UsageError
 from ...core.spec import UNKNOWN, TensorSpec
 from ..infer import expect_floating
 from ..opdef import Trait, op
-from ..refusals import first_of, refuse, refuse_outside
+from ..refusals import refuse_first, refuse_outside
 from ..samples import exactly, ints
 from ..writing import combine, put
 from .placing import _alike
@@ -59,7 +59,7 @@ def edit_distance(k, hyps, refs, hyps_length, refs_length, *, normalized):
     before = _lengths(hyps_length, rows, hyps.shape[1], "edit_distance: HypsLength")
     behind = _lengths(refs_length, rows, refs.shape[1], "edit_distance: RefsLength")
     if normalized and rows:
-        refuse(behind == 0, _empty, first_of(xp.arange(rows), behind == 0))
+        refuse_first(xp.arange(rows), behind == 0, _empty)
     # A row of the table for all pairs at once; `line[:, j]` is the distance to the first j labels of the reference.
     places = xp.arange(refs.shape[1] + 1)
     line = xp.broadcast_to(places, (rows, places.size)).astype("int64")

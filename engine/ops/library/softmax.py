@@ -8,7 +8,7 @@ from ...core.errors import DtypeError, LabelError, ShapeError
 from ...core.spec import UNKNOWN, DType
 from ..infer import axis_in, expect_floating
 from ..opdef import Late, Trait, op
-from ..refusals import first_of, refuse
+from ..refusals import refuse_first
 from ..samples import between, exactly, ints, simplex
 from .reduction import axes_of
 
@@ -100,7 +100,7 @@ def classes_of(xp, label, count, ignore_index, name):
     mask = label != ignore_index
     classes = xp.where(mask, label, 0).astype("int64")
     wrong = (classes < 0) | (classes >= count)
-    refuse(wrong, partial(_no_class, name, count, ignore_index), first_of(classes, wrong))
+    refuse_first(classes, wrong, partial(_no_class, name, count, ignore_index))
     return classes, mask
 
 
