@@ -65,6 +65,26 @@ def test_of_equal_places_the_last_wins_or_all_are_added() -> None:
     np.testing.assert_array_equal(here, put_along(array.copy(), rows, 7.0, 1))
 
 
+def test_a_mask_is_written_by_compiled_code() -> None:
+    x, mask = static.data("x", [3, 2]), static.data("mask", [3], "bool")
+    value = static.data("value", [2, 2])
+    x.stop_gradient = value.stop_gradient = False
+    out = paddle.index_put(x, [mask], value)
+    slopes = static.gradients([paddle.sum(out * out * out)], [x, value])
+    feed = {"x": RNG.normal(size=(3, 2)), "mask": np.array([True, False, True]), "value": RNG.normal(size=(2, 2))}
+    feed = {n: v if v.dtype == bool else v.astype("float32") for n, v in feed.items()}
+    found = []
+    for name in ("numpy", "jax"):
+        exe = Executor(backend=name)
+        found.append(exe.run(feed=feed, fetch_list=[out, *slopes]))
+        with pytest.raises(ValueError, match="shape mismatch") as caught:
+            exe.run(feed={**feed, "mask": np.array([True, True, True])}, fetch_list=[out, *slopes])
+        found[-1].append(str(caught.value).partition(" (inputs")[0])
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert list(static.default_main_program().plans.values())[-1].compiled.splits() == []
+
+
 def test_a_scan_is_what_the_steps_give_one_by_one() -> None:
     def step(state, each):  # type: ignore[no-untyped-def]
         a, b = each

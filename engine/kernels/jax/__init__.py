@@ -35,6 +35,7 @@ def make() -> Backend:
         disk,
         factors,
         hosts,
+        masks,
         order,
         pooling,
         pytrees,
