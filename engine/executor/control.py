@@ -154,7 +154,7 @@ class Control:
         used = self._arguments(out, entry)
         runner = Runner(self._body(plan, wanted, out, entry, used, consumed), context.backend.xp)
         instruction.ins = tuple(self.ins[self.places[v]] for v in used)
-        instruction.kernel = runner.backward if region.frames else runner.forward
+        instruction.kernel = context.backend.block(region.op, runner)
 
     def _body(
         self,

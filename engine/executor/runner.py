@@ -44,7 +44,7 @@ class Runner:
     def forward(self, *arguments: Any) -> list[Any]:
         """Run as the condition says."""
         body = self.body
-        template = self._template(arguments)
+        template = self.template(arguments)
         state = [_argument(c, arguments) for c in body.carried]
         frames = self._new_frames((), arguments)
         go = body.condition is None or _truth(arguments[body.condition])
@@ -55,13 +55,13 @@ class Runner:
             number += 1
             go = body.go_on is not None and _truth(registers[body.go_on])
         self._close(frames, state)
-        return self._results(state, [], frames)
+        return self.results(state, frames=frames)
 
     def backward(self, *arguments: Any) -> list[Any]:
         """Run once for each frame of the forward operator."""
         body = self.body
         read: list[Frames] = [arguments[r.argument] for r in body.readings]
-        template = self._template(arguments)
+        template = self.template(arguments)
         state = [self._first(c, read, arguments) for c in body.carried]
         frames = self._new_frames(read, arguments)
         totals = [_Total(s, self.xp) for s in body.sums]
@@ -76,11 +76,11 @@ class Runner:
             frames.runs.reverse()
         self._close(frames, state)
         sums = [self._zeros(_shape(t.sum.shape, read, arguments)) if t.value is None else t.value for t in totals]
-        return self._results(state, sums, frames)
+        return self.results(state, sums, frames)
 
     # -- before the runs ------------------------------------------------------------------------------------------
 
-    def _template(self, arguments: Sequence[Any]) -> list[Any]:
+    def template(self, arguments: Sequence[Any]) -> list[Any]:
         """The registers as every run finds them."""
         registers: list[Any] = [None] * self.body.plan.size
         for r, value in self.body.plan.constants.items():
@@ -115,8 +115,7 @@ class Runner:
 
     def _run(self, registers: list[Any], state: list[Any], number: int, frames: Frames | None) -> list[Any]:
         """Run number *number*, from the carried values of the one before; returns its own, and leaves a frame."""
-        for r, j in self._starts:
-            registers[r] = state[j]
+        self.begin(registers, state)
         by = watch.watcher()
         if by is None:
             self.body.plan.run(registers)
@@ -130,6 +129,11 @@ class Runner:
             frames.runs.append([registers[r] for r in self.body.leaving.registers])
         return [None if c.end is None else registers[c.end] for c in self.body.carried]
 
+    def begin(self, registers: list[Any], state: Sequence[Any]) -> None:
+        """Put the carried values where a run finds them."""
+        for r, j in self._starts:
+            registers[r] = state[j]
+
     # -- after the runs -------------------------------------------------------------------------------------------
 
     def _close(self, frames: Frames | None, state: Sequence[Any]) -> None:
@@ -137,7 +141,8 @@ class Runner:
         if frames is not None and self.body.leaving is not None:
             frames.ends = [None if j is None else _shaped(state[j]) for j in self.body.leaving.ends]
 
-    def _results(self, state: list[Any], sums: list[Any], frames: Frames | None) -> list[Any]:
+    def results(self, state: list[Any], sums: Sequence[Any] = (), frames: Frames | None = None) -> list[Any]:
+        """What the operator gives, from the last carried values."""
         values = [None, frames, *state, *sums]  # by NOTHING, FRAMES and CARRIED
         return [values[place] for place in self.body.results]
 

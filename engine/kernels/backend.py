@@ -135,6 +135,10 @@ class Backend:
         """
         return kernel
 
+    def block(self, op: Any, runner: Any) -> Kernel:
+        """The kernel of an operator with a block, which *runner* runs."""
+        return runner.backward if runner.body.readings else runner.forward  # type: ignore[no-any-return]
+
     def compile(self, plan: Any) -> Compiled | None:
         """*plan* as a whole, over its registers; None where its instructions are carried out one by one."""
         return None

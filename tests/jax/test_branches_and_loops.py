@@ -125,3 +125,55 @@ def test_what_is_refused_in_a_loop_is_told_with_its_operator() -> None:
         told.append(str(caught.value))
     assert told[0] == told[1]
     assert "lookup_table" in told[0]
+
+
+def splits() -> list[str]:
+    made = [p.compiled.splits() for p in static.default_main_program().plans.values() if p.compiled is not None]
+    return [split.op.type for split in made[-1]]
+
+
+PLAIN: dict[str, tuple[Callable[[Any], Any], list[str]]] = {
+    "loop": (loop, []),
+    "loop_as_long_as_values_say": (loop_as_long_as_values_say, []),
+    "draws_in_a_loop": (lambda x: draws_in_a_loop(x) + paddle.rand([3, 4]), []),
+    "branches_in_a_loop": (branches_in_a_loop, ["while"]),
+    "a loop in a loop": (
+        lambda x: static.nn.while_loop(
+            lambda i, h: i < 3,
+            lambda i, h: [
+                i + 1,
+                static.nn.while_loop(lambda h: paddle.max(h) < 2.0 ** i.astype("float32"), lambda h: [h + 0.7], [h])[0],
+            ],
+            [paddle.zeros([1], "int64"), x],
+        )[1],
+        [],
+    ),
+    "no round": (lambda x: static.nn.while_loop(lambda h: paddle.sum(h) > 1e9, lambda h: [h * 2.0], [x])[0], []),
+    "a growing value": (
+        lambda x: static.nn.while_loop(
+            lambda i, h: i < 3,
+            lambda i, h: [i + 1, paddle.concat([h, x])],
+            [paddle.zeros([1], "int64"), static.data("wide", [-1, 4])],
+        )[1],
+        ["while"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_loops_without_gradients_are_compiled_where_their_values_keep_their_shapes(name: str) -> None:
+    net, expected_splits = PLAIN[name]
+    out = net(static.data("x", [3, 4]))
+    sides = []
+    for backend in ("numpy", "jax"):
+        with static.scope_guard(static.Scope()):
+            paddle.seed(7)
+            exe = Executor(backend=backend)
+            exe.run(static.default_startup_program())
+            feeds = [{"x": sign * X, "wide": X} for sign in (1, -1)]
+            sides.append(([exe.run(feed=f, fetch_list=[out])[0] for f in feeds], state.random.position))
+    (expected, position), (results, position_of_jax) = sides
+    for ours, theirs in zip(results, expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=2e-5, atol=1e-6)
+    assert position_of_jax == position
+    assert splits() == expected_splits

@@ -86,6 +86,11 @@ class Traced(Draws):
         self._base, self._blocks, self._is_known = counter, 0, False
 
     @property
+    def has_moved(self) -> bool:
+        """Whether something was drawn, or may have been."""
+        return bool(self._blocks) or not self._is_known
+
+    @property
     def moved(self) -> Moved:
         """How far it has come."""
         return Moved(None, self._blocks) if self._is_known else Moved(self.counter, 0)

@@ -15,6 +15,7 @@ from ...ops.opdef import OpDef
 from ..backend import Backend, Compiled, Kernel
 from ..choice import reference
 from . import devices, streams
+from .blocks import BlockKernel
 from .compilation import Compilation, Look
 from .mesh import Mesh, axes_of
 from .separate import SeparateKernel
@@ -76,6 +77,9 @@ class XlaBackend(Backend):
 
     def separate(self, op: Any, kernel: Kernel, reference: Any) -> Kernel:
         return SeparateKernel(op, kernel, reference)
+
+    def block(self, op: Any, runner: Any) -> Kernel:
+        return BlockKernel(op, runner)
 
     def compile(self, plan: Any, look: Look | None = None) -> Compiled:
         """*plan* compiled.
