@@ -120,3 +120,38 @@ def test_a_program_is_saved_as_a_description(tmp_path: Path) -> None:
     paddle.mean(x)
     paddle.save(paddle.static.default_main_program(), str(tmp_path / "net.pdmodel"), format="paddle")
     assert "mean" in str(from_desc((tmp_path / "net.pdmodel").read_bytes()).program)
+
+
+@pytest.mark.usefixtures("isolated")
+@pytest.mark.parametrize(
+    ("function", "type_", "inputs", "outputs"),
+    [
+        (lambda x: paddle.tanh(x), "tanh_grad_grad", ["Out", "grad_out", "grad_x@GRAD"], ["Out@GRAD", "grad_out@GRAD"]),
+        (lambda x: paddle.sin(x), "sin_double_grad", ["X", "grad_out", "grad_x@GRAD"], ["X@GRAD", "grad_out@GRAD"]),
+        (lambda x: x + x * x, "elementwise_add_grad_grad", ["DDX", "DDY", "DOut", "Y"], ["DDOut"]),
+    ],
+)
+def test_second_order_has_the_slots_of_the_registry(
+    function: Any, type_: str, inputs: list[str], outputs: list[str]
+) -> None:
+    paddle.enable_static()
+    x = paddle.static.data("x", [2, 3])
+    x.stop_gradient = False
+    y = function(x)
+    (first,) = paddle.static.gradients([y * y], [x])
+    paddle.static.gradients([first * first], [x])
+    message = messages.parse("Program", paddle.static.default_main_program().to_desc(), "f", "w")
+    written = next(op for op in message.blocks[0].ops if op.type == type_.encode())
+    assert sorted(s.parameter.decode() for s in written.inputs) == inputs
+    assert sorted(s.parameter.decode() for s in written.outputs) == outputs
+
+
+@pytest.mark.usefixtures("isolated")
+def test_second_order_that_paddle_computes_otherwise_is_refused() -> None:
+    paddle.enable_static()
+    x = paddle.static.data("x", [2, 3])
+    x.stop_gradient = False
+    (first,) = paddle.static.gradients([paddle.sqrt(x)], [x])
+    paddle.static.gradients([first * first], [x])
+    with pytest.raises(UnsupportedError, match="sqrt_grad_grad"):
+        paddle.static.default_main_program().to_desc()

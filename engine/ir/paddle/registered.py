@@ -46,6 +46,48 @@ TYPES: Final[dict[tuple[str, str], str]] = {
 """Operator and attribute -> the type of the attribute, where its value does not say it."""
 
 
-def slot(op: OpDef, name: str) -> str:
-    """What Paddle calls a slot of *op*."""
-    return name
+_LIKE_GRAD = (
+    "celu_grad conv2d_grad conv3d_grad depthwise_conv2d_grad leaky_relu_grad log_grad matmul_v2_grad sigmoid_grad "
+    "square_grad tanh_grad cos_grad sin_grad softplus_grad"
+)
+_LIKE_DD = "matmul_grad elementwise_add_grad elementwise_sub_grad reshape2_grad"
+_DOUBLE = ("cos_grad", "sin_grad", "softplus_grad")
+"""Gradient operators whose own gradient operator is called ``cos_double_grad``, and not ``cos_grad_grad``."""
+_AS_THEY_ARE = frozenset({"elementwise_mul_grad", "relu_grad"})
+_LEFT_OUT: Final = {"elementwise_add_grad": {"X"}, "elementwise_sub_grad": {"X"}, "reshape2_grad": {"XShape"}}
+"""Gradient operator -> inputs of ours that the gradient operator of Paddle's does not list."""
+
+
+def is_second_order(op: OpDef) -> bool:
+    """Whether *op* differentiates a gradient operator."""
+    return op.forward is not None and op.forward.forward is not None
+
+
+def second_order_type(op: OpDef) -> str | None:
+    """What Paddle calls the gradient operator *op* of a gradient operator; None where theirs is another one."""
+    of = op.forward.type if op.forward is not None else ""
+    if of in _AS_THEY_ARE or of in _LIKE_DD.split():
+        return op.type
+    if of not in _LIKE_GRAD.split():
+        return None
+    return f"{of.removesuffix('_grad')}_double_grad" if of in _DOUBLE else op.type
+
+
+def slot(op: OpDef, name: str, is_input: bool) -> str | None:
+    """What Paddle calls a slot of *op*; None for one that it does not list."""
+    if not is_second_order(op) or op.forward is None or op.forward.forward is None or op.forward.type in _AS_THEY_ARE:
+        return name
+    if is_input and name in _LEFT_OUT.get(op.forward.type, ()):
+        return None
+    results = {s.name for s in op.forward.forward.outputs}
+    plain = name.replace("@GRAD", "")
+    order = name.count("@GRAD")
+    if op.forward.type in _LIKE_DD.split():
+        called = "Out" if plain in results else plain
+        if order == 2:
+            return f"DD{called}"
+        return f"D{called}" if order == 1 else name
+    called = "out" if plain in results else plain.lower()
+    if order == 2:
+        return f"grad_{called}@GRAD"
+    return f"grad_{called}" if order == 1 and is_input and plain in results else name

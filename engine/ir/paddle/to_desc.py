@@ -17,7 +17,7 @@ from ..program import Block, Program
 from ..variable import ARRAY, DENSE, SELECTED_ROWS, Variable
 from .attributes import KINDS
 from .from_desc import KINDS as VARIABLES
-from .registered import OURS, TYPES, UNKNOWN, slot
+from .registered import OURS, TYPES, UNKNOWN, is_second_order, second_order_type, slot
 
 VERSION: Final = 3001001
 """Of the Paddle whose programs ours are like: 3.1.1."""
@@ -89,13 +89,22 @@ def _write_operator(entry: Any, op: Operator) -> None:
             f"{op.summary()}: Paddle has no operator {op.type}.",
             hint="gradtool's own files hold it: static.save, Program.to_json",
         )
-    entry.type = op.type.encode()
+    type_ = second_order_type(op.op) if is_second_order(op.op) and not isinstance(op.op, StandIn) else op.type
+    if type_ is None:
+        raise UnsupportedError(
+            f"{op.summary()}: what Paddle computes this gradient of a gradient with is another operator.",
+            hint="gradtool's own files hold it: static.save, Program.to_json",
+        )
+    entry.type = type_.encode()
     for listed, slots, names in (
         (entry.inputs, op.input_names, op.input),
         (entry.outputs, op.output_names, op.output),
     ):
         for name in slots:
-            held = listed.add(parameter=slot(op.op, name).encode())
+            called = slot(op.op, name, names == op.input)
+            if called is None:
+                continue
+            held = listed.add(parameter=called.encode())
             held.arguments.extend(n.encode() for n in names(name))
     common: dict[str, tuple[str, Any]] = {
         "op_callstack": ("STRINGS", [f"  {line}" for line in source.stack(op.loc)]),
