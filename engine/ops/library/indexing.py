@@ -48,7 +48,8 @@ def add_rows(k, ids, x, like, *, padding_idx):
     xp = k.xp
     flat, rows = ids.reshape(-1), x.reshape((ids.size, *like.shape[1:]))
     if padding_idx != -1:
-        rows = xp.where((flat != padding_idx)[:, None], rows, xp.zeros((), x.dtype))
+        keep = flat != padding_idx
+        flat, rows = flat[keep], rows[keep]
     out = xp.zeros(like.shape, x.dtype)
     width = math.prod(like.shape[1:])
     # Element by element in one flat array: several times quicker than adding rows.
