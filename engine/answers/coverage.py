@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ..core import source
+from ..core.summary import Asked
 from ..ir import blocks
 from ..ir.operator import Operator
 from ..ir.program import Block, Program
@@ -23,6 +24,11 @@ class Coverage:
         self._seen: set[Operator] = set()
         self._entered: set[Operator] = set()
         self._programs: dict[Program, None] = {}
+
+    @property
+    def summarised(self) -> Asked | None:
+        """What the listener needs in place of arrays."""
+        return getattr(self.listener, "summarised", None)
 
     def __call__(self, event: OpEvent | Begin | End) -> None:
         if isinstance(event, OpEvent) and isinstance(event.origin, Operator):  # a recorded call is not kept alive

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ..core import names, watch
 from ..core.source import Location
+from ..core.summary import Asked
 from ..core.tensor_array import TensorArray
 from ..eager.tensor import Leaf, Tensor
 from ..executor.plan import Step
@@ -146,6 +147,11 @@ class Adapter:
         """By the key of such a call, the line of the operator whose gradient it computes: that is the user's."""
         self._spent = [0.0]
         """By depth of blocks, the time that runs of blocks took whose operator has not been told yet."""
+
+    @property
+    def summarised(self) -> Asked | None:
+        """What the listener needs of steps in place of arrays; within blocks, whose plans are run in turn, arrays."""
+        return None if self._inside else getattr(self.listener, "summarised", None)
 
     def __call__(self, event: Any) -> None:
         if isinstance(event, Step):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core.rows import RowArray, SelectedRows
+from ..core.summary import FINITE, LARGEST, Summary
 
 NAN = "nan"
 INF = "inf"
@@ -20,6 +21,8 @@ def plain(value: Any) -> np.ndarray[Any, Any]:
     """The numbers of *value* as an array; of selected rows the rows alone, each once."""
     if type(value) is np.ndarray:
         return value
+    if isinstance(value, Summary):
+        return value  # type: ignore[return-value]  # its type and size are all that is looked at
     if isinstance(value, SelectedRows):
         return np.asarray(value.merged().values)
     return np.asarray(value.dense() if isinstance(value, RowArray) else value)
@@ -39,6 +42,10 @@ def masks(array: np.ndarray[Any, Any], big: float | None, subnormal: bool) -> di
     """By kind, where *array* is wrong; only kinds that occur."""
     if not holds_numbers(array) or not array.size:
         return {}
+    if isinstance(array, Summary):
+        if not in_order(array, big) or subnormal:
+            raise ValueError("a summary does not say where an array is wrong")
+        return {}
     wrong: dict[str, np.ndarray[Any, Any]] = {}
     finite = np.isfinite(array)
     if np.count_nonzero(finite) < array.size:  # several times as fast as all() on small arrays
@@ -50,6 +57,11 @@ def masks(array: np.ndarray[Any, Any], big: float | None, subnormal: bool) -> di
         size = np.abs(array)
         wrong[SUBNORMAL] = (size > 0) & (size < tiny(array.dtype))
     return wrong and {kind: mask for kind, mask in wrong.items() if mask.any()}
+
+
+def in_order(summary: Summary, big: float | None) -> bool:
+    """Whether what is known of an array says that nothing in it is wrong."""
+    return bool(summary.told[FINITE]) and (big is None or float(summary.told[LARGEST]) <= big)
 
 
 def tiny(dtype: Any) -> float:

@@ -21,6 +21,7 @@ import numpy as np
 from ..core import names, source, watch
 from ..core.result import Result
 from ..core.source import Location
+from ..core.summary import FINITE, LARGEST, Asked
 from ..ir.operator import Operator
 from ..view.graph import BACKWARD, FORWARD
 from . import causes, explaining, magnitudes
@@ -188,6 +189,13 @@ class Hunt:
         self._nth: dict[Any, int] = {}
         self._scales = Scales()
         watch.scale_watchers.append(weakref.WeakMethod(self._scales.hear))
+
+    @property
+    def summarised(self) -> Asked | None:
+        """What will do in place of arrays, as long as nothing is wrong with them."""
+        if self.subnormal:
+            return None
+        return Asked(_finite if self.big is None else _bounded, lambda s: magnitudes.in_order(s, self.big))
 
     def __call__(self, event: OpEvent | Begin | End) -> None:
         if self._done is not None:
@@ -451,6 +459,14 @@ class Hunt:
                 self.absorbed.remove(birth)
                 return birth
         return None
+
+
+def _finite(op: Operator) -> tuple[str, ...]:
+    return (FINITE,)
+
+
+def _bounded(op: Operator) -> tuple[str, ...]:
+    return FINITE, LARGEST
 
 
 def _reads(event: OpEvent, waits: tuple[Birth, Any, causes.Unread]) -> bool:

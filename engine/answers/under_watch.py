@@ -10,6 +10,7 @@ from ..autodiff.found import gradients_of_parameters
 from ..autodiff.gradients import gradients
 from ..core import watch
 from ..core.errors import ArgumentTypeError, LossError, UsageError
+from ..core.summary import Asked
 from ..eager.backward import Pass
 from ..eager.recorded import leaves_behind, nodes_behind
 from ..eager.tensor import Leaf, Tensor
@@ -142,6 +143,11 @@ class Passes:
     def __init__(self, listener: Listener) -> None:
         self.listener = listener
         self.count = 0
+
+    @property
+    def summarised(self) -> Asked | None:
+        """What the listener needs in place of arrays."""
+        return getattr(self.listener, "summarised", None)
 
     def __call__(self, event: Any) -> None:
         self.count += isinstance(event, Begin) and not event.recorded

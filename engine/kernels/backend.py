@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,14 +19,26 @@ from ..core import state
 from ..core.errors import BackendError
 from ..core.spec import in_use
 from ..core.streams import Draws, Stream
+from ..core.summary import Asked
 from ..ops import rare, types
 from ..ops.compat import grad_type
 from ..ops.opdef import OpDef, WrittenRule
 from ..ops.readings import Ops
 
 Kernel = Callable[..., Any]
-Compiled = Callable[[list[Any]], Any]
-"""Carries out a plan: takes its registers, and leaves in them what somebody reads afterwards."""
+Told = tuple[int, Any, Sequence[Any], Sequence[Any]]
+"""The index of an instruction, its operator, and what that read and gave."""
+
+
+class Compiled(Protocol):
+    """Carries out a plan: takes its registers, and leaves in them what somebody reads afterwards."""
+
+    def __call__(self, regs: list[Any]) -> Any: ...
+
+    def summarised(self, regs: list[Any], asked: Asked) -> Sequence[Told] | None:
+        """Carry it out and tell of each operator what was asked; None where the steps have to be told one by one."""
+
+
 Override = Callable[[Mapping[str, Any], Sequence[Any]], Kernel | None]
 
 _overrides: dict[tuple[str, str], Override] = {}

@@ -12,9 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...core import state
+from ...core.errors import GradtoolError
+from ...core.summary import Asked
+from ..backend import Told
 from .hosted import BLOCK, looked_into
 from .mesh import Mesh
 from .part import HostedPart, Part, TracedPart, Untraceable, carried_out, tracing
+from .summaries import repeatable, summarising
 
 Look = Callable[[Any, Sequence[Any], Sequence[Any]], Any]
 """``look(instruction, inputs, outputs)``: what else to compute of them, arrays in any nesting. Called while tracing; of
@@ -51,6 +56,7 @@ class Compilation:
         self.mesh = mesh
         self._parts: list[Part] | None = None
         self._changing = threading.Lock()
+        self._asked: dict[Any, Compilation] = {}
 
     def __call__(self, regs: list[Any]) -> list[tuple[int, Any]]:
         """Carry out the plan.
@@ -77,6 +83,35 @@ class Compilation:
             except Untraceable as stop:
                 todo += self._divided(part, stop)[::-1]
         return seen
+
+    def summarised(self, regs: list[Any], asked: Asked) -> list[Told] | None:
+        """Carry out the plan, and compute what a watcher has asked on the way.
+
+        Returns:
+            For each operator what is told of it; None where that is not
+            enough, and somebody has to go through the plan step by step, with the registers as they were.
+        """
+        if tracing.get() or self.mesh is not None or not repeatable(self.plan):
+            return None
+        with self._changing:
+            compilation = self._asked.setdefault(asked.of, Compilation(self.plan, summarising(asked.of)))
+        values, position = list(regs), state.random.position
+        try:
+            seen = compilation(regs)
+        except GradtoolError:  # it comes again where it is told after the steps before it
+            state.random.position = position
+            return None
+        steps: list[Told] = []
+        for index, summaries in seen:
+            if not all(asked.enough(s) for s in summaries if s is not None and s.told):
+                state.random.position = position
+                return None
+            instruction = self.plan.instructions[index]
+            if instruction.op is not None:
+                steps.append((index, instruction.op, [values[r] for r in instruction.ins], summaries))
+            for r, s in zip(instruction.outs, summaries, strict=True):
+                values[r] = s
+        return steps
 
     def splits(self) -> list[Split]:
         """What is not compiled, as far as runs have shown."""

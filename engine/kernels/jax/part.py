@@ -17,6 +17,7 @@ from ...ops.opdef import Trait
 from ...ops.refusals import collecting
 from .hosted import WANTS_VALUES, NeedsValues
 from .mesh import Mesh
+from .packing import Packed
 from .pytrees import Refused, dense
 from .streams import Traced, drawing, operands
 
@@ -139,7 +140,7 @@ class TracedPart(Part):
             regs[r] = None
         for r, value in zip(self.outs, outputs, strict=True):
             regs[r] = value
-        return list(seen)
+        return [] if seen is None else list(seen.unpacked())
 
     def _refuse(self, refused: Sequence[Refused], wrong: Any) -> NoReturn:
         """Raise what was refused first."""
@@ -170,7 +171,7 @@ class TracedPart(Part):
             fine = ~wrong.any()
             for place, before in zip(self._stored, donated, strict=True):
                 outputs[place] = jnp.where(fine, outputs[place], before)
-        return outputs, refused, wrong, seen, stream and stream.moved
+        return outputs, refused, wrong, Packed.of(seen) if seen else None, stream and stream.moved
 
     def _given(self, register: int, value: Any) -> Any:
         """What leaves the function: of what leaves the plan, whole tables; on a mesh, where it belongs there."""
@@ -226,11 +227,23 @@ def carried_out(plan: Any, span: range, regs: list[Any], look: Any = None) -> tu
             except Exception as error:
                 raise plan.explained(error, instruction, inputs) from error
         all_refused += [Refused(r.wrong, r.values, r.error, index) for r in refusals]
+        if look is not None:
+            outputs = apart(outputs)
         for r, value in zip(instruction.outs, outputs, strict=True):
             regs[r] = value
         if look is not None:
             seen.append((index, look(instruction, inputs, outputs)))
     return all_refused, seen
+
+
+def apart(outputs: Sequence[Any]) -> tuple[Any, ...]:
+    """*outputs*, of which nothing is simplified together with what reads them.
+
+    XLA makes x of log(exp(x)), and a·c/b of a/(b/c): what is looked at would not be what the operators give.
+    """
+    leaves, structure = jax.tree_util.tree_flatten(tuple(outputs))
+    traced = iter(jax.lax.optimization_barrier([v for v in leaves if isinstance(v, jax.core.Tracer)]))
+    return structure.unflatten([next(traced) if isinstance(v, jax.core.Tracer) else v for v in leaves])
 
 
 def _result(instruction: Any, inputs: Sequence[Any]) -> Any:

@@ -9,7 +9,9 @@ import jax
 import numpy as np
 
 from ...core.rows import RowUpdate, SelectedRows
+from ...core.summary import Summary
 from ...core.tensor_array import TensorArray
+from .packing import Packed
 
 
 class Refused:
@@ -41,6 +43,12 @@ def register() -> None:
         Refused,
         lambda r: ((r.wrong, tuple(r.values)), (r.error, r.index)),
         lambda rest, parts: Refused(parts[0], parts[1], *rest),
+    )
+    add(Summary, lambda s: ((s.told,), (s.shape, s.dtype)), lambda rest, parts: Summary(*rest, parts[0]))
+    add(
+        Packed,
+        lambda p: ((p.rows, p.large), (p.structure, p.places)),
+        lambda rest, parts: Packed(*parts, *rest),
     )
     add(SelectedRows, lambda t: ((t.rows, t.values), t.shape[0]), lambda height, parts: _rows(*parts, height))
     add(RowUpdate, lambda t: ((t.base, t.rows, t.values), None), lambda _, parts: _update(*parts))
