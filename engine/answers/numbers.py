@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..core.summary import NUMBERS, Summary
 from . import magnitudes
 
 OK: Final = "ok"
@@ -76,9 +75,6 @@ class Numbers:
         Args:
             orders: whether to count *decades*, which takes longer than the rest.
         """
-        if any(isinstance(v, Summary) for v in values):
-            parts = [cls._told(v) if isinstance(v, Summary) else cls.of(v, orders=orders) for v in values]
-            return parts[0] if len(parts) == 1 else cls.joined(parts)
         blocks = [
             cls._of_block(magnitudes.wide(flat[start : start + BLOCK]), orders)
             for flat in (magnitudes.plain(v).reshape(-1) for v in values)
@@ -87,22 +83,6 @@ class Numbers:
         whole = blocks[0] if len(blocks) == 1 else cls.joined(blocks)
         left_out = sum(math.prod(v.shape) for v in values) - whole.elements
         return whole if not left_out else cls.joined([whole, cls._zeros(left_out)])
-
-    @classmethod
-    def _told(cls, summary: Summary) -> Numbers:
-        """What a backend has computed where the array is."""
-        told = summary.told[NUMBERS]
-        orders = zip(range(told["lowest"], 1 << 10), np.asarray(told["decades"]).tolist(), strict=False)
-        return cls(
-            norm=float(told["norm"]),
-            largest=float(told["largest"]),
-            mean=float(told["mean"]),
-            zeros=int(told["zeros"]),
-            nonfinite=int(told["nonfinite"]),
-            elements=summary.size,
-            decades={order: count for order, count in orders if count},
-            nan=int(told["nan"]),
-        )
 
     @classmethod
     def _zeros(cls, count: int) -> Numbers:

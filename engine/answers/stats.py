@@ -11,11 +11,9 @@ import numpy as np
 
 from ..core.result import Result
 from ..core.source import Location
-from ..core.summary import NUMBERS, Asked
-from ..ir.operator import Operator
 from ..view.graph import BACKWARD
 from . import magnitudes, numbers
-from .events import Begin, End, Inside, OpEvent, part_of
+from .events import Begin, End, Inside, OpEvent
 from .numbers import Numbers
 
 LARGEST = 1e4
@@ -171,7 +169,6 @@ class Gatherer:
     """Listens to a run and keeps the numbers of what every gradient operator gives, not the arrays."""
 
     def __init__(self) -> None:
-        self.summarised = Asked(_numbers, lambda _: True)
         self._lines: list[Line] = []
         self._repeated: dict[Any, Line] = {}
 
@@ -199,11 +196,6 @@ class Gatherer:
             line.runs.sort(key=lambda run: [r.number for r in run[0]])
             line.gradient = Numbers.joined([n for _, n in line.runs])
         return self._lines
-
-
-def _numbers(op: Operator) -> tuple[str, ...]:
-    """What is asked of an operator's results."""
-    return (NUMBERS,) if part_of(op) == BACKWARD else ()
 
 
 def parameter(name: str, weight: Any, gradient: Any, origin: Any = None, loc: Location = ()) -> Line:

@@ -11,9 +11,6 @@ FINITE: Final = "finite"
 """Whether all elements are finite."""
 LARGEST: Final = "largest"
 """The largest size of a finite element, in double precision."""
-NUMBERS: Final = "numbers"
-"""What :class:`~gradtool.engine.answers.numbers.Numbers` says, by the names there; ``decades`` are counts, from the
-power of ten ``lowest`` on."""
 
 
 class Summary:

@@ -19,7 +19,7 @@ from ..backend import Told
 from .hosted import BLOCK, looked_into
 from .mesh import Mesh
 from .part import HostedPart, Part, TracedPart, Untraceable, carried_out, tracing
-from .summaries import repeatable, summarising
+from .summaries import answers, summarising
 
 Look = Callable[[Any, Sequence[Any], Sequence[Any]], Any]
 """``look(instruction, inputs, outputs)``: what else to compute of them, arrays in any nesting. Called while tracing; of
@@ -91,7 +91,7 @@ class Compilation:
             For each operator what is told of it; None where that is not
             enough, and somebody has to go through the plan step by step, with the registers as they were.
         """
-        if tracing.get() or self.mesh is not None or not repeatable(self.plan):
+        if tracing.get() or self.mesh is not None or not answers(self.plan):
             return None
         with self._changing:
             compilation = self._asked.setdefault(asked.of, Compilation(self.plan, summarising(asked.of)))

@@ -243,7 +243,9 @@ def apart(outputs: Sequence[Any]) -> tuple[Any, ...]:
     """
     leaves, structure = jax.tree_util.tree_flatten(tuple(outputs))
     traced = iter(jax.lax.optimization_barrier([v for v in leaves if isinstance(v, jax.core.Tracer)]))
-    return structure.unflatten([next(traced) if isinstance(v, jax.core.Tracer) else v for v in leaves])
+    rebuilt = [next(traced) if isinstance(v, jax.core.Tracer) else v for v in leaves]
+    given: tuple[Any, ...] = jax.tree_util.tree_unflatten(structure, rebuilt)
+    return given
 
 
 def _result(instruction: Any, inputs: Sequence[Any]) -> Any:

@@ -1,0 +1,110 @@
+"""``nan`` on JAX: asked of the compiled plan, answered as on NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradtool as paddle
+from gradtool import static
+from gradtool.engine.core.state import random
+from gradtool.engine.kernels.choice import current
+from gradtool.engine.kernels.jax.compilation import Compilation
+
+Model = Callable[[], tuple[Any, dict[str, Any]]]
+
+
+@pytest.fixture(autouse=True)
+def _programs() -> Iterator[None]:
+    before = current().name
+    paddle.enable_static()
+    yield
+    paddle.disable_static()
+    paddle.set_backend(before)
+
+
+@pytest.fixture
+def answered(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether the compiled plan was enough, for each run that was asked."""
+    own, seen = Compilation.summarised, []
+
+    def summarised(self: Compilation, *asked: Any) -> Any:
+        told = own(self, *asked)
+        seen.append(told is not None)
+        return told
+
+    monkeypatch.setattr(Compilation, "summarised", summarised)
+    return seen
+
+
+def _fed(**values: Any) -> list[Any]:
+    made = []
+    for name, value in values.items():
+        x = static.data(name, list(value.shape), str(value.dtype))
+        x.stop_gradient = False
+        made.append(x)
+    return made
+
+
+def _model(build: Callable[..., Any], **values: Any) -> Model:
+    return lambda: (build(*_fed(**values)), values)
+
+
+def _loop(x: Any) -> Any:
+    n = paddle.zeros([1], "int64")
+    body = lambda n, y: [n + 1, paddle.sqrt(y - 1)]  # noqa: E731
+    return paddle.mean(static.nn.while_loop(lambda n, y: n < 3, body, [n, x])[1])
+
+
+def _zeros() -> Any:
+    return paddle.create_parameter([4], "float32", default_initializer=paddle.nn.initializer.Constant(0.0))
+
+
+def full(value: float, dtype: str = "float32") -> Any:
+    return np.full(4, value, dtype)
+
+
+MODELS: dict[str, tuple[Model, bool]] = {
+    "finite": (_model(lambda x: paddle.mean(paddle.tanh(x) ** 2), x=full(2)), True),
+    "forward": (_model(lambda x: paddle.mean(paddle.log(x)), x=full(-1)), False),
+    "backward": (_model(lambda x: paddle.mean(paddle.sqrt(x * _zeros())), x=full(3)), False),
+    "float16": (_model(lambda x: paddle.mean(paddle.cast(x * x, "float32") * 1e-6), x=full(300, "float16")), False),
+    "log of exp": (_model(lambda x: paddle.mean(paddle.log(paddle.exp(x))), x=full(-200)), False),
+    "quotients": (
+        _model(lambda a, b, c: paddle.mean(paddle.tanh(a / (b / c))), a=full(1e-20), b=full(1e-30), c=full(1e20)),
+        False,
+    ),
+    "masked": (_model(lambda x: paddle.mean(paddle.where(x > 0, x, paddle.log(x))), x=full(0)), False),
+    "loop": (_model(_loop, x=full(2)), False),
+    "dropout": (_model(lambda x: paddle.mean(paddle.log(paddle.nn.functional.dropout(x))), x=full(3)), False),
+}
+
+
+def told(model: Model, backend: str, **asked: Any) -> tuple[Any, ...]:
+    paddle.set_backend(backend)
+    programs = static.Program(), static.Program()
+    with static.program_guard(*programs), static.scope_guard(static.Scope()):
+        paddle.seed(7)
+        loss, feed = model()
+        static.Executor().run(static.default_startup_program())
+        story = paddle.find_nan(loss, feed, **asked)
+    births = [(b.kind, b.part, b.type, b.count, b.cause, b.inside and len(b.inside)) for b in story.births]
+    absorbed = [(b.kind, b.type, b.count) for b in story.absorbed]
+    return story.clean, births, absorbed, story.carriers, story.checked, story.victims, story.steps, random.position
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_answers_are_those_of_numpy(name: str, answered: list[bool]) -> None:
+    model, enough = MODELS[name]
+    assert told(model, "jax") == told(model, "numpy")
+    assert answered[0] is enough
+
+
+def test_large_numbers_are_asked_for(answered: list[bool]) -> None:
+    model = _model(lambda x: paddle.mean(x * x), x=full(30))
+    for big in (1000.0, 100.0):
+        assert told(model, "jax", big=big) == told(model, "numpy", big=big)
+    assert answered == [True, False]
