@@ -252,8 +252,8 @@ def file_named(path: str) -> str:
 
 def text(code: CodeType, line: int) -> str:
     """The source line itself, stripped; empty when the file can no longer be read."""
-    if is_recorded(code.co_filename):
-        return str(code.co_consts[-1])
+    if is_recorded(code.co_filename) and (code.co_consts[-1] or code.co_filename not in linecache.cache):
+        return str(code.co_consts[-1])  # of files that a saved session holds the lines are in the cache
     return linecache.getline(code.co_filename, line).strip()
 
 
