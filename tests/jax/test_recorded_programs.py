@@ -1,0 +1,19 @@
+"""Recorded cases of Paddle, computed on JAX: the values that Paddle computed."""
+
+from __future__ import annotations
+
+import pytest
+
+from gradtool import _alias
+from gradtool.engine.kernels import choice
+from tests.parity import replay
+from tests.parity.test_static_cases import DECIDED
+from tests.parity.test_static_cases import test_case as replayed
+
+NAMES = [n for n in replay.names("s") if n not in DECIDED]
+
+
+@pytest.mark.parametrize("name", NAMES[::10])
+def test_a_recorded_program_computes_the_same(name: str) -> None:
+    with _alias.active(), choice.using("jax"):
+        replayed(name)
