@@ -264,6 +264,8 @@ OTHERWISE = {
     "engine/api/jit/conversion/members.py": "a method of tensors",
     "engine/api/models/gate/cache.py": "packages whose versions an answer depends on",
     "engine/api/models/imports.py": "packages that models of files may import",
+    "engine/api/models/pytorch/standing_in.py": "a method of torch's tensors",
+    "engine/api/models/sweeps/content.py": "packages whose versions workers must share",
     "engine/eager/leaving.py": "a method of tensors",
     "engine/files/pickles.py": "modules that pickles name",
     "engine/ir/variable.py": "a method of tensors",

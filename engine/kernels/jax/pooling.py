@@ -111,32 +111,25 @@ def _regular(lines: Sequence[Line]) -> bool:
 @override("put_largest", "jax")
 def put_largest(attrs: Any, specs: Any) -> Kernel:
     """The gradient of a maximum."""
-    window = attrs["window"]
-
-    def kernel(x: Any, image: Any, largest: Any) -> Any:
-        k = backend("jax")
-        lines = pool.lines_of("pool2d", pool.first(k, image, window).shape[2:], window)
-        if not _regular(lines):
-            return pool.put_largest.kernel(k, x, image, largest, window=window)
-        taps = _Taps(lines)
-        found = taps.first(pool.first(k, image, window), pool.first(k, largest, window))
-        return pool.back(k, taps.spread(pool.first(k, x, window), found), window)
-
-    return kernel
+    return _at_the_largest(attrs["window"], pool.put_largest, _Taps.spread)
 
 
 @override("take_largest", "jax")
 def take_largest(attrs: Any, specs: Any) -> Kernel:
     """Its transpose."""
-    window = attrs["window"]
+    return _at_the_largest(attrs["window"], pool.take_largest, _Taps.taken)
+
+
+def _at_the_largest(window: Any, otherwise: Any, moved: Callable[[_Taps, Any, Any], Any]) -> Kernel:
+    """What is moved between windows and the largest of their elements; by the definition where windows differ."""
 
     def kernel(x: Any, image: Any, largest: Any) -> Any:
         k = backend("jax")
         lines = pool.lines_of("pool2d", pool.first(k, image, window).shape[2:], window)
         if not _regular(lines):
-            return pool.take_largest.kernel(k, x, image, largest, window=window)
+            return otherwise.kernel(k, x, image, largest, window=window)
         taps = _Taps(lines)
         found = taps.first(pool.first(k, image, window), pool.first(k, largest, window))
-        return pool.back(k, taps.taken(pool.first(k, x, window), found), window)
+        return pool.back(k, moved(taps, pool.first(k, x, window), found), window)
 
     return kernel

@@ -48,7 +48,7 @@ def _rows(recorder: TorchRecorder) -> Iterator[tuple[Any, str, Any]]:
     # values without a way back
     for owner in (tensor, torch):
         yield owner, "detach", _detaching(recorder, owner.detach, "detach")
-    yield tensor, "detach_", _detached_in_place(recorder, base.detach_)
+    yield tensor, "detach_", _detaching(recorder, base.detach_, "detach", in_place=True)
     data = base.data
     yield tensor, "data", property(_detaching(recorder, data.__get__, "data"), data.__set__)
     # values that go to Python
@@ -83,7 +83,9 @@ def _rows(recorder: TorchRecorder) -> Iterator[tuple[Any, str, Any]]:
     yield torch.nn.Module, "zero_grad", _clearing(recorder, torch.nn.Module.zero_grad, _of_module)
 
 
-def _detaching(recorder: TorchRecorder, original: Callable[..., Any], how: str) -> Callable[..., Any]:
+def _detaching(
+    recorder: TorchRecorder, original: Callable[..., Any], how: str, *, in_place: bool = False
+) -> Callable[..., Any]:
     @functools.wraps(original)
     def detach(t: Any) -> Any:
         if recorder.quiet:
@@ -95,29 +97,12 @@ def _detaching(recorder: TorchRecorder, original: Callable[..., Any], how: str) 
             return t
         with recorder.unheard():
             made = original(t)
+        if in_place:  # another value from here on
+            recorder.forget(t)
         recorder.tell_detached(number, made, how, site)
         return made
 
     return detach
-
-
-def _detached_in_place(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def detach_(t: Any) -> Any:
-        if recorder.quiet:
-            return original(t)
-        recorder.flush()
-        site = recorder.site()
-        number = recorder.number(t, site)
-        if recorder.spares(site):
-            return t
-        with recorder.unheard():
-            made = original(t)
-        recorder.forget(t)
-        recorder.tell_detached(number, made, "detach", site)
-        return made
-
-    return detach_
 
 
 def _leaving(recorder: TorchRecorder, original: Callable[..., Any], name: str) -> Callable[..., Any]:
