@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -28,18 +28,12 @@ def device_options(command: F) -> F:
     @functools.wraps(command)
     def run(*words: Any, **values: Any) -> Any:
         name, device, precision = values.get("backend"), values.pop("device"), values.pop("precision")
-        against = values.get("against")
-        if "against" not in values:
-            values.pop("backend")
-        if name is None and device is None and precision is None:
-            return command(*words, **values)
-        with contextlib.ExitStack() as stack:
-            if "against" not in values:
-                if name is not None:
-                    stack.enter_context(using(name))
-                stack.enter_context(_in_environment({SETTING: name, DEVICE: device, PRECISION: precision}))
-            for chosen in _meant(name, against):
-                stack.enter_context(backend(chosen).settings(device, precision))
+        if "against" in values:
+            meant = list(_meant(name, values["against"])) if device is not None or precision is not None else []
+            with _settings(meant, device, precision):
+                return command(*words, **values)
+        values.pop("backend")
+        with computing(name, device, precision):
             return command(*words, **values)
 
     options = (
@@ -53,6 +47,32 @@ def device_options(command: F) -> F:
     for option in reversed(options):
         run = option(run)
     return run  # type: ignore[return-value]
+
+
+@contextlib.contextmanager
+def computing(name: str | None, device: str | None, precision: str | None) -> Iterator[None]:
+    """Compute on the backend of that name inside, there and as exactly as told; what is None stays as it is.
+
+    Raises:
+        BackendError: there is no such backend or device, or it takes no such setting.
+    """
+    if name is None and device is None and precision is None:
+        yield
+        return
+    with contextlib.ExitStack() as stack:
+        if name is not None:
+            stack.enter_context(using(name))
+        stack.enter_context(_in_environment({SETTING: name, DEVICE: device, PRECISION: precision}))
+        stack.enter_context(_settings(list(_meant(name, None)), device, precision))
+        yield
+
+
+@contextlib.contextmanager
+def _settings(names: Sequence[str], device: str | None, precision: str | None) -> Iterator[None]:
+    with contextlib.ExitStack() as stack:
+        for name in names:
+            stack.enter_context(backend(name).settings(device, precision))
+        yield
 
 
 @contextlib.contextmanager

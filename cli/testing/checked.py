@@ -22,6 +22,7 @@ from gradtool.models.gate.report import Report
 from gradtool.models.gate.subject import Subject
 
 from .. import commands, configuration, gating
+from ..computing import computing
 from ..main import cli
 
 _WRITES = {"update": "--update writes golden files", "write_baseline": "--write-baseline writes the baseline"}
@@ -36,11 +37,13 @@ class Gate:
         asked: what ``gradtool check`` would be asked here.
         folder: where pytest was called: what paths are relative to.
         place: the configuration file that has models, if one does.
+        computing: the backend, its device and its precision, where these are configured.
     """
 
     asked: gating.Asked
     folder: str
     place: str
+    computing: tuple[str | None, str | None, str | None] = (None, None, None)
     _reports: dict[int, Report | CommandError] = field(default_factory=dict)
 
     @contextlib.contextmanager
@@ -92,7 +95,7 @@ class Gate:
         question = self.asked.question
         jobs = question.jobs if question.jobs is not None else os.cpu_count() or 1
         try:
-            with self.here():
+            with self.here(), computing(*self.computing):
                 whole = replace(question, jobs=jobs).ask(named)
         except CommandError as error:
             self._reports |= {id(subject): error for subject in all_}
@@ -141,6 +144,7 @@ def _gate(config: Any, folder: str) -> Gate:
                 raise CommandError(f"{what}, and a test compares with it", "say it to gradtool check")
         for name in ("models", "watch", "form", "out", "output", "quiet", "verbose", "ascii_", "show_files"):
             del values[name]
+        on = values.pop("backend"), values.pop("device"), values.pop("precision")
         asked = gating.asked(context, values)
         _, source = configuration.of(context).listed("models")
     except click.BadParameter as error:
@@ -149,4 +153,4 @@ def _gate(config: Any, folder: str) -> Gate:
         raise pytest.UsageError(f"gradtool: {told.message}") from None
     except CommandError as error:
         raise pytest.UsageError("\n".join(["gradtool: " + error.message, *error.lines()[1:]])) from None
-    return Gate(asked, folder, "" if source is None else source.path)
+    return Gate(asked, folder, "" if source is None else source.path, on)

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .errors import ShapeError
+
 if TYPE_CHECKING:
     Shape = int | Sequence[int]
 
@@ -207,6 +209,8 @@ def _philox(seed: int, counter: int) -> np.random.Generator:
 
 def _sizes(shape: Shape) -> tuple[tuple[int, ...], int]:
     dims = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    if any(n < 0 for n in dims):
+        raise ShapeError(f"random numbers of shape {list(dims)}: negative dimensions are not allowed")
     return dims, math.prod(dims)
 
 

@@ -52,7 +52,8 @@ def test_the_checks_run_the_command_that_the_readme_names() -> None:
     packages, _, install, tests = line.replace(".venv/bin/", "").split(" && ")
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
     assert packages == ".ci/packages"
-    assert packages in script
+    assert f"beside packages {packages}" in script
+    assert "end_of packages 1" in script
     options = install.removeprefix("pip install ")
     assert any(done.endswith(options) for done in script)
     assert script[-1] == tests == "python -m pytest -n auto"

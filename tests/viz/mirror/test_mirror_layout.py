@@ -23,7 +23,9 @@ from tests.parity import replay
 from tests.viz.geometry import faults
 
 SAMPLES = Path(__file__).parents[3] / "samples"
-FILES = sorted(p for p in SAMPLES.glob("*.py") if p.stem not in ("eager_verses", "eager_digits", "eager_skip_gram"))
+# Others read data sets that take long, or are given data.
+OTHERS = ("eager_verses", "eager_digits", "eager_skip_gram", "ratios")
+FILES = sorted(p for p in SAMPLES.glob("*.py") if p.stem not in OTHERS)
 # Branches, several sweeps, layers, recomputed segments, optimizers, overwritten variables.
 CASES = [
     n
