@@ -12,6 +12,7 @@ import json
 import os
 import select
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -39,6 +40,15 @@ KEYS = {
 }
 
 
+_AT_3_AND_4 = """
+import os, sys
+for number, end in enumerate(sys.argv[1:3], 3):
+    os.dup2(int(end), number)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+"""Becomes the browser, with its pipes where it looks for them: without a fork of a process that has threads."""
+
+
 @contextmanager
 def browser() -> Iterator[Browser]:
     """A browser with a profile of its own that is thrown away."""
@@ -62,9 +72,8 @@ def browser() -> Iterator[Browser]:
         # Two high numbers first, so that neither is in the way of the other.
         ends = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 20) for end in (for_browser, from_browser)]
         process = subprocess.Popen(
-            arguments,
-            close_fds=False,  # none but these two can be inherited
-            preexec_fn=lambda: [os.dup2(end, number) for number, end in enumerate(ends, 3)],
+            [sys.executable, "-c", _AT_3_AND_4, *map(str, ends), *arguments],
+            pass_fds=ends,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

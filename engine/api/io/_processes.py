@@ -81,6 +81,9 @@ class Crew:
             )
             with warnings.catch_warnings():  # of threads, which numerical libraries start: they know how to be forked
                 warnings.simplefilter("ignore", DeprecationWarning)
+                warnings.filterwarnings(
+                    "ignore", r"os\.fork\(\) was called", RuntimeWarning
+                )  # JAX: workers use none of it
                 process.start()
             theirs.close()
             self._requests.append(requests)
