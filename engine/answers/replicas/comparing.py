@@ -235,13 +235,15 @@ class _Comparing:
         if not isinstance(value, np.ndarray):
             return Layout(SAME)
         forward = self.run.entries[entry.pair] if entry.pair >= 0 else entry
-        places = [o for o, mine in zip(forward.operands, entry.operands, strict=False) if _is(mine, value)]
+        # What the forward operator took in the same place, whose value may be another by now: an optimizer's step.
+        for number, mine in zip(forward.operands, entry.operands, strict=False):
+            if _is(mine, value) and type(number) is int and number >= 0:
+                held = self._array(number)
+                if held is None or held.shape == value.shape:
+                    return self._shape_of(number, value)
         for number in (*forward.inputs, *forward.made):
             held = self._array(number) if number >= 0 else None
-            if held is not None and (held is value or (held.shape == value.shape and np.array_equal(held, value))):
-                return self._shape_of(number, value)
-        for number in places:  # one whose value is not held
-            if type(number) is int and number >= 0 and self._array(number) is None:
+            if held is not None and held.shape == value.shape and np.array_equal(held, value):
                 return self._shape_of(number, value)
         return Layout(ROWS if value.ndim and value.shape[0] == self.rows else SAME)
 

@@ -154,3 +154,19 @@ def test_what_cannot_run_on_fewer_rows_is_told(ask: Any) -> None:
 def test_a_mesh_that_makes_no_sense(ask: Any, mesh: str, said: str) -> None:
     with pytest.raises(CommandError, match=said):
         ask("net = nn.Linear(4, 3)\nF.cross_entropy(net(x), y).backward()", mesh)
+
+
+def test_an_optimizer_has_written_to_what_gradients_read_the_shape_of(ask: Any) -> None:
+    """A bias as long as the batch has rows, which the step has changed: it is no data."""
+    answer = ask(
+        """
+        x, y = x[:2], y[:2] % 2
+        net = nn.Linear(4, 2)
+        optimizer = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+        F.cross_entropy(net(x), y).backward()
+        optimizer.step()
+        """,
+        "data=2",
+    )
+    assert answer.findings == 0
+    assert {g.state for g in answer.gradients} == {"right"}
