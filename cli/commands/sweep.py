@@ -10,6 +10,7 @@ import click
 
 from gradtool.models.errors import CommandError
 
+from ..computing import computing_options
 from ..context import Output, loading_options, output_options
 from ..errors import CLEAN, ENGINE, FAILED, INTERRUPTED
 from ..sizes import byte_size
@@ -42,6 +43,7 @@ _DATA = (".npz", ".npy", ".parquet", ".zarr")
 )
 @click.option("--models", "patterns", multiple=True, metavar="GLOB", help="Models besides MODEL; repeatable.")
 @loading_options
+@computing_options
 @click.option("--by", type=click.Choice(["parameter", "layer", "op"]), help="Of stats: what a line is.")
 @click.option("--big", type=float, metavar="LIMIT", help="Of nan: numbers beyond it count as overflow.")
 @click.option("--subnormal", is_flag=True, help="Of nan: numbers too small for full precision count.")

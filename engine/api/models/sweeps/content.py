@@ -16,12 +16,18 @@ _PIECE: Final = 1 << 20
 
 
 def versions() -> dict[str, str]:
-    """The versions that decide what an answer is."""
+    """The versions that decide what an answer is, and what computes it."""
     import numpy
 
     import gradtool
+    from gradtool.engine.kernels.choice import current
 
-    return {"gradtool": gradtool.__version__, "numpy": numpy.__version__, "engine": _engine()}
+    return {
+        "gradtool": gradtool.__version__,
+        "numpy": numpy.__version__,
+        "backend": current().name,
+        "engine": _engine(),
+    }
 
 
 @cache

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gradtool.engine.kernels import choice
 from gradtool.models.errors import CommandError
 from gradtool.models.sweeps import arrays, axes, content, ranges
 from gradtool.models.sweeps.axes import Axes
@@ -149,3 +150,9 @@ def test_sides_that_differ_are_told_with_both(folder: Path) -> None:
     content.must_agree({"numpy": "2.0"}, {"numpy": "2.0"}, "tcp://a:1")
     with pytest.raises(CommandError, match=r"numpy: 2\.0 here, and 1\.9 at tcp://a:1"):
         content.must_agree({"numpy": "2.0"}, {"numpy": "1.9"}, "tcp://a:1")
+
+
+def test_answers_of_another_backend_are_other_answers() -> None:
+    with choice.using("jax"):
+        there = content.versions()
+    assert there == {**content.versions(), "backend": "jax"} != content.versions()
