@@ -45,11 +45,15 @@ class FetchTypeError(ArgumentTypeError):
 
 
 class FetchedTensor:
-    """A fetched value when ``return_numpy=False``; converts with ``np.array``."""
+    """A fetched value when ``return_numpy=False``; converts with ``np.array``.
+
+    Attributes:
+        value: an array, of NumPy's or of the backend's: what a device has computed stays there until it is converted.
+    """
 
     __slots__ = ("value",)
 
-    def __init__(self, value: np.ndarray[Any, Any]) -> None:
+    def __init__(self, value: Any) -> None:
         self.value = value
 
     def shape(self) -> list[int]:
@@ -121,7 +125,7 @@ class Executor:
                 and stays what it was in the scope unless operators write it. Names that are no variables are ignored.
             fetch_list: variables or names, also nested or as ``(parameter, gradient)`` pairs.
             scope: where persistable variables live; the global scope when None.
-            return_numpy: arrays instead of tensor handles.
+            return_numpy: arrays instead of tensor handles, whose values stay on the device until they are converted.
 
         Returns:
             One array per fetched variable, in order; 0-d for scalars. They are the caller's own. None for a variable
@@ -139,7 +143,7 @@ class Executor:
             plan, regs, values = self._prepare(program, feed, fetch_list, scope)
             with self._seeded(program), _kept_on_failure(plan, regs, values):
                 plan.run(regs)
-            fetched = self._finish(plan, regs, values)
+            fetched = self._finish(plan, regs, values, stays=not return_numpy)
         finally:
             state.ended.note()
         return fetched if return_numpy else [_handle(a) for a in fetched]
@@ -263,8 +267,10 @@ class Executor:
             plan = program.plans[key] = lower(program, fed, names, self.backend, chosen)
         return plan
 
-    def _finish(self, plan: Plan, regs: list[Any], values: dict[str, np.ndarray[Any, Any]]) -> list[Any]:
-        fetched = _fetched(plan, regs)
+    def _finish(
+        self, plan: Plan, regs: list[Any], values: dict[str, np.ndarray[Any, Any]], *, stays: bool = False
+    ) -> list[Any]:
+        fetched = _fetched(plan, regs, self.backend.kept if stays else None)
         _store(plan, regs, values, self.backend)
         return fetched
 
@@ -299,13 +305,20 @@ def _kept_on_failure(plan: Plan, regs: Sequence[Any], values: dict[str, Any]) ->
         raise
 
 
-def _fetched(plan: Plan, regs: Sequence[Any]) -> list[Any]:
-    """What was asked for, as arrays that are the caller's own."""
+def _fetched(plan: Plan, regs: Sequence[Any], kept: Callable[[Any], bool] | None = None) -> list[Any]:
+    """What was asked for, as arrays that are the caller's own.
+
+    Args:
+        kept: which arrays may stay on the device as they are, since nothing is ever written to them.
+    """
     shared = {id(regs[r]) for r in (*plan.feeds.values(), *plan.loads.values(), *plan.stores.values())}
     shared.update(map(id, plan.constants.values()))
     fetched: list[Any] = []
     for r in plan.fetches:
-        fetched.append(None if regs[r] is None else _owned(regs[r], shared))
+        if kept is not None and kept(regs[r]):
+            fetched.append(regs[r])
+        else:
+            fetched.append(None if regs[r] is None else _owned(regs[r], shared))
         shared.add(id(regs[r]))
     return fetched
 

@@ -204,3 +204,17 @@ def test_dynamic_mode_computes_on_the_reference() -> None:
         assert isinstance(w.grad.array, np.ndarray)
     finally:
         paddle.set_backend(before)
+
+
+def test_handles_hold_what_stays_on_the_device_also_when_it_is_updated_later() -> None:
+    loss, weight = net()
+    exe = begun("jax")
+    exe.run(feed={"x": X}, fetch_list=[loss])
+    value, held = exe.run(feed={"x": X}, fetch_list=[loss, weight], return_numpy=False)
+    assert isinstance(held.value, jax.Array)
+    assert isinstance(value.value, jax.Array)
+    before = np.array(held)
+    exe.run(feed={"x": X}, fetch_list=[loss])
+    np.testing.assert_array_equal(np.array(held), before)
+    after = np.array(static.global_scope().find_var(weight).get_tensor())
+    assert not np.array_equal(after, before)
