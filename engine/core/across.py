@@ -5,13 +5,15 @@ Answers about replicas read it, and nothing is computed from it. It is written d
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 
 @dataclass
 class Asked:
-    """What has been said since :meth:`forget`.
+    """What has been said inside :meth:`noted`.
 
     Attributes:
         noting: whether somebody is going to ask.
@@ -29,8 +31,18 @@ class Asked:
     seed: int | None = None
     by_rank: bool = False
 
-    def forget(self) -> None:
-        """Begin anew."""
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Inside, what a script says is written down; before and after, nothing of it is there."""
+        self._forget()
+        self.noting = True
+        try:
+            yield
+        finally:
+            self.noting = False
+            self._forget()
+
+    def _forget(self) -> None:
         self.exchanged.clear()
         self.reduced.clear()
         self.synchronised.clear()

@@ -72,7 +72,7 @@ class Replicas:
     Attributes:
         count: how many there are.
         rows: of the batch.
-        findings: the operators that differ by themselves, in the order of execution.
+        operators: those that differ by themselves, in the order of execution.
         gradients: of the parameters.
         compared: operators that were computed on every replica.
         unasked: operators that could not be, by name.
@@ -81,7 +81,7 @@ class Replicas:
 
     count: int
     rows: int
-    findings: Sequence[Finding]
+    operators: Sequence[Finding]
     gradients: Sequence[ParameterGradient]
     compared: int
     unasked: Sequence[str]
@@ -278,7 +278,7 @@ class _Comparing:
             self._as_it_is(outs)
 
     def _computed(self, entry: Entry, outs: Sequence[int], *, began: bool) -> None:
-        if _draws(entry):
+        if _has(entry, Trait.RANDOM):
             self._drawn(entry, outs, began)
             return
         parts = self._parts(entry)
@@ -301,17 +301,21 @@ class _Comparing:
             found = layout_of(whole, theirs, noise)
             if found.kind == APART:
                 self.unsure.add(number)
-                if _tells_shapes(entry):  # a number of rows: everyone has fewer
+                if _has(entry, Trait.LIKE):  # a number of rows: everyone has fewer
                     self.layouts[number] = found
                     continue
             if found.kind == APART and began and finding is None:
                 finding = self._finding(entry, slot, "differs", _apart(whole, theirs))
-            if found.kind == APART and not found.locals:
-                self._as_it_is([number], factor)
-            else:
-                self.layouts[number] = found
+            self._lies(number, found, factor)
         if finding is not None:
             self.findings.append(finding)
+
+    def _lies(self, number: int, found: Layout, factor: float = 1.0) -> None:
+        """A value lies as was found; where nothing was, as that of the whole batch."""
+        if found.kind == APART and not found.locals:
+            self._as_it_is([number], factor)
+        else:
+            self.layouts[number] = found
 
     def _drawn(self, entry: Entry, outs: Sequence[int], began: bool) -> None:
         """Replicas draw numbers of their own, unless all of them begin with the same seed."""
@@ -373,11 +377,7 @@ class _Comparing:
                 self.unsure.add(number)
             return
         parts = [self._held(summands[0], k) + self._held(summands[1], k) for k in range(self.count)]
-        found = layout_of(whole, parts)
-        if found.kind == APART and not found.locals:
-            self._as_it_is([number])
-        else:
-            self.layouts[number] = found
+        self._lies(number, layout_of(whole, parts))
 
     # -- gradients of parameters ------------------------------------------------------------------------------------
 
@@ -396,14 +396,9 @@ def _is(operand: Any, value: Any) -> bool:
     return isinstance(operand, FixedOperand) and operand.value is value
 
 
-def _draws(entry: Entry) -> bool:
+def _has(entry: Entry, trait: Trait) -> bool:
     op = registry.find(entry.type)
-    return op is not None and bool(op.trait & Trait.RANDOM)
-
-
-def _tells_shapes(entry: Entry) -> bool:
-    op = registry.find(entry.type)
-    return op is not None and bool(op.trait & Trait.LIKE)
+    return op is not None and bool(op.trait & trait)
 
 
 def _apart(whole: Any, parts: Sequence[Any]) -> float | None:

@@ -118,7 +118,8 @@ class DataParallel(Layer):
         self.find_unused_parameters = find_unused_parameters
         self.grad_need_sync = True
         self.group = group
-        across.asked.exchanged.update(p.name for p in layers.parameters() if not p.stop_gradient)
+        if across.asked.noting:
+            across.asked.exchanged.update(p.name for p in layers.parameters() if not p.stop_gradient)
         warnings.warn(
             "The program will return to single-card operation. Please check 1, whether you use spawn or fleetrun to "
             "start the program. 2, Whether it is a multi-card program. 3, Is the current environment multi-card.",

@@ -11,6 +11,7 @@ import struct
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import BinaryIO, NamedTuple
 
 from gradtool.engine.files.jsontext import shown
@@ -57,6 +58,16 @@ class Member(NamedTuple):
     begin: int
 
 
+@contextmanager
+def _opened(path: str) -> Iterator[tuple[BinaryIO, int, bool]]:
+    """The file at *path*, how many bytes it has, and whether it is one array (``.npy``)."""
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        start = file.read(6)
+        file.seek(0)
+        yield file, size, start == npy.MAGIC
+
+
 def read(path: str, room: Room, fail: Fail) -> dict[str | None, Array]:
     """The arrays in the file at *path*, by name; that of an ``.npy`` file under None.
 
@@ -67,11 +78,8 @@ def read(path: str, room: Room, fail: Fail) -> dict[str | None, Array]:
     Raises:
         OSError: the file cannot be read.
     """
-    with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        start = file.read(6)
-        file.seek(0)
-        return {None: _lone(file, size, room, fail)} if start == npy.MAGIC else _Archive(file, size, fail).arrays(room)
+    with _opened(path) as (file, size, is_one):
+        return {None: _lone(file, size, room, fail)} if is_one else _Archive(file, size, fail).arrays(room)
 
 
 def mapped(path: str, fail: Fail) -> dict[str | None, Array]:
@@ -80,24 +88,23 @@ def mapped(path: str, fail: Fail) -> dict[str | None, Array]:
     Raises:
         OSError: the file cannot be read.
     """
-    with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        start = file.read(6)
-        file.seek(0)
-        if start == npy.MAGIC:
-            head = npy.header(file, fail)
-            if head.nbytes != size - head.length:
-                fail(
-                    f"it is cut short or was changed: {head.nbytes} bytes are declared, {size - head.length} are there"
-                )
+    with _opened(path) as (file, size, is_one):
+        if is_one:
+            head = _head(file, size, fail)
             return {None: npy.mapped(path, head, head.length)}
         return _Archive(file, size, fail).mapped(path)
 
 
-def _lone(file: BinaryIO, size: int, room: Room, fail: Fail) -> Array:
+def _head(file: BinaryIO, size: int, fail: Fail) -> npy.Header:
+    """What an ``.npy`` file says of its array, all of which is there."""
     head = npy.header(file, fail)
     if head.nbytes != size - head.length:
         fail(f"it is cut short or was changed: {head.nbytes} bytes are declared, and {size - head.length} are there")
+    return head
+
+
+def _lone(file: BinaryIO, size: int, room: Room, fail: Fail) -> Array:
+    head = _head(file, size, fail)
     _check_room(head, room(None), fail)
     return npy.elements(file, head, fail)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 
-from gradtool.engine.answers.replicas.comparing import Finding, NoRows, ParameterGradient, compare, fingerprint
+from gradtool.engine.answers.replicas import comparing
 from gradtool.engine.core.across import asked
 
 from ..answered import Answered
@@ -20,33 +19,14 @@ from .debug import Debug
 
 
 @dataclass(frozen=True, slots=True)
-class OnReplicas(Answered):
-    """A step as several replicas compute it.
+class OnReplicas(comparing.Replicas, Answered):
+    """A step of a model as several replicas compute it.
 
     Attributes:
         title: of the model.
-        count: how many replicas there are.
-        rows: of the batch.
-        operators: that differ by themselves.
-        gradients: of the parameters.
-        compared: operators that were computed on every replica.
-        unasked: operators that could not be.
-        exchanged: whether the script says which gradients are averaged.
     """
 
-    title: str
-    count: int
-    rows: int
-    operators: Sequence[Finding]
-    gradients: Sequence[ParameterGradient]
-    compared: int
-    unasked: Sequence[str]
-    exchanged: bool
-
-    @property
-    def wrong(self) -> list[ParameterGradient]:
-        """The gradients that no operator explains, and that are not right."""
-        return [g for g in self.gradients if g.state in ("not summed", "scaled")]
+    title: str = field(kw_only=True)
 
     @property
     def findings(self) -> int:
@@ -81,36 +61,21 @@ class Replicas(Cuts):
             debug=Debug(params=self.params, no_grad=self.no_grad, feed=self.feed),
             outline=False,
         )
-        asked.forget()
-        asked.noting = True
-        try:
+        with asked.noted():
             run = of.seen(wanted, request, notes).the_run
-        finally:
-            asked.noting = False
-        program = run.lowered.program if run.lowered is not None else None
-        try:
-            found = compare(
-                run,
-                count,
-                exchanged=asked.exchanged,
-                exchanged_values={fingerprint(a) for a in asked.reduced},
-                synchronised=asked.synchronised,
-                seeded=asked.seeded_alike or bool(program is not None and program.random_seed),
-            )
-        except NoRows as error:
-            raise CommandError(str(error), "the batch is what is fed, or what data the script has made") from None
-        finally:
-            asked.forget()
-        return OnReplicas(
-            run.title,
-            count,
-            found.rows,
-            found.findings,
-            found.gradients,
-            found.compared,
-            found.unasked,
-            found.exchanged,
-        )
+            program = run.lowered.program if run.lowered is not None else None
+            try:
+                found = comparing.compare(
+                    run,
+                    count,
+                    exchanged=asked.exchanged,
+                    exchanged_values={comparing.fingerprint(a) for a in asked.reduced},
+                    synchronised=asked.synchronised,
+                    seeded=asked.seeded_alike or bool(program is not None and program.random_seed),
+                )
+            except comparing.NoRows as error:
+                raise CommandError(str(error), "the batch is what is fed, or what data the script has made") from None
+        return OnReplicas(title=run.title, **{f.name: getattr(found, f.name) for f in fields(found)})
 
 
 def _replicas(mesh: str) -> int:
