@@ -1,0 +1,39 @@
+"""Pages of the cookbook say at their beginning which question they answer; the index and `gradtool help` read that."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+COOKBOOK = Path(__file__).parents[2] / "docs" / "cookbook"
+PAGES = sorted(p for p in COOKBOOK.glob("*.md") if p.name != "README.md")
+FRONT = re.compile(
+    r'---\ntitle: (?P<title>.+)\nsymptoms:\n(?P<symptoms>(?:  - "[^"\n]+"\n)+)command: (?P<command>.+)\n---\n\n'
+)
+
+
+def front(page: Path) -> dict[str, str]:
+    matter = FRONT.match(page.read_text(encoding="utf-8"))
+    assert matter is not None, "a page begins with its title, its symptoms in quotation marks, and a command"
+    return {key: value.strip('"') for key, value in matter.groupdict().items()}
+
+
+def test_there_are_the_questions_that_people_ask_most() -> None:
+    assert len(PAGES) == 25
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_is_titled_as_it_says_at_its_beginning(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    matter = front(page)
+    assert re.findall(r"^# (.*)$", FRONT.sub("", text), re.MULTILINE)[0] == matter["title"]
+    assert f"| [{matter['title']}]({page.name}) |" in (COOKBOOK / "README.md").read_text(encoding="utf-8")
+    assert matter["command"].startswith("gradtool ")
+    assert matter["command"] in FRONT.sub("", text)
+
+
+def test_no_symptom_stands_on_two_pages() -> None:
+    symptoms = [line for page in PAGES for line in front(page)["symptoms"].lower().splitlines()]
+    assert len(symptoms) == len(set(symptoms))
