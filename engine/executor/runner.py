@@ -62,7 +62,7 @@ class Runner:
         body = self.body
         read: list[Frames] = [arguments[r.argument] for r in body.readings]
         template = self.template(arguments)
-        state = [self._first(c, read, arguments) for c in body.carried]
+        state = [self.first(c, read, arguments) for c in body.carried]
         frames = self._new_frames(read, arguments)
         totals = [_Total(s, self.xp) for s in body.sums]
         numbers = range(len(read[0].runs))
@@ -75,7 +75,7 @@ class Runner:
         if frames is not None and body.backwards:
             frames.runs.reverse()
         self._close(frames, state)
-        sums = [self._zeros(_shape(t.sum.shape, read, arguments)) if t.value is None else t.value for t in totals]
+        sums = [self.zeros(t.sum.shape, read, arguments) if t.value is None else t.value for t in totals]
         return self.results(state, sums, frames)
 
     # -- before the runs ------------------------------------------------------------------------------------------
@@ -89,18 +89,37 @@ class Runner:
             registers[r] = arguments[i]
         return registers
 
-    def _first(self, carry: Carry, read: Sequence[Frames], arguments: Sequence[Any]) -> Any:
-        """What a value that a backward block carries is before the first run."""
+    def first(self, carry: Carry, read: Sequence[Frames], arguments: Sequence[Any]) -> Any:
+        """What a value that is carried is before the first run."""
         if carry.zeros is not None:
             return self._zeros(read[0].ends[carry.zeros])
         return _argument(carry, arguments)
+
+    def zeros(self, at: ShapeAt, read: Sequence[Frames], arguments: Sequence[Any]) -> Any:
+        """Zeros of that shape."""
+        return self._zeros(_shape(at, read, arguments))
+
+    def begins(self, read: Sequence[Frames], arguments: Sequence[Any]) -> list[Shaped | None]:
+        """What frames say about the beginning."""
+        leaving = self.body.leaving
+        return [] if leaving is None else [_shape(s, read, arguments) for s in leaving.begins]
+
+    def ends(self, state: Sequence[Any]) -> list[Shaped | None]:
+        """What frames say about the end, from the last carried values."""
+        leaving = self.body.leaving
+        return [] if leaving is None else [None if j is None else _shaped(state[j]) for j in leaving.ends]
+
+    def frames(self, runs: list[Any], begins: Sequence[Shaped | None], ends: Sequence[Shaped | None]) -> Frames:
+        """Frames of runs that somebody else has carried out."""
+        frames = Frames(list(begins))
+        frames.runs, frames.ends = runs, list(ends)
+        return frames
 
     def _zeros(self, shaped: Shaped | None) -> Any:
         return shaped if shaped is None or isinstance(shaped, TensorArray) else self.xp.zeros(*shaped)
 
     def _new_frames(self, read: Sequence[Frames], arguments: Sequence[Any]) -> Frames | None:
-        leaving = self.body.leaving
-        return None if leaving is None else Frames([_shape(s, read, arguments) for s in leaving.begins])
+        return None if self.body.leaving is None else Frames(self.begins(read, arguments))
 
     # -- one run --------------------------------------------------------------------------------------------------
 
@@ -138,8 +157,8 @@ class Runner:
 
     def _close(self, frames: Frames | None, state: Sequence[Any]) -> None:
         """Note what frames know about the end."""
-        if frames is not None and self.body.leaving is not None:
-            frames.ends = [None if j is None else _shaped(state[j]) for j in self.body.leaving.ends]
+        if frames is not None:
+            frames.ends = self.ends(state)
 
     def results(self, state: list[Any], sums: Sequence[Any] = (), frames: Frames | None = None) -> list[Any]:
         """What the operator gives, from the last carried values."""

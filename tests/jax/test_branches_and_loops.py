@@ -1,10 +1,11 @@
-"""Branches, loops and their gradients on JAX: bodies are compiled, and what runs is decided as on NumPy."""
+"""Branches, loops and their gradients on JAX: compiled whole where shapes are fixed, and else run as on NumPy."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 
@@ -72,6 +73,37 @@ def draws_in_a_loop(x: Any) -> Any:
     return static.nn.while_loop(lambda i, h: i < 3, step, [paddle.zeros([1], "int64"), x])[1]
 
 
+def a_loop_in_a_branch_in_a_loop(x: Any) -> Any:
+    w = weight()
+
+    def times(i: Any, h: Any) -> Any:
+        rounds = static.nn.while_loop(
+            lambda j, h: j < i, lambda j, h: [j + 1, paddle.sin(h) + paddle.matmul(h, w)], [i * 0, h]
+        )
+        return rounds[1]
+
+    def step(i: Any, h: Any) -> Any:
+        return i + 1, static.nn.case([(i == 1, lambda: h * 0.5), (i == 2, lambda: times(i, h))], lambda: h + 0.1)
+
+    return static.nn.while_loop(lambda i, h: i < 4, step, [paddle.zeros([1], "int64"), x])[1]
+
+
+def more_rounds_than_expected(x: Any) -> Any:
+    w = weight()
+    rounds = static.nn.while_loop(
+        lambda i, h: i < 20 + 30 * (paddle.sum(x) > 0).astype("int64"),
+        lambda i, h: [i + 1, paddle.tanh(h + 0.1 * paddle.matmul(h, w))],
+        [paddle.zeros([1], "int64"), x],
+    )
+    return rounds[1]
+
+
+def undefined_in_the_other_branch(x: Any) -> Any:
+    w = weight()
+    branches = [(paddle.sum(x) < -1e9, lambda: paddle.sqrt(-paddle.abs(x) - 1.0)), (paddle.sum(x) > 0, lambda: x * 2.0)]
+    return paddle.matmul(static.nn.case(branches, lambda: paddle.log(paddle.abs(x))), w)
+
+
 def draws_in_a_branch(x: Any) -> Any:
     w = weight()
     drawn = static.nn.cond(
@@ -82,7 +114,17 @@ def draws_in_a_branch(x: Any) -> Any:
 
 NETS: dict[str, Callable[[Any], Any]] = {
     f.__name__: f
-    for f in (loop, loop_as_long_as_values_say, branch, branches_in_a_loop, draws_in_a_loop, draws_in_a_branch)
+    for f in (
+        loop,
+        loop_as_long_as_values_say,
+        branch,
+        branches_in_a_loop,
+        a_loop_in_a_branch_in_a_loop,
+        more_rounds_than_expected,
+        undefined_in_the_other_branch,
+        draws_in_a_loop,
+        draws_in_a_branch,
+    )
 }
 
 
@@ -105,7 +147,102 @@ def test_values_gradients_and_draws_are_those_of_numpy(name: str) -> None:
     for ours, theirs in zip(results, expected, strict=True):
         for a, b in zip(ours, theirs, strict=True):
             np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-6)
+            assert np.isfinite(a).all()
     assert position_of_jax == position
+    assert splits() == []
+
+
+def test_gradients_of_gradients_go_through_compiled_loops_and_branches() -> None:
+    x = static.data("x", [3, 4])
+    x.stop_gradient = False
+    out = branches_in_a_loop(x)
+    (first,) = static.gradients([paddle.mean(out * out)], [x])
+    w = static.default_main_program().global_block().var("w")
+    second = static.gradients([paddle.sum(first * first)], [x, w])
+    sides = []
+    for backend in ("numpy", "jax"):
+        exe = Executor(backend=backend)
+        exe.run(static.default_startup_program()) if not sides else None
+        sides.append(exe.run(feed={"x": X}, fetch_list=[first, *second]))
+    for a, b in zip(*sides, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
+    assert splits() == []
+
+
+def test_no_value_leaves_the_device_while_a_loop_and_its_gradient_run() -> None:
+    x = static.data("x", [3, 4])
+    x.stop_gradient = False
+    out = branches_in_a_loop(x)
+    gradients = static.gradients([paddle.mean(out * out)], [x])
+    exe = Executor(backend="jax")
+    exe.run(static.default_startup_program())
+    fed = jax.device_put(X)
+    exe.run(feed={"x": fed}, fetch_list=[out, *gradients])
+    with jax.transfer_guard("disallow"):
+        fetched = exe.run(feed={"x": fed}, fetch_list=[out, *gradients], return_numpy=False)
+    assert all(isinstance(handle.value, jax.Array) for handle in fetched)
+    assert splits() == []
+
+
+def test_only_the_branch_that_is_taken_refuses() -> None:
+    table = static.create_parameter([5, 2], "float32", name="table")
+    number = static.data("number", [1], "int64")
+
+    def row() -> Any:
+        return paddle.sum(paddle.nn.functional.embedding(number, table))
+
+    total = static.nn.cond(paddle.sum(number) < 9, row, lambda: paddle.sum(table))
+    (gradient,) = static.gradients([total], [table])
+    told = []
+    for backend in ("numpy", "jax"):
+        exe = Executor(backend=backend)
+        exe.run(static.default_startup_program())
+        assert exe.run(feed={"number": np.array([9])}, fetch_list=[gradient])[0].sum() == 10
+        with pytest.raises(LabelError, match="id 7 is outside the table of 5 rows") as caught:
+            exe.run(feed={"number": np.array([7])}, fetch_list=[total])
+        told.append(str(caught.value))
+    assert told[0] == told[1]
+    assert splits() == []
+
+
+def prints_in_a_loop(x: Any) -> Any:
+    w = weight()
+
+    def step(i: Any, h: Any) -> Any:
+        h = static.nn.cond(i % 2 == 0, lambda: paddle.matmul(h, w), lambda: paddle.sin(h) * 2.0)
+        static.Print(h, message="round", summarize=1)
+        return i + 1, h
+
+    return static.nn.while_loop(lambda i, h: i < 3, step, [paddle.zeros([1], "int64"), x])[1]
+
+
+def branches_of_other_shapes(x: Any) -> Any:
+    w = weight()
+    return static.nn.cond(paddle.sum(x) > 0, lambda: paddle.matmul(x, w), lambda: paddle.concat([x, x]))
+
+
+@pytest.mark.parametrize(
+    ("net", "hosted"),
+    [
+        (prints_in_a_loop, ["while", "while_grad"]),
+        (branches_of_other_shapes, ["select_input", "conditional_block_grad", "conditional_block_grad"]),
+    ],
+    ids=lambda net: getattr(net, "__name__", ""),
+)
+def test_what_cannot_be_compiled_runs_as_values_say(net: Callable[[Any], Any], hosted: list[str]) -> None:
+    x = static.data("x", [3, 4])
+    x.stop_gradient = False
+    out = net(x)
+    gradients = static.gradients([paddle.sum(out * out)], [x])
+    sides = []
+    for backend in ("numpy", "jax"):
+        exe = Executor(backend=backend)
+        exe.run(static.default_startup_program()) if not sides else None
+        sides.append([exe.run(feed={"x": sign * X}, fetch_list=[out, *gradients]) for sign in (1, -1)])
+    for ours, theirs in zip(*sides, strict=True):
+        for a, b in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-6)
+    assert splits() == hosted
 
 
 def test_what_is_refused_in_a_loop_is_told_with_its_operator() -> None:
@@ -136,7 +273,7 @@ PLAIN: dict[str, tuple[Callable[[Any], Any], list[str]]] = {
     "loop": (loop, []),
     "loop_as_long_as_values_say": (loop_as_long_as_values_say, []),
     "draws_in_a_loop": (lambda x: draws_in_a_loop(x) + paddle.rand([3, 4]), []),
-    "branches_in_a_loop": (branches_in_a_loop, ["while"]),
+    "branches_in_a_loop": (branches_in_a_loop, []),
     "a loop in a loop": (
         lambda x: static.nn.while_loop(
             lambda i, h: i < 3,

@@ -28,8 +28,10 @@ def make() -> Backend:
     jax.config.update("jax_default_matmul_precision", os.environ.get(PRECISION) or "highest")
     # What cannot be said with jax.numpy, or what XLA has better; registered when imported.
     from . import (  # noqa: F401
+        assumptions,
         boxes,
         complex_parts,
+        conditional,
         convolution,
         devices,
         disk,
@@ -42,6 +44,7 @@ def make() -> Backend:
         recurrent,
         regions,
         rows,
+        stacked,
         streams,
         xla,
     )
@@ -50,6 +53,6 @@ def make() -> Backend:
     if os.environ.get(DEVICE):
         jax.config.update("jax_default_device", devices.device(os.environ[DEVICE]))
     disk.keep_compiled_code()
-    pytrees.register()
-    streams.register()
+    for module in (assumptions, conditional, pytrees, stacked, streams):
+        module.register()
     return xla.XlaBackend("jax", ("jax",))

@@ -1,22 +1,20 @@
-"""Operators with a block on JAX: loops whose values keep their shapes are compiled, all else runs as values say."""
+"""Operators with a block on JAX: branches, loops and their gradients in the function that is being traced."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
-from ...ops.refusals import refuse
-from . import streams
+from ...core.tensor_array import TensorArray
+from .assumptions import assume, rounded
+from .conditional import ABSENT, Conditional, alike, plain, settled, zeros
 from .hosted import BLOCK, NeedsValues
-from .part import carried_out
-from .pytrees import Refused
-
-CHANGES = "what its rounds hand on changes its shape or its type"
+from .loops import CHANGES, Runs, repeated
+from .rounds import Outcome, Round, arrays, recorded, truth
+from .stacked import StackedFrames
 
 
 class BlockKernel:
@@ -28,89 +26,164 @@ class BlockKernel:
 
     Attributes:
         reason: why it is not compiled; empty where it is.
+        frames: which of its arguments are what the runs of other blocks have left.
+        rows: how many rounds the buffers of a loop have room for that leaves something for backward blocks; None before
+            it has been traced.
     """
 
     def __init__(self, op: Any, runner: Any) -> None:
         self.op = op
         self._runner = runner
-        self._run = runner.backward if runner.body.readings else runner.forward
-        self.reason = "" if _is_plain_loop(runner.body) else BLOCK
+        self.reason = ""
+        self.frames = tuple(r.argument for r in runner.body.readings)
+        self.rows: int | None = None
+
+    @property
+    def body(self) -> Any:
+        """The description of its runs (``executor/body.py``)."""
+        return self._runner.body
+
+    def make_room(self, rounds: int) -> None:
+        """Have room for that many rounds from now on."""
+        self.rows = max(self.rows or 1, rounded(rounds))
+
+    @property
+    def plan(self) -> Any:
+        """What one run of the block does."""
+        return self._runner.body.plan
 
     def __call__(self, *arguments: Any) -> Any:
-        return self._run(*arguments)
+        run = self._runner.backward if self.frames else self._runner.forward
+        return run(*map(self._settled, arguments))
+
+    def _settled(self, value: Any) -> Any:
+        if isinstance(value, StackedFrames):
+            return self._runner.frames(value.runs(), value.begins, value.ends)
+        return settled(value)
 
     def reference(self, *arguments: Any) -> Any:
-        """A loop is traced, also over constants."""
+        """A block is traced, also over constants."""
         raise NeedsValues(BLOCK)
 
     def traced(self, *arguments: Any) -> list[Any]:
-        """The loop, in the function that is being traced.
+        """What the operator gives, in the function that is being traced.
 
         Raises:
-            NeedsValues: what it carries does not keep its shape and type.
+            NeedsValues: the block cannot be compiled.
         """
         body = self._runner.body
-        state = tuple(_array(arguments[c.before]) for c in body.carried)
-        go = _truth(arguments[body.condition])
-        stream = streams.current()
-        before = jnp.uint64(0) if stream is None else stream.counter
-        kinds: list[Refused] = []
-        draws: list[bool] = []
+        read = [arguments[place] for place in self.frames]
+        if not all(isinstance(frames, StackedFrames) for frames in read):
+            raise NeedsValues(BLOCK)
+        there = [plain(a) for a in arguments]
+        state = [self._runner.first(c, read, arguments) for c in body.carried]
+        begins = self._runner.begins(read, there)
+        # How often it runs.
+        once = body.go_on is None
+        go: Any = True
+        if read:
+            once = read[0].rows is None
+            go = read[0].count if once else read[0].count > 0
+        elif body.condition is not None:
+            go = truth(arguments[body.condition])
+        self._expect_there([*(arguments[i] for _, i in body.fixed), *state], go)
+        # The runs.
+        turn = Round(self._runner, there)
+        nothing = [arrays(self._runner.zeros(s.shape, read, there)) for s in body.sums]
+        if once:
+            runs = self._branch(turn, go, state, read, nothing)
+        else:
+            runs = repeated(self, turn, go, [plain(v) for v in state], read, nothing)
+            runs = runs._replace(state=[_given(v, s, go) for v, s in zip(runs.state, state, strict=True)])
+        frames = None
+        if body.leaving is not None:
+            ends = tuple(self._runner.ends([plain(v) for v in runs.state]))
+            frames = runs.frames(turn, tuple(begins), ends)
+        sums = [self._likewise(v, s.shape, arguments) for v, s in zip(runs.sums, body.sums, strict=True)]
+        return list(self._runner.results(list(runs.state), sums, frames))
 
-        def step(state: Sequence[Any], counter: Any) -> tuple[Any, ...]:
-            """One round: what it hands on, whether there is another, what is refused, and how far the stream is."""
-            registers = self._runner.template(arguments)
-            self._runner.begin(registers, state)
-            inside = None if stream is None else streams.Traced(stream.seed, counter)
-            with streams.drawing(inside):
-                refused, _ = carried_out(body.plan, range(len(body.plan.instructions)), registers)
-            kinds[:] = refused
-            draws[:] = [inside is not None and inside.has_moved]
-            ends = tuple(_array(registers[c.end]) for c in body.carried)
-            wrong = tuple((jnp.asarray(r.wrong), tuple(map(jnp.asarray, r.values))) for r in refused)
-            return ends, _truth(registers[body.go_on]), wrong, counter if inside is None else inside.counter
+    @staticmethod
+    def _expect_there(values: Sequence[Any], go: Any) -> None:
+        """Take for granted that what the block reads is there if it runs."""
 
-        shapes = jax.eval_shape(step, state, before)
-        if [(a.shape, a.dtype) for a in shapes[0]] != [(a.shape, a.dtype) for a in state]:
-            raise NeedsValues(CHANGES)
-        nothing = jax.tree_util.tree_map(lambda a: jnp.zeros(a.shape, a.dtype), shapes[2])
+        def refuse(_: int) -> None:
+            raise NeedsValues(ABSENT)
 
-        def goes_on(carried: Any) -> Any:
-            _, go, wrong, _ = carried
-            for flag, _ in wrong:
-                go = go & ~flag
-            return go
+        for value in values:
+            if isinstance(value, Conditional):
+                assume(jnp.asarray(go).astype(bool) & ~jnp.asarray(value.there), 0, refuse)
 
-        state, _, wrong, counter = lax.while_loop(goes_on, lambda c: step(c[0], c[3]), (state, go, nothing, before))
-        if stream is not None and draws == [True]:
-            stream.counter = counter
-        for kind, (flag, values) in zip(kinds, wrong, strict=True):
-            refuse(flag, _told(body.plan, kind), *values)
-        return list(self._runner.results(list(state)))
+    def _branch(
+        self, turn: Round, go: Any, state: Sequence[Any], read: Sequence[StackedFrames], nothing: Sequence[Any]
+    ) -> Runs:
+        """A block that runs once, or not at all."""
+        body = self._runner.body
+        start = [plain(v) for v in state]
+        entering = [
+            (r, v) for frames, reading in zip(read, body.readings, strict=True) for r, v in _taken(frames, reading)
+        ]
+        if isinstance(go, bool) and go:  # what is a constant stays one
+            outcome = turn(start, entering, turn.counter)
+            turn.conclude(outcome)
+            return Runs(self._ends(outcome, state, True), outcome.sums, outcome.framed, True, None)
+        run, shapes = recorded(lambda counter: turn(start, entering, counter), turn.counter)
+        before = self._before(shapes, start)
+        sums = tuple(self._nothing(a, b) for a, b in zip(shapes.sums, nothing, strict=True))
+
+        def skipped(counter: Any) -> Outcome:
+            return zeros(shapes)._replace(ends=before, sums=sums, counter=counter)  # type: ignore[no-any-return]
+
+        outcome = lax.cond(jnp.asarray(go), run, skipped, turn.counter)
+        turn.conclude(outcome)
+        return Runs(self._ends(outcome, state, go), outcome.sums, outcome.framed, go, None)
+
+    def _before(self, shapes: Outcome, state: Sequence[Any]) -> tuple[Any, ...]:
+        """What the carried values are where the block does not run."""
+        values = []
+        for c, value, end in zip(self._runner.body.carried, state, shapes.ends, strict=True):
+            if c.end is None or value is None:
+                values.append(None if c.end is None else zeros(end))
+                continue
+            if not alike(arrays(value), end):
+                raise NeedsValues(CHANGES)
+            values.append(arrays(value))
+        return tuple(values)
+
+    def _ends(self, outcome: Outcome, state: Sequence[Any], go: Any) -> list[Any]:
+        """The carried values after it: those that nothing was before are there only if it has run."""
+        values: list[Any] = []
+        for c, value, end in zip(self._runner.body.carried, state, outcome.ends, strict=True):
+            if c.end is None:
+                values.append(None)
+            elif isinstance(end, Conditional) or (go is True):
+                values.append(end)
+            elif value is None:
+                values.append(Conditional(end, go))
+            else:
+                values.append(_given(end, value, go))
+        return values
+
+    @staticmethod
+    def _nothing(shape: Any, nothing: Any) -> Any:
+        """The sum of no runs. In the gradient of an array of tensors zeros are as good as nothing."""
+        if isinstance(nothing, TensorArray):
+            return zeros(shape)
+        if not alike(shape, nothing):
+            raise NeedsValues("what its runs add up is not of the shape and type that it is declared of")
+        return nothing
+
+    @staticmethod
+    def _likewise(value: Any, at: Any, arguments: Sequence[Any]) -> Any:
+        """A sum that is there only if that of which it has the shape is."""
+        like = arguments[at.place] if at.frames is None else None
+        return Conditional(value, like.there) if isinstance(like, Conditional) else value
 
 
-def _told(plan: Any, kind: Refused) -> Callable[..., Exception]:
-    """Makes the error of what was refused, told with its operator in the block."""
-    return lambda *values: plan.explained(kind.error(*values), plan.instructions[kind.index], ())
+def _taken(frames: StackedFrames, reading: Any, number: Any = 0) -> list[tuple[int, Any]]:
+    values = frames.at(number)
+    return [(r, values[place]) for r, place in reading.registers]
 
 
-def _is_plain_loop(body: Any) -> bool:
-    """Whether it is a loop that leaves nothing for a backward block, and begins with all that it hands on."""
-    return (
-        body.leaving is None
-        and not body.readings
-        and None not in (body.condition, body.go_on)
-        and all(c.before is not None and c.end is not None for c in body.carried)
-    )
-
-
-def _array(value: Any) -> Any:
-    if not isinstance(value, (jax.Array, np.ndarray, np.generic)):
-        raise NeedsValues("its rounds hand on what is no array")
-    return jnp.asarray(value, value.dtype)
-
-
-def _truth(value: Any) -> Any:
-    if jnp.size(value) != 1:
-        raise NeedsValues(BLOCK)  # the runner says what is wrong
-    return jnp.reshape(jnp.asarray(value), ()).astype(bool)
+def _given(value: Any, before: Any, go: Any) -> Any:
+    """What is there after the runs if it was there before, or if there were any."""
+    return Conditional(value, jnp.asarray(before.there) | go) if isinstance(before, Conditional) else value

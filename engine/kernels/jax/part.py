@@ -15,16 +15,24 @@ from ...core import state
 from ...core.rows import RowArray
 from ...ops.opdef import Trait
 from ...ops.refusals import collecting
+from . import assumptions
+from .assumptions import Assumed
+from .conditional import Conditional, expect_values, settled
 from .hosted import WANTS_VALUES, NeedsValues
 from .mesh import Mesh
 from .packing import Packed
 from .pytrees import Refused, dense
+from .stacked import StackedFrames
 from .streams import Traced, drawing, operands
 
 Seen = list[tuple[int, Any]]
 
 CONSTANT = 1 << 16
 """Elements up to which what depends on constants alone is computed while tracing, and is a constant itself."""
+
+_FINE = np.array([False])
+
+UNSTACKED = "it reads what was left by a block that is not compiled"
 
 tracing: ContextVar[bool] = ContextVar("gradtool_jax_tracing", default=False)
 """Whether this thread traces: plans of blocks are then traced, too."""
@@ -114,10 +122,33 @@ class TracedPart(Part):
         self.others = [r for r in self.ins if r not in given]
         self._results = set(plan.results)
         self.draws = any(_may_draw(plan.instructions[n].op) for n in span)
-        self._donating = jax.jit(self._traced, donate_argnums=0)
-        self._sparing = jax.jit(self._traced)
+        readers = [(n, getattr(plan.instructions[n].kernel, "frames", ())) for n in span]
+        read = [(plan.instructions[n].ins[place], n) for n, places in readers for place in places]
+        self._frames = [(r, n) for r, n in read if r in self.ins]
+        self._version = 0  # of what it takes for granted
+        self._is_conditional = False  # whether what leaves the plan may not be there
+        self._donating = jax.jit(self._traced, donate_argnums=0, static_argnums=3)
+        self._sparing = jax.jit(self._traced, static_argnums=3)
 
     def __call__(self, regs: list[Any]) -> Seen:
+        for r, index in self._frames:
+            if not isinstance(regs[r], StackedFrames | None):
+                raise Untraceable(index, NeedsValues(UNSTACKED))
+        result = self._attempt(regs)
+        while result is None:  # too little was taken for granted
+            result = self._attempt(regs)
+        outputs, seen = result
+        for r in self.dead:
+            regs[r] = None
+        for r, value in zip(self.outs, outputs, strict=True):
+            regs[r] = value
+        if self._is_conditional:
+            for r in self._results.intersection(self.outs):
+                regs[r] = settled(regs[r])
+        return [] if seen is None else list(seen.unpacked())
+
+    def _attempt(self, regs: list[Any]) -> tuple[Sequence[Any], Any] | None:
+        """What the function gives and what was looked at; None if more had to be taken for granted."""
         donated = [regs[r] for r in self.donated]
         others = [regs[r] for r in self.others]
         for r in self.donated:
@@ -125,33 +156,50 @@ class TracedPart(Part):
         function = self._donating if _owned_alone(donated) else self._sparing
         before = operands(state.random.position) if self.draws else None
         try:
-            outputs, refused, wrong, seen, moved = function(donated, others, before)
+            outputs, refused, assumed, flags, seen, moved = function(donated, others, before, self._version)
         except Untraceable:
             for r, value in zip(self.donated, donated, strict=True):
                 regs[r] = value
             raise
-        if moved is not None:
-            moved.tell(state.random)
-        if refused and np.asarray(wrong).any():
+        wrong = np.asarray(flags) if flags is not None else _FINE
+        if wrong.any():
             for r, place in zip(self.donated, self._stored, strict=True):
                 regs[r] = outputs[place]  # what it was before
-            self._refuse(refused, np.asarray(wrong))
-        for r in self.dead:
-            regs[r] = None
-        for r, value in zip(self.outs, outputs, strict=True):
-            regs[r] = value
-        return [] if seen is None else list(seen.unpacked())
+        if wrong[0]:
+            self._assume_more(assumed)
+            return None
+        if moved is not None:
+            moved.tell(state.random)
+        if wrong.any():
+            self._refuse(refused, wrong[1:])
+        return outputs, seen
+
+    def _assume_more(self, assumed: Sequence[Assumed]) -> None:
+        """Take for granted what the run has shown to be needed.
+
+        Raises:
+            Untraceable: there is nothing more to take for granted.
+        """
+        for a in assumed:
+            needed = int(np.asarray(a.needed))
+            if needed > a.limit:
+                try:
+                    a.otherwise(needed)
+                except NeedsValues as error:
+                    raise Untraceable(a.index, error) from error
+        self._version += 1
 
     def _refuse(self, refused: Sequence[Refused], wrong: Any) -> NoReturn:
         """Raise what was refused first."""
         first = refused[int(wrong.argmax())]
         raise self.plan.explained(first.exception(), self.plan.instructions[first.index], ()) from None
 
-    def _traced(self, donated: list[Any], others: list[Any], before: Any) -> Any:
+    def _traced(self, donated: list[Any], others: list[Any], before: Any, version: int) -> Any:
         """The function that is compiled: values of registers to values of registers.
 
         Args:
             before: seed and counter of the stream of random numbers, if it may be drawn from.
+            version: another one for each time that more is taken for granted.
         """
         regs: list[Any] = [None] * self.plan.size
         for r, value in zip(self.donated, donated, strict=True):
@@ -162,16 +210,17 @@ class TracedPart(Part):
         stream = Traced(*before) if before is not None else None
         try:
             with drawing(stream):
-                refused, seen = carried_out(self.plan, self.span, regs, self.look)
+                refused, assumed, seen = carried_out(self.plan, self.span, regs, self.look)
         finally:
             tracing.reset(token)
         outputs = [self._given(r, regs[r]) for r in self.outs]
-        wrong = jnp.stack([jnp.asarray(r.wrong) for r in refused]) if refused else None
+        self._is_conditional |= any(isinstance(v, Conditional) for v in outputs)
+        wrong = _flags(refused, assumed)
         if wrong is not None:  # what was given away has to stay what it was
             fine = ~wrong.any()
             for place, before in zip(self._stored, donated, strict=True):
                 outputs[place] = jnp.where(fine, outputs[place], before)
-        return outputs, refused, wrong, Packed.of(seen) if seen else None, stream and stream.moved
+        return outputs, refused, assumed, wrong, Packed.of(seen) if seen else None, stream and stream.moved
 
     def _given(self, register: int, value: Any) -> Any:
         """What leaves the function: of what leaves the plan, whole tables; on a mesh, where it belongs there."""
@@ -184,6 +233,14 @@ class TracedPart(Part):
         name = self._names.get(register)
         where = self.mesh.whole if name is None else self.mesh.of_parameter(name, value.shape)
         return jax.lax.with_sharding_constraint(value, where)
+
+
+def _flags(refused: Sequence[Refused], assumed: Sequence[Assumed]) -> Any:
+    """Whether too little is taken for granted, and then what is wrong; None where nothing can be."""
+    if not refused and not assumed:
+        return None
+    few = assumptions.short(assumed) if assumed else jnp.asarray(False)
+    return jnp.stack([few, *(jnp.asarray(r.wrong) for r in refused)])
 
 
 def _references(arrays: Sequence[Any]) -> int:
@@ -201,22 +258,23 @@ _ALONE = _references([_scope["w"]])
 """What :func:`_references` gives for what a scope and the list hold; interpreters count differently."""
 
 
-def carried_out(plan: Any, span: range, regs: list[Any], look: Any = None) -> tuple[list[Refused], Seen]:
+def carried_out(plan: Any, span: range, regs: list[Any], look: Any = None) -> tuple[list[Refused], list[Assumed], Seen]:
     """Trace the instructions of *plan* in *span* over its registers.
 
     Returns:
-        What may turn out to be wrong, and what *look* made of the instructions.
+        What may turn out to be wrong, what is taken for granted, and what *look* made of the instructions.
 
     Raises:
         Untraceable: an instruction wants values.
         GradtoolError: an instruction failed; told with its operator and line.
     """
     all_refused: list[Refused] = []
+    all_assumed: list[Assumed] = []
     seen: Seen = []
     for index in span:
         instruction = plan.instructions[index]
         inputs = [regs[r] for r in instruction.ins]
-        with collecting() as refusals, np.errstate(all="ignore"):
+        with collecting() as refusals, assumptions.collecting() as assumed, np.errstate(all="ignore"):
             try:
                 result = _result(instruction, inputs)
                 outputs = tuple(result) if instruction.spread else (result,)
@@ -227,13 +285,14 @@ def carried_out(plan: Any, span: range, regs: list[Any], look: Any = None) -> tu
             except Exception as error:
                 raise plan.explained(error, instruction, inputs) from error
         all_refused += [Refused(r.wrong, r.values, r.error, index) for r in refusals]
+        all_assumed += [a.at(index) for a in assumed]
         if look is not None:
             outputs = apart(outputs)
         for r, value in zip(instruction.outs, outputs, strict=True):
             regs[r] = value
         if look is not None:
             seen.append((index, look(instruction, inputs, outputs)))
-    return all_refused, seen
+    return all_refused, all_assumed, seen
 
 
 def apart(outputs: Sequence[Any]) -> tuple[Any, ...]:
@@ -256,6 +315,8 @@ def _result(instruction: Any, inputs: Sequence[Any]) -> Any:
         return kernel(*inputs)
     if kernel.reason:  # in a block
         raise NeedsValues(kernel.reason)
+    if not kernel.op.op.holds_blocks:
+        expect_values(kernel.op.type, inputs)
     if _is_constant(kernel.op, inputs):
         try:
             return kernel.reference(*inputs)
@@ -283,4 +344,6 @@ def _is_constant(op: Any, inputs: Sequence[Any]) -> bool:
 
 def _may_draw(op: Any) -> bool:
     """Whether an operator, or one in its block, draws random numbers."""
-    return op is not None and bool(op.op.holds_blocks or op.op.trait & Trait.RANDOM)
+    if op is None:
+        return False
+    return bool(op.op.trait & Trait.RANDOM) or any(_may_draw(inner) for b in op.sub_blocks for inner in b.ops)

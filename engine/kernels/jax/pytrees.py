@@ -11,6 +11,7 @@ import numpy as np
 from ...core.rows import RowUpdate, SelectedRows
 from ...core.summary import Summary
 from ...core.tensor_array import TensorArray
+from .conditional import settled
 from .packing import Packed
 
 
@@ -88,7 +89,8 @@ def dense(value: Any) -> Any:
 
 
 def at_home(value: Any) -> Any:
-    """*value* with NumPy's arrays in it."""
+    """*value* with NumPy's arrays in it, or None where a branch that was not taken would have computed it."""
+    value = settled(value)
     if isinstance(value, jax.Array):
         return np.asarray(value)
     return value if isinstance(value, np.ndarray) else jax.tree_util.tree_map(np.asarray, value)

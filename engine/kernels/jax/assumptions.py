@@ -1,0 +1,91 @@
+"""What a compiled function takes for granted, and finds out about while it runs.
+
+How often a loop runs decides how large the buffers are that its rounds write to, and shapes cannot wait for values. So
+a number is taken for granted, the function returns the one that it would have needed, and where that is more, its
+results are dropped and it is compiled anew with more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .hosted import NeedsValues
+
+Otherwise = Callable[[int], None]
+"""Called with the number needed: what is traced later takes that for granted; raises NeedsValues if nothing does."""
+
+
+class Assumed:
+    """A number that is taken to be at most *limit*.
+
+    Attributes:
+        needed: what it is, an array without dimensions.
+        otherwise: see :data:`Otherwise`.
+        index: the number of the instruction that takes it for granted.
+    """
+
+    __slots__ = ("index", "limit", "needed", "otherwise")
+
+    def __init__(self, needed: Any, limit: int, otherwise: Otherwise, index: int = -1) -> None:
+        self.needed = needed
+        self.limit = limit
+        self.otherwise = otherwise
+        self.index = index
+
+    def at(self, index: int) -> Assumed:
+        """The same, by the instruction of that number."""
+        return Assumed(self.needed, self.limit, self.otherwise, index)
+
+
+_collected: ContextVar[list[Assumed] | None] = ContextVar("gradtool_assumptions", default=None)
+
+
+def assume(needed: Any, limit: int, otherwise: Otherwise) -> None:
+    """Take for granted that *needed* is at most *limit*.
+
+    Raises:
+        NeedsValues: nobody compiles.
+    """
+    noted = _collected.get()
+    if noted is None:
+        raise NeedsValues("it takes for granted what nobody checks")
+    noted.append(Assumed(jnp.asarray(needed).astype("int64"), limit, otherwise))
+
+
+def short(assumed: Sequence[Assumed]) -> Any:
+    """Whether one of them does not hold."""
+    limits = np.array([a.limit for a in assumed])
+    return (jnp.stack([jnp.asarray(a.needed) for a in assumed]) > limits).any()
+
+
+@contextmanager
+def collecting() -> Iterator[list[Assumed]]:
+    """What is taken for granted inside, in order."""
+    noted: list[Assumed] = []
+    token = _collected.set(noted)
+    try:
+        yield noted
+    finally:
+        _collected.reset(token)
+
+
+def rounded(number: int) -> int:
+    """*number* or up to a quarter more: of four sizes between two powers of 2, so that few are compiled."""
+    unit = 1 << max(number.bit_length() - 3, 0)
+    return -(-number // unit) * unit
+
+
+def register() -> None:
+    """Tell JAX; once in a process."""
+    jax.tree_util.register_pytree_node(
+        Assumed,
+        lambda a: ((a.needed,), (a.limit, a.otherwise, a.index)),
+        lambda rest, parts: Assumed(parts[0], *rest),
+    )

@@ -1,0 +1,165 @@
+"""One run of a block, as a function that is traced once and then used wherever the block runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import jaxpr_as_fun
+
+from ...core.errors import GradtoolError
+from ...core.rows import RowArray
+from ...ops.refusals import refuse
+from . import streams
+from .assumptions import Assumed, assume
+from .hosted import BLOCK, NeedsValues
+from .part import carried_out
+from .pytrees import Refused, dense
+
+
+class Outcome(NamedTuple):
+    """What one run gives.
+
+    Attributes:
+        ends: what it hands on.
+        sums: what is added up over the runs.
+        framed: those of the arrays that it leaves for backward blocks that differ from run to run.
+        go: whether there is another run.
+        wrong: what it refuses: flags and the values that the messages tell.
+        needed: the numbers that it takes for granted.
+        counter: how far the stream of random numbers is.
+    """
+
+    ends: tuple[Any, ...]
+    sums: tuple[Any, ...]
+    framed: tuple[Any, ...]
+    go: Any
+    wrong: tuple[tuple[Any, tuple[Any, ...]], ...]
+    needed: tuple[Any, ...]
+    counter: Any
+
+
+class Round:
+    """A run of the block of *runner*, an operator's, over its *arguments*.
+
+    Attributes, once it has been traced:
+        refused, assumed: what it may refuse, and takes for granted.
+        draws: whether it draws random numbers.
+        nesting, varies, same: of what it leaves for backward blocks; see ``stacked.py``.
+    """
+
+    def __init__(self, runner: Any, arguments: Sequence[Any]) -> None:
+        self._runner = runner
+        self._arguments = arguments
+        self._stream = streams.current()
+        self.refused: list[Refused] = []
+        self.assumed: list[Assumed] = []
+        self.draws = False
+        self.nesting: Any = None
+        self.varies: tuple[bool, ...] = ()
+        self.same: tuple[Any, ...] = ()
+
+    @property
+    def counter(self) -> Any:
+        """How far the stream is before the first run."""
+        return jnp.uint64(0) if self._stream is None else self._stream.counter
+
+    def __call__(self, state: Sequence[Any], entering: Iterable[tuple[int, Any]], counter: Any) -> Outcome:
+        """Trace it.
+
+        Args:
+            state: what the run before has handed on.
+            entering: registers and what is in them, of frames.
+            counter: how far the stream is.
+        """
+        body = self._runner.body
+        registers = self._runner.template(self._arguments)
+        self._runner.begin(registers, state)
+        for r, value in entering:
+            registers[r] = value
+        inside = None if self._stream is None else streams.Traced(self._stream.seed, counter)
+        with streams.drawing(inside):
+            self.refused, self.assumed, _ = carried_out(body.plan, range(len(body.plan.instructions)), registers)
+        self.draws = inside is not None and inside.has_moved
+        return Outcome(
+            ends=tuple(None if c.end is None else arrays(registers[c.end]) for c in body.carried),
+            sums=tuple(arrays(_whole(registers[s.register])) for s in body.sums),
+            framed=self._framed(registers),
+            go=False if body.go_on is None else truth(registers[body.go_on]),
+            wrong=tuple((jnp.asarray(r.wrong), tuple(map(jnp.asarray, r.values))) for r in self.refused),
+            needed=tuple(a.needed for a in self.assumed),
+            counter=counter if inside is None else inside.counter,
+        )
+
+    def _framed(self, registers: Sequence[Any]) -> tuple[Any, ...]:
+        """What differs from run to run of what backward blocks read; what does not is not copied for each of them."""
+        body = self._runner.body
+        if body.leaving is None:
+            return ()
+        around = {id(a) for a in jax.tree_util.tree_leaves(list(self._arguments))}
+        leaves, self.nesting = jax.tree_util.tree_flatten([registers[r] for r in body.leaving.registers])
+        self.varies = tuple(isinstance(leaf, jax.core.Tracer) and id(leaf) not in around for leaf in leaves)
+        self.same = tuple(leaf for leaf, varies in zip(leaves, self.varies, strict=True) if not varies)
+        return tuple(arrays(leaf) for leaf, varies in zip(leaves, self.varies, strict=True) if varies)
+
+    def conclude(self, outcome: Outcome) -> None:
+        """Hand on what *outcome* refuses, takes for granted and has drawn to who traces the operator."""
+        if self._stream is not None and self.draws:
+            self._stream.counter = outcome.counter
+        plan = self._runner.body.plan
+        for kind, (flag, values) in zip(self.refused, outcome.wrong, strict=True):
+            refuse(flag, _told(plan, kind), *values)
+        for assumed, needed in zip(self.assumed, outcome.needed, strict=True):
+            assume(needed, assumed.limit, assumed.otherwise)
+
+
+def recorded(function: Callable[..., Any], *operands: Any) -> tuple[Callable[..., Any], Any]:
+    """*function*, traced now and never again for operands like these; and what it gives, by shapes and types.
+
+    Raises:
+        NeedsValues: an operator in it fails, which is an error only if the block runs.
+    """
+    try:
+        jaxpr, shapes = jax.make_jaxpr(function, return_shape=True)(*operands)
+    except GradtoolError as error:
+        raise NeedsValues(f"its block fails if it runs: {str(error).partition(chr(10))[0]}") from error
+    flat, nesting = jaxpr_as_fun(jaxpr), jax.tree_util.tree_structure(shapes)
+
+    def again(*operands: Any) -> Any:
+        return jax.tree_util.tree_unflatten(nesting, flat(*jax.tree_util.tree_leaves(operands)))
+
+    return again, shapes
+
+
+def arrays(value: Any) -> Any:
+    """*value* with JAX's arrays in it, of types that do not give way."""
+    return jax.tree_util.tree_map(_array, value)
+
+
+def truth(value: Any) -> Any:
+    """What a condition says: a bool where it is a constant, else an array without dimensions."""
+    if not hasattr(value, "dtype") or np.size(value) != 1:
+        raise NeedsValues(BLOCK)  # the runner says what is wrong
+    if isinstance(value, (np.ndarray, np.generic)):
+        return bool(value.reshape(()))
+    return jnp.reshape(value, ()).astype(bool)
+
+
+def _array(value: Any) -> Any:
+    if isinstance(value, (jax.Array, np.ndarray, np.generic)):
+        return jnp.asarray(value, value.dtype)
+    if isinstance(value, (bool, int)):
+        return jnp.asarray(value)
+    raise NeedsValues("its rounds hand on what is no array")
+
+
+def _whole(value: Any) -> Any:
+    return dense(value) if isinstance(value, RowArray) else value
+
+
+def _told(plan: Any, kind: Refused) -> Callable[..., Exception]:
+    """Makes the error of what was refused, told with its operator in the block."""
+    return lambda *values: plan.explained(kind.error(*values), plan.instructions[kind.index], ())
