@@ -27,6 +27,7 @@ def test_every_subject_is_listed_with_what_it_measures() -> None:
 @pytest.mark.parametrize(
     ("arguments", "rows"),
     [
+        (["convolutions", "--layers", "1x1", "--rounds", "1"], ["layer", "1x1"]),
         (["depth", "--sizes", "50"], ["size", "50"]),
         (["diff", "4"], ["layers", "4"]),
         (["dump", "--chains", "20"], ["graph", "twelve", "chain"]),

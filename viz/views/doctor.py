@@ -17,7 +17,12 @@ from gradtool.models.wording import NOTHING
 
 from .view import Table, View
 
-_BACKENDS = {"numpy": "NumPy, the reference", "numba": "compiled loops", "cupy": "NVIDIA GPUs"}
+_BACKENDS = {
+    "numpy": "NumPy, the reference",
+    "onednn": "convolutions of oneDNN",
+    "numba": "compiled loops",
+    "cupy": "NVIDIA GPUs",
+}
 """Remarks; those that are not among the folders of ``kernels`` may come."""
 
 
