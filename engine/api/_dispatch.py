@@ -49,13 +49,21 @@ def apply(
     op = registry.by_type(op_type)
     if not in_static_mode():
         return _computed(op, operands, attrs, outputs)
-    names = default.default_main_program().names
+    program = default.default_main_program()
+    names = program.names
     padded = [*operands, *[None] * (len(op.inputs) - len(operands))] if operands else []
-    fitted = tuple(_operand(op_type, slot, value) for slot, value in zip(op.inputs, padded, strict=False))
+    fitted = [
+        value if isinstance(value, Variable) and not slot.many else _operand(op_type, slot, value)
+        for slot, value in zip(op.inputs, padded, strict=False)
+    ]
+    block, attributes = program.current_block(), attrs or {}
+    if name is None and outputs is None and not direct and _has_one_output(op):
+        wanted: list[Any] = [names.output(key or op_type)]
+        return build.emit(block, op, tuple(fitted), attributes, wanted).outputs[0]
     layer = name if name is not None else names(key or op_type)
     asked = outputs or {}
     lengths = iter(counts)
-    wanted: list[Any] = []
+    wanted = []
     for slot in op.outputs:
         target = asked.get(slot.name, None if slot.optional else True)
         if target is not True:
@@ -64,9 +72,17 @@ def apply(
             wanted.append([names(f"{layer}.tmp") for _ in range(next(lengths))])
         else:
             wanted.append(layer if direct else names(f"{layer}.tmp"))
-    operator = build.emit(default.current_block(), op, fitted, attrs or {}, wanted)
+    operator = build.emit(block, op, tuple(fitted), attributes, wanted)
     results = [list(v) if isinstance(v, tuple) else v for v in operator.outputs if v is not None]
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def _has_one_output(op: OpDef) -> bool:
+    """Whether it has one result, which is always there and no list."""
+    if len(op.outputs) != 1:
+        return False
+    slot = op.outputs[0]
+    return not (slot.many or slot.optional)
 
 
 def _operand(op_type: str, slot: Slot, value: Any) -> Any:

@@ -18,11 +18,12 @@ from ..ir.operator import Operands, Operator, each, intern_attrs
 from ..ir.program import Block
 from ..ir.variable import SELECTED_ROWS, Variable, gradient_variable
 from ..ops import registry
-from ..ops.opdef import OpDef, Rule
-from ..ops.readings import flatten, out_places, regroup
+from ..ops.opdef import OpDef
+from ..ops.readings import flatten, regroup
 from .earlier import EarlierOps, computes
 from .emitted import BackwardCall, Emitted, Saves
 from .expand import expand
+from .forms import GradientForm
 from .naming import Namer
 from .recompute import Recomputation
 from .values import Stops, Value, Values, variable_of
@@ -31,10 +32,11 @@ from .values import Stops, Value, Values, variable_of
 class SweptOp:
     """An operator of the program as the sweep sees it."""
 
-    __slots__ = ("op", "outs", "wrt")
+    __slots__ = ("form", "op", "outs", "wrt")
 
-    def __init__(self, op: Operator, wrt: list[Value | None], outs: list[Value | None]) -> None:
+    def __init__(self, op: Operator, form: GradientForm, wrt: list[Value | None], outs: list[Value | None]) -> None:
         self.op = op
+        self.form = form
         self.wrt = wrt
         self.outs = outs
 
@@ -83,6 +85,7 @@ class Differentiator:
         self.earlier = EarlierOps(block if again and target is None else None, self.values)
         self.new_places: dict[Variable, set[Operator]] = {}
         """For arrays of tensors: what surely writes them where nothing has been (``arrays.py``)."""
+        self._forms: dict[OpDef, GradientForm] = {}
         self._inside = inside
         self._stopped = Stops(self.values, stopped)
         if again and not inside:
@@ -97,7 +100,7 @@ class Differentiator:
 
     def new_gradient(self, value: Value) -> Variable:
         """A new variable for a gradient of *value*; it has no name yet (:class:`Namer`)."""
-        return gradient_variable(self.target, "", variable_of(value))
+        return gradient_variable(self.target, "", value if isinstance(value, Variable) else value[0])
 
     # -- seeds ----------------------------------------------------------------------------------------------------
 
@@ -143,7 +146,7 @@ class Differentiator:
 
     def wanted(self, value: Value) -> bool:
         """Whether gradients flow to *value*."""
-        v = variable_of(value)
+        v = value if isinstance(value, Variable) else value[0]
         if self._inside and is_around(v.block, self.block):
             return v.dtype.is_differentiable  # the operator that holds the block knows whether it is wanted
         return not v.stop_gradient and not (self._stopped and value in self._stopped)
@@ -202,26 +205,41 @@ class Differentiator:
         """The operators to which gradients come, from the last to the first."""
         values, parts = self.values, self.parts
         for op in reversed(self.source):
-            if not any(values.written(op, v) in parts for v in each(op.outputs)):
+            form = self._form(op.op)
+            written: Iterable[Any] = op.outputs
+            if values.last or form is None or not form.is_flat:
+                written = [values.written(op, v) for v in each(op.outputs)]
+            if parts.keys().isdisjoint(written):
                 continue
             if path is not None and not path(op):
                 continue
-            if op.op.rule is None:
+            if form is None:
                 self._refuse(op)
                 continue
             self.recomputed.reach(op, self)
-            yield self._node(op, op.op.rule)
+            yield self._node(op, form)
+
+    def _form(self, op: OpDef) -> GradientForm | None:
+        """How gradient operators of *op* are put together; None for a definition without a rule."""
+        form = self._forms.get(op)
+        if form is None and op.rule is not None:
+            form = self._forms[op] = GradientForm(op, op.rule)
+        return form
 
     def _refuse(self, op: Operator) -> None:
         """Raise an error if gradients would have to go through *op*, which has no rule."""
         if op.op.differentiable and any(self.wanted(self.values.read(op, v)) for v in each(op.inputs)):
             raise no_rule(op)
 
-    def _node(self, op: Operator, rule: Rule) -> SweptOp:
-        values = self.values
-        wrt = [None if v is None else values.read(op, v) for v in flatten(op.inputs, rule.wrt)]
-        outs = [None if v is None else values.written(op, v) for v in flatten(op.outputs, out_places(op.op))]
-        return SweptOp(op, wrt, outs)
+    def _node(self, op: Operator, form: GradientForm) -> SweptOp:
+        values, inputs, outputs = self.values, op.inputs, op.outputs
+        if form.is_flat and not values.last and len(inputs) == len(op.op.inputs):
+            read: list[Any] = [inputs[i] for i in form.wrt]
+            written: list[Any] = [outputs[i] for i in form.outs]
+            return SweptOp(op, form, read, written)
+        wrt = [None if v is None else values.read(op, v) for v in flatten(inputs, form.wrt)]
+        outs = [None if v is None else values.written(op, v) for v in flatten(outputs, form.outs)]
+        return SweptOp(op, form, wrt, outs)
 
     # -- gradient operators -----------------------------------------------------------------------------------------
 
@@ -231,39 +249,54 @@ class Differentiator:
         for value, gradient in zip(node.outs, arriving, strict=True):
             if value is not None and gradient is not None and not gradient.name:
                 self.namer.settle_gradient(gradient, value)
-        for value, w in zip(node.wrt, mask, strict=True):
-            if w and value is not None:
-                self.call.note(variable_of(value))
+        if self.call.context is not None:
+            for value, w in zip(node.wrt, mask, strict=True):
+                if w and value is not None:
+                    self.call.note(variable_of(value))
         if op.op.holds_blocks:
             from .blocks import through_block
 
             return through_block(self, node, arriving, mask)
-        rule, grad_op = op.op.rule, op.op.grad_op
-        assert rule is not None
-        operands = self._operands(node, rule, arriving)
-        if rule.expands:
+        operands = self._operands(node, arriving)
+        if node.form.rule.expands:
             return expand(self, node, operands, mask)
+        grad_op = op.op.grad_op
         assert grad_op is not None
         return self._gradient_op(node, grad_op, tuple(operands), mask)
 
-    def _operands(self, node: SweptOp, rule: Rule, arriving: list[Variable | None]) -> list[Any]:
-        """What *rule* reads, in its order."""
-        op = node.op
-        places = out_places(op.op)
-        slots = zip(regroup(node.outs, op.outputs, places), regroup(arriving, op.outputs, places), strict=True)
+    def _operands(self, node: SweptOp, arriving: list[Variable | None]) -> list[Any]:
+        """What the rule reads, in its order."""
+        op, form = node.op, node.form
+        needs = form.rule.needs
+        # One gradient after another: a group for each slot, or the gradient itself where no slot holds a list.
+        gradients: Iterator[Any] = iter(arriving)
+        outs: Iterator[Any] = iter(node.outs)
+        if not form.is_flat:
+            gradients = iter(regroup(arriving, op.outputs, form.outs))
+            outs = iter(regroup(node.outs, op.outputs, form.outs))
+        plain = not (self.values.last or self.recomputed.copies)
         operands: list[Any] = []
-        for i, read in enumerate(rule.reads):
-            if i in rule.needs and not rule.needs[i](op.attrs):
-                operands.append(None)
-            elif read.kind == "dout":
-                group = self._filled(*next(slots), absent=rule.takes_none or read.late)
-                operands.append(tuple(group) if isinstance(op.outputs[read.place], tuple) else group[0])
-            elif read.kind == "in":
-                operand = op.inputs[read.place] if read.place < len(op.inputs) else None
-                operands.append(self._operand(operand, op, read.like, self.values.version_read))
+        for i, (kind, place, like, _) in enumerate(form.reads):
+            operand: Any
+            if needs and i in needs and not needs[i](op.attrs):
+                operand = None
+            elif kind == "dout":
+                operand, value = next(gradients), next(outs)
+                if not form.is_flat:
+                    group = self._filled(value, operand, absent=form.absent[i])
+                    operand = tuple(group) if isinstance(op.outputs[place], tuple) else group[0]
+                elif operand is None and value is not None and not form.absent[i]:
+                    operand = self._zeros(value)
+            elif kind == "in":
+                operand = op.inputs[place] if place < len(op.inputs) else None
+                if not plain:
+                    operand = self._operand(operand, op, like, self.values.version_read)
             else:
-                operands.append(self._operand(op.outputs[read.place], op, read.like, self.values.version_written))
-        while operands and operands[-1] is None and rule.reads[len(operands) - 1].late:
+                operand = op.outputs[place]
+                if not plain:
+                    operand = self._operand(operand, op, like, self.values.version_written)
+            operands.append(operand)
+        while operands and operands[-1] is None and form.reads[len(operands) - 1][3]:
             operands.pop()
         return operands
 
@@ -281,6 +314,9 @@ class Differentiator:
     def _gradient_op(self, node: SweptOp, grad_op: OpDef, inputs: Operands, mask: list[bool]) -> list[Variable | None]:
         """The results of the gradient operator: those of an earlier call, and for the others one of this call."""
         attrs = node.op.attrs
+        if not self.earlier:
+            wanted = [value if w else None for value, w in zip(node.wrt, mask, strict=True)]
+            return self._emit_gradient_op(node, grad_op, inputs, wanted)
         results: list[Variable | None] = [None] * len(mask)
         earlier = self.earlier.find(grad_op, attrs, inputs)
         if earlier is not None:
@@ -298,15 +334,16 @@ class Differentiator:
         self, node: SweptOp, grad_op: OpDef, inputs: Operands, wanted: Sequence[Value | None]
     ) -> list[Variable | None]:
         """Append the gradient operator; returns new variables for the gradients of *wanted*."""
-        op, rule = node.op, node.op.op.rule
-        assert rule is not None
+        op, form = node.op, node.form
         new = [None if value is None else self.new_gradient(value) for value in wanted]
         if op.attrs.get("is_sparse"):
             for v in new:
                 if v is not None:
                     v.kind = SELECTED_ROWS
-        groups = regroup(new, op.inputs, rule.wrt)
-        outputs = tuple(tuple(g) if s.many else g[0] for g, s in zip(groups, grad_op.outputs, strict=True))
+        outputs: Operands = tuple(new)
+        if not form.is_flat:
+            groups = regroup(new, op.inputs, form.wrt)
+            outputs = tuple(tuple(g) if s.many else g[0] for g, s in zip(groups, grad_op.outputs, strict=True))
         self.emitted.emit(grad_op, inputs, outputs, op.attrs, origin=op)
         return new
 

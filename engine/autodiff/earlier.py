@@ -39,6 +39,9 @@ class EarlierOps:
             for ops in twins.values():
                 ops.reverse()
 
+    def __bool__(self) -> bool:
+        return bool(self._ops)
+
     def _enter(self, op: Operator) -> None:
         key = computes(op.op, op.attrs, op.inputs)
         if op.repeats is not None:

@@ -77,14 +77,17 @@ def _append(grads: Differentiator, ops: list[Operator]) -> None:
     for op in grads.emitted.inner:
         if op.type == "while_grad":
             _name_arriving(op)
-    own = [(op, v) for op in ops for v in op.output_variables() if v.block is block]
-    variables = {v.name: v for _, v in own}
+    variables: dict[str, Variable] = {}
+    for op in ops:
+        for value in op.outputs:
+            for v in value if isinstance(value, tuple) else (value,):
+                if v is not None and v.block is block:
+                    variables[v.name] = v
+                    v.op = op
     for name in sorted(variables):
         block.vars.setdefault(name, variables[name])
     block.ops.extend(ops)
-    for op, v in own:
-        v.op = op
-    for op in ops:
+    for op in ops if grads.emitted.inner else ():
         inner = grads.emitted.inner.get(op)
         if inner is not None:
             _insert_saves(inner)

@@ -132,6 +132,12 @@ class Namer:
 
     def settle_gradient(self, variable: Variable, value: Value) -> None:
         """Name *variable*, the gradient of *value*."""
+        if isinstance(value, Variable) and not (self._lent or self.visible) and self.outer is None:
+            name = value.name + names.GRAD  # nearly all are so: the plain name, if nothing has it
+            if name not in self._taken and name not in self.target.vars:
+                variable.name = name
+                self._taken.add(name)
+                return
         v = variable_of(value)
         lent = self._lent.get(v) if self._is_plain(value) else None
         if lent is variable:

@@ -174,7 +174,7 @@ class Recomputation:
         for op, (inputs, attrs) in self._seeded.items():
             op.inputs, op.attrs = inputs, attrs
         if self._names is not None:
-            grads.block.program.names.counts = self._names.counts
+            grads.block.program.names.become(self._names)
 
 
 def _open_seed(op: Operator) -> int | None:

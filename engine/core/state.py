@@ -142,6 +142,8 @@ class Guarded(Generic[T]):
 
     def __init__(self, name: str) -> None:
         self._own: ContextVar[_Entry[T] | None] = ContextVar(name, default=None)
+        self.own = self._own.get
+        """What this thread or task is inside of, with its ``value``; asked for every operator: hence no method."""
         self._of_main: list[_Entry[T]] = []
 
     def get(self) -> T | None:
@@ -180,6 +182,7 @@ class Guarded(Generic[T]):
 
 
 _scope: Guarded[str] = Guarded("gradtool_name_scope")
+_own_scope = _scope.own
 
 
 def require_static(function: str) -> None:
@@ -213,7 +216,10 @@ def set_default_dtype(d: object) -> None:
 
 def name_scope() -> str:
     """The current ``op_namescope``: ``/`` or ``/a/b/``."""
-    return _scope.get() or "/"
+    entry = _own_scope()
+    if entry is None:
+        return _scope.get() or "/"
+    return entry.value or "/"
 
 
 entered_scope = _scope.entered

@@ -54,9 +54,11 @@ def sweep(
     """
     for node in nodes:
         outs = node.outs
-        if not [v for v in outs if v in parts]:
+        if parts.keys().isdisjoint(outs):
             continue
-        mask = [v is not None and wanted(v) for v in node.wrt]
+        mask = []  # no comprehension here: it is a call, and there may be a million nodes
+        for v in node.wrt:
+            mask.append(v is not None and wanted(v))
         if True not in mask:
             continue
         arriving: list[Grad | None] = []

@@ -39,13 +39,12 @@ names = UniqueNames()
 @contextmanager
 def fresh_names() -> Iterator[None]:
     """Count from the beginning inside: a model has the same names each time that it is loaded."""
-    before = dict(names.counts)
-    names.counts.clear()
+    before = names.copy()
+    names.begin_anew()
     try:
         yield
     finally:
-        names.counts.clear()
-        names.counts.update(before)
+        names.become(before)
 
 
 class LeafError(UsageError):

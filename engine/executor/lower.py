@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from itertools import compress, count, repeat
+from itertools import count, repeat
 from operator import attrgetter
 from typing import Any
 
 from ..core import names, source
 from ..core.collector import paused_gc
 from ..core.errors import ExecutionError, FeedError, FetchError, did_you_mean
+from ..core.spec import TensorSpec
 from ..core.tensor_array import EMPTY
-from ..ir.operator import Operator, flat, mapped
+from ..ir.operator import Operator, SharedAttrs, flat, mapped
 from ..ir.program import Program
 from ..ir.variable import ARRAY, DENSE, SELECTED_ROWS, Variable
 from ..kernels.backend import Backend, Kernel
@@ -99,6 +100,81 @@ def optimised(
     return code, constants, size
 
 
+_OWN = Trait.RANDOM | Trait.EFFECT | Trait.OPAQUE
+"""Operators that have a kernel each."""
+
+
+class Form:
+    """What operators of one definition, with equal attributes and specs, have in common: a kernel serves them all.
+
+    Attributes:
+        likes: the places, among the registers that are read, of those that are read for their shape only.
+        single: whether there is one result, and no list.
+    """
+
+    __slots__ = ("_kernels", "_op", "_read", "_written", "likes", "single")
+
+    def __init__(self, op: Operator, read: tuple[Any, ...], written: tuple[Any, ...]) -> None:
+        self._op = op
+        self._read = read
+        self._written = written
+        self._kernels: dict[Backend, Kernel] = {}
+        self.single = len(op.outputs) == 1 and not isinstance(op.outputs[0], tuple)
+        places = count()
+        likes: list[int] = []
+        for value, like in zip(op.inputs, _likes(op), strict=False):
+            own = [next(places) for v in (value if isinstance(value, tuple) else (value,)) if v is not None]
+            likes += own if like else ()
+        self.likes = frozenset(likes)
+
+    def kernel(self, backend: Backend) -> Kernel:
+        """The kernel on *backend*, which takes the registers in a row and gives all results as one flat sequence."""
+        kernel = self._kernels.get(backend)
+        if kernel is None:
+            kernel = _arranged(self._bound(backend), self._layout())
+            kernel = self._kernels[backend] = kernel if self.single else _spreading(kernel, self._op)
+        return kernel
+
+    def _bound(self, backend: Backend) -> Kernel:
+        """The kernel that takes one argument per slot."""
+        op = self._op
+        kernel = effects.kernel(op) if op.op.has_effect else None
+        if kernel is not None:
+            return kernel
+        wanted = _wanted(op) if op.op.forward is not None else None
+        try:
+            return backend.bind(op.op, op.attrs, wanted, self._read, self._written)
+        except Exception as error:  # no shape rule has seen the attributes of a gradient operator from a file
+            raise explained(error, op, list(op.input_variables())) from error
+
+    def _layout(self) -> list[Layout]:
+        """Which of the registers belong to each slot."""
+        op = self._op
+        places = count()
+        layout: list[Layout] = []
+        for value in op.inputs:
+            if value is None:
+                layout.append(None)
+            elif isinstance(value, tuple):
+                layout.append([None if v is None else next(places) for v in value])
+            else:
+                layout.append(next(places))
+        return layout + [[] if slot.many else None for slot in op.op.inputs[len(op.inputs) :]]
+
+
+def _wanted(op: Operator) -> list[list[bool]]:
+    """Which gradients a gradient operator has to compute."""
+    return [[e is not None for e in v] if isinstance(v, tuple) else [v is not None] for v in op.outputs]
+
+
+def _likes(op: Operator) -> Iterable[bool]:
+    """For each input slot, whether only shape and dtype are read."""
+    rule = op.op.forward.rule if op.op.forward is not None else None
+    if rule is None:
+        return repeat(Trait.LIKE in op.op.trait)
+    return [read.like for read in rule.reads]
+
+
 class Lowering:
     """Registers given out so far, for one block.
 
@@ -136,6 +212,8 @@ class Lowering:
         """Registers of arrays that hold nothing yet."""
         self.small: set[int] = set()
         """Registers of tensors too small to be worth letting go of early."""
+        self._forms: dict[Any, Form] = {}
+        self._is_small: dict[TensorSpec, bool] = {}
 
     def _new(self) -> int:
         self.size += 1
@@ -163,9 +241,14 @@ class Lowering:
         return register
 
     def write(self, v: Variable | None) -> int:
-        new = self._new()
+        new = self.size
+        self.size = new + 1
         if v is not None:
-            if 0 <= v.spec.nbytes <= passes.SMALL:
+            spec = v.spec
+            small = self._is_small.get(spec)
+            if small is None:
+                small = self._is_small[spec] = 0 <= spec.nbytes <= passes.SMALL
+            if small:
                 self.small.add(new)
             if v.name in self.fed and not (v.is_data or v.persistable):
                 self.read(v)
@@ -205,56 +288,40 @@ class Lowering:
         if op.op.holds_blocks and Trait.RANDOM not in op.op.trait:  # what stands for an unknown operator runs no block
             self._add_control(op)
             return
-        ins, layout, likes = self._operands(op)
-        single = len(op.outputs) == 1 and not isinstance(op.outputs[0], tuple)
-
-        def of(backend: Backend) -> Kernel:
-            kernel = _arranged(self._kernel(op, backend), layout)
-            return kernel if single else _spreading(kernel, op)
-
+        form = self._form(op)
         backend = self.context.backend
-        kernel = backend.separate(op, of(backend), lambda: of(reference()))
-        outs = tuple(self.write(v) for v in flat(op.outputs))
+        kernel = backend.separate(op, form.kernel(backend), lambda: form.kernel(reference()))
+        # The registers, those that are read for their shape given by what the value repeats.
+        ins: list[int] = []
+        current = self.current
+        for value in op.inputs:
+            for v in value if isinstance(value, tuple) else (value,):
+                if v is not None:
+                    register = current.get(v)
+                    ins.append(self.read(v) if register is None else register)
+        if self.twins:
+            ins = [self.twins.get(r, r) if i in form.likes else r for i, r in enumerate(ins)]
+        outs = tuple([self.write(v) for v in flat(op.outputs)])
         if op in self.repeated:
             self._written[op] = outs
         if op.repeats in self._written:
             self.twins.update(zip(outs, self._written[op.repeats], strict=True))
         effect = op.op.has_effect and self.context.effects(op)
-        self.code.append(Instruction(op, kernel, ins, outs, likes, not single, effect=effect))
+        self.code.append(Instruction(op, kernel, tuple(ins), outs, form.likes, not form.single, effect=effect))
 
-    def _kernel(self, op: Operator, backend: Backend) -> Kernel:
-        """The kernel of *op*, which takes one argument per slot."""
-        kernel = effects.kernel(op) if op.op.has_effect else None
-        if kernel is not None:
-            return kernel
-        wanted = _wanted(op) if op.op.forward is not None else None
-        try:
-            return backend.bind(op.op, op.attrs, wanted, mapped(op.inputs, _SPEC), mapped(op.outputs, _SPEC))
-        except Exception as error:  # no shape rule has seen the attributes of a gradient operator from a file
-            raise explained(error, op, list(op.input_variables())) from error
-
-    def _operands(self, op: Operator) -> tuple[tuple[int, ...], list[Layout], frozenset[int]]:
-        """The registers that *op* reads, which of them belong to each slot, and those that are read for their shape."""
-        ins: list[int] = []
-        likes: list[bool] = []
-        layout: list[Layout] = []
-
-        for value, like in zip(op.inputs, _likes(op), strict=False):
-            if value is None:
-                layout.append(None)
-                continue
-            if isinstance(value, tuple):
-                places = count(len(ins))
-                layout.append([None if v is None else next(places) for v in value])
-                read = [self.read(v, like) for v in value if v is not None]
-            else:
-                layout.append(len(ins))
-                read = [self.read(value, like)]
-            ins += read
-            likes += [like] * len(read)
-        if len(op.inputs) < len(op.op.inputs):
-            layout += [[] if slot.many else None for slot in op.op.inputs[len(op.inputs) :]]
-        return tuple(ins), layout, frozenset(compress(count(), likes))
+    def _form(self, op: Operator) -> Form:
+        """What is the same for all operators of this definition, these attributes and these specs."""
+        definition = op.op
+        read, written = mapped(op.inputs, _SPEC), mapped(op.outputs, _SPEC)
+        if type(op.attrs) is not SharedAttrs:
+            return Form(op, read, written)
+        key = definition, id(op.attrs), read, written
+        form = self._forms.get(key)
+        if form is None:
+            form = Form(op, read, written)
+            if not definition.trait & _OWN:
+                self._forms[key] = form
+        return form
 
     def _add_control(self, op: Operator) -> None:
         """An operator that runs a block: its kernel is made when it is known who needs what."""
@@ -269,19 +336,6 @@ class Lowering:
 
 def _unfinished(*operands: Any) -> Any:
     raise ExecutionError("an operator with a block was not lowered")
-
-
-def _wanted(op: Operator) -> list[list[bool]]:
-    """Which gradients a gradient operator has to compute."""
-    return [[e is not None for e in v] if isinstance(v, tuple) else [v is not None] for v in op.outputs]
-
-
-def _likes(op: Operator) -> Iterable[bool]:
-    """For each input slot, whether only shape and dtype are read."""
-    rule = op.op.forward.rule if op.op.forward is not None else None
-    if rule is None:
-        return repeat(Trait.LIKE in op.op.trait)
-    return [read.like for read in rule.reads]
 
 
 def _arranged(kernel: Kernel, layout: Sequence[Layout]) -> Kernel:

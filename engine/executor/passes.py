@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ ALL = frozenset({"prune", "fold", "release_shapes", "free"})
 FOLD_LIMIT = 1 << 16
 """Elements beyond which a constant is computed in each run instead of being held by the plan."""
 
+_LIKES = attrgetter("likes")
+
 SMALL = 1 << 12
 """Bytes up to which a tensor that is needed for its shape only is simply kept."""
 
@@ -28,7 +31,7 @@ def prune(code: list[Instruction], needed: Iterable[int]) -> list[Instruction]:
     live = set(needed)
     rest = []
     for i in reversed(code):
-        if i.effect or any(r in live for r in i.outs):
+        if i.effect or not live.isdisjoint(i.outs):
             live.update(i.ins)
             rest.append(i)
     rest.reverse()
@@ -44,6 +47,9 @@ def fold(code: list[Instruction], keep: set[int], backend: Backend) -> tuple[lis
     constants: dict[int, Any] = {}
     rest = []
     for i in code:
+        if i.ins and i.ins[0] not in constants:  # most instructions: this runs for every one
+            rest.append(i)
+            continue
         depends = any(r not in constants for r in i.ins)
         if depends or keep.intersection(i.outs) or not _foldable(i.op):
             rest.append(i)
@@ -98,6 +104,8 @@ def release_shapes(
 
 def _only_shapes_after(code: Sequence[Instruction], held: Collection[int]) -> dict[int, list[int]]:
     """By the number of an instruction, the registers whose values nobody reads after it, but their shapes later on."""
+    if not any(map(_LIKES, code)):
+        return {}
     last_use: dict[int, int] = {}
     last_like: dict[int, int] = {}
     for n, i in enumerate(code):
@@ -116,7 +124,10 @@ def free(code: list[Instruction], held: set[int]) -> list[Instruction]:
     """Note after each instruction the registers that nothing reads any more."""
     seen = set(held)
     for i in reversed(code):
-        touched = dict.fromkeys((*i.ins, *i.outs))
-        i.dead = tuple(r for r in touched if r not in seen)
-        seen.update(touched)
+        dead = []
+        for r in (*i.ins, *i.outs):
+            if r not in seen:
+                seen.add(r)
+                dead.append(r)
+        i.dead = tuple(dead)
     return code

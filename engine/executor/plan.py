@@ -95,7 +95,7 @@ class Plan:
         self.size = size
         self.results = results
         self.compiled = backend.compile(self)
-        self.code = tuple(encode(i) for i in code) if self.compiled is None else ()
+        self.code = tuple([encode(i) for i in code]) if self.compiled is None else ()
 
     def registers(self, feeds: dict[str, Any], values: dict[str, Any]) -> list[Any]:
         """Registers filled with constants, feeds and persistable values."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, NoReturn
 
 from ..core import names, source, state
 from ..core.errors import ArgumentTypeError, GradtoolError, OperatorError, ProgramError, describe, did_you_mean
+from ..core.keys import REMEMBERED
 from ..core.spec import TensorSpec
 from ..ops import compat, registry
 from ..ops.opdef import OpDef, Slot
 from . import arrays, renew
-from .operator import COMMON, Operands, Operator, each, mapped
-from .program import Block
+from .operator import COMMON, Operands, Operator, SharedAttrs, each, filled_attrs, mapped
+from .program import Block, Program
 from .variable import ARRAY, DENSE, Variable
 
 _SPEC = attrgetter("spec")
@@ -24,9 +25,18 @@ class MissingInput(OperatorError, AssertionError):
 
 
 def infer(op: OpDef, inputs: Operands, attrs: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The output specs that the definition gives for these input variables."""
+    """The output specs that the definition gives for these input variables; worked out once for equal operators."""
+    read = mapped(inputs, _SPEC)
+    results = attrs.results if isinstance(attrs, SharedAttrs) else {}
+    specs = results.get((op, read))
+    if specs is not None:
+        return specs
     absent = [() if s.many else None for s in op.inputs[len(inputs) :]]
-    return op.infer_specs([*mapped(inputs, _SPEC), *absent], attrs)
+    specs = op.infer_specs([*read, *absent], attrs)
+    if len(results) >= REMEMBERED:
+        results.clear()
+    results[op, read] = specs
+    return specs
 
 
 def emit(
@@ -44,15 +54,13 @@ def emit(
         output_names: one entry per output slot: a name, an existing variable to write to, a list of either for a
             list slot, or None for an output that is not made.
     """
-    filled = op.attributes(attrs)
+    filled = filled_attrs(op, attrs)
     loc = source.here()
-    kind = DENSE
-    for v in each(inputs):
-        _check_member(v, block, op)
-        if v.kind == ARRAY:
-            kind = ARRAY
-    if block.program.renewed:
-        inputs = renew.current_operands(block.program, inputs)
+    program = block.program
+    kind, stop = _read(program, op, inputs)
+    if program.renewed:
+        inputs = renew.current_operands(program, inputs)
+        stop = all(v.stop_gradient for v in each(inputs))
     if kind == ARRAY or op.type in arrays.READING:
         inputs = arrays.continued(block, op, inputs, output_names)
         arrays.expect_taken(op, inputs)
@@ -62,25 +70,45 @@ def emit(
     except GradtoolError as error:
         raise describe(error, op=_call_text(op, inputs), made=source.describe(loc)) from None
     trace = state.tracing.get()
-    stop = all(v.stop_gradient for v in each(inputs)) or (trace is not None and trace.cuts())
-
-    def output(name: Any, spec: TensorSpec) -> Variable:
-        if isinstance(name, Variable):
-            if (name.op is None and not (name.persistable or name.is_data)) or name.kind == ARRAY:
-                name.spec = spec  # made without a shape, to be written here for the first time
-            return name
-        return block.add_var(Variable(block, name, spec, stop_gradient=stop, kind=kind))
-
+    stop = stop or (trace is not None and trace.cuts())
     outputs: list[Any] = []
     for slot, wanted, spec in zip(op.outputs, output_names, specs, strict=True):
-        if wanted is None:
+        if type(wanted) is str and not slot.many:
+            v = block.vars[wanted] = Variable(block, wanted, spec, stop_gradient=stop, kind=kind)
+            outputs.append(v)
+        elif wanted is None:
             outputs.append(None)
         elif slot.many:
-            outputs.append(tuple(output(n, s) for n, s in zip(wanted, spec, strict=True)))
+            outputs.append(tuple([_output(block, n, s, stop, kind) for n, s in zip(wanted, spec, strict=True)]))
         else:
-            outputs.append(output(wanted, spec))
+            outputs.append(_output(block, wanted, spec, stop, kind))
     operator = Operator(block, op, inputs, tuple(outputs), filled, loc=loc, role=role, scope=state.name_scope())
     return block._append(operator)
+
+
+def _read(program: Program, op: OpDef, inputs: Operands) -> tuple[str, bool]:
+    """The kind of what an operator reads, an array if one of them is, and whether all of it stops gradients."""
+    kind, stop = DENSE, True
+    for value in inputs:
+        for v in value if isinstance(value, tuple) else (value,):  # for every operator: hence no generator
+            if v is None:
+                continue
+            if v.block.program is not program:
+                _refuse_foreign(v, op)
+            if v.kind == ARRAY:
+                kind = ARRAY
+            if not v.stop_gradient:
+                stop = False
+    return kind, stop
+
+
+def _output(block: Block, name: Any, spec: TensorSpec, stop: bool, kind: str) -> Variable:
+    """What an output is written to: the variable *name* itself, or a new one of that name."""
+    if isinstance(name, Variable):
+        if (name.op is None and not (name.persistable or name.is_data)) or name.kind == ARRAY:
+            name.spec = spec  # made without a shape, to be written here for the first time
+        return name
+    return block.add_var(Variable(block, name, spec, stop_gradient=stop, kind=kind))
 
 
 def _call_text(op: OpDef, inputs: Operands) -> str:
@@ -93,14 +121,13 @@ def _call_text(op: OpDef, inputs: Operands) -> str:
     return f"{op.type}({', '.join(parts)})"
 
 
-def _check_member(variable: Variable, block: Block, op: OpDef) -> None:
-    if variable.block.program is not block.program:
-        raise ForeignVariable(
-            f"{op.type}: variable '{variable.name}' belongs to another program than the operator.",
-            variable=variable.name,
-            made=source.describe(variable.made_at),
-            hint="build the operator under the program_guard of the variable's program",
-        )
+def _refuse_foreign(variable: Variable, op: OpDef) -> NoReturn:
+    raise ForeignVariable(
+        f"{op.type}: variable '{variable.name}' belongs to another program than the operator.",
+        variable=variable.name,
+        made=source.describe(variable.made_at),
+        hint="build the operator under the program_guard of the variable's program",
+    )
 
 
 class ForeignVariable(ProgramError, ValueError):
@@ -132,7 +159,7 @@ def checked_op(
             made=source.describe(loc),
             hint="there is no default for it, as in Paddle: state it in attrs",
         )
-    filled = op.attributes(attrs)
+    filled = filled_attrs(op, attrs)
     operator = Operator(
         block,
         op,

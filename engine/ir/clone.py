@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import copy
-from operator import attrgetter
-from typing import Any
+from operator import itemgetter
+from typing import Any, Final
 
 from ..core.collector import paused_gc
 from . import roles
 from .checking import checked
-from .operator import Operands, Operator, mapped
+from .operator import Operands, Operator, intern_attrs, mapped
 from .program import Block, Program
 from .variable import Parameter, Variable
+
+_NAME: Final = itemgetter(0)
 
 
 def clone(program: Program, for_test: bool = False) -> Program:
@@ -37,7 +39,9 @@ def clone(program: Program, for_test: bool = False) -> Program:
         copies: dict[Operator, Operator] = {}
         for block, twin in homes.items():
             for op in ops[block]:
-                copies[op] = twin._append(_copy_op(op, twin, twins, copies, for_test))
+                copies[op] = _copy_op(op, twin, twins, copies, for_test)
+            twin._extend([copies[op] for op in ops[block]])
+            for op in ops[block]:
                 if op.op.holds_blocks:
                     _move_blocks(copies[op], homes)
         return checked(new, "clone")
@@ -88,10 +92,10 @@ def _copy_variables(block: Block, ops: list[Operator], twin: Block, twins: dict[
     copies = []
     for v in block.vars.values():  # in order of creation, which is the order in memory
         if used is None or v in used or v.is_data or v.is_parameter:
-            twins[v] = _copy_variable(v, twin)
-            copies.append(twins[v])
-    copies.sort(key=attrgetter("name"))
-    twin.vars = {v.name: v for v in copies}
+            twins[v] = copied = _copy_variable(v, twin)
+            copies.append((v.name, copied))
+    copies.sort(key=_NAME)
+    twin.vars = dict(copies)
 
 
 def _used(ops: list[Operator]) -> set[Variable]:
@@ -109,19 +113,7 @@ def _copy_variable(v: Variable, block: Block) -> Variable:
         parameter.op = None
         parameter.optimize_attr = dict(v.optimize_attr)
         return parameter
-    variable = Variable(
-        block,
-        v.name,
-        v.spec,
-        stop_gradient=v.stop_gradient,
-        persistable=v.persistable,
-        is_data=v.is_data,
-        kind=v.kind,
-        loc=v.loc,
-    )
-    if hasattr(v, "stopped_at"):
-        variable.stopped_at = v.stopped_at
-    return variable
+    return v.twin(block)
 
 
 def _copy_op(
@@ -131,24 +123,22 @@ def _copy_op(
     copies: dict[Operator, Operator],
     for_test: bool,
 ) -> Operator:
-    def move(operands: Operands) -> Operands:
-        return mapped(operands, twins.__getitem__)
-
-    attrs, outputs = op.attrs, move(op.outputs)
-    if for_test and attrs.get("is_test") is False:
-        attrs = {**attrs, "is_test": True}
-        outputs = tuple(None if s.optional else v for s, v in zip(op.op.outputs, outputs, strict=True))
-    new = Operator(
-        block,
-        op.op,
-        move(op.inputs),
-        outputs,
-        attrs,
-        loc=op.loc,
-        role=op.role,
-        scope=op.scope,
-        origin=copies.get(op.origin) if op.origin is not None else None,
-        repeats=copies.get(op.repeats) if op.repeats is not None else None,
-    )
-    new.role_var = op.role_var
+    new = op.twin(block, _moved_operands(op.inputs, twins), _moved_operands(op.outputs, twins))
+    if for_test and op.attrs.get("is_test") is False:
+        new.attrs = intern_attrs(op.op, {**op.attrs, "is_test": True})
+        new.outputs = tuple(None if s.optional else v for s, v in zip(op.op.outputs, new.outputs, strict=True))
+    if op.origin is not None:
+        new.origin = copies.get(op.origin)
+    if op.repeats is not None:
+        new.repeats = copies.get(op.repeats)
     return new
+
+
+def _moved_operands(operands: Operands, twins: dict[Variable, Variable]) -> Operands:
+    """The copies of the variables in *operands*; most operators have no lists and no empty slots."""
+    if len(operands) == 1 and isinstance(operands[0], Variable):
+        return (twins[operands[0]],)
+    try:
+        return tuple([twins[v] for v in operands])  # type: ignore[index]
+    except KeyError:
+        return mapped(operands, twins.__getitem__)

@@ -20,7 +20,8 @@ class _Default(state.Guarded[Program]):
         self._making = threading.Lock()
 
     def program(self) -> Program:
-        program = self.get()
+        entry = self.own()
+        program = entry.value if entry is not None else self.get()
         if program is None:
             with self._making:
                 program = self._made = self._made or Program()

@@ -26,23 +26,69 @@ Trailing optional slots may be left out altogether; they are then not listed eit
 COMMON = ("op_callstack", "op_device", "op_namescope", "op_role", "op_role_var", "with_quant_attr")
 """Attributes that every operator has, beside its own."""
 
-_interned: dict[Any, Mapping[str, Any]] = {}
+
+class SharedAttrs(dict[str, Any]):
+    """Attributes that equal operators share, with what is worked out once for all of them; never changed.
+
+    Attributes:
+        results: the specs of outputs, by definition (a gradient operator has its forward operator's attributes) and
+            input specs.
+    """
+
+    __slots__ = ("results",)
+
+    def __init__(self, attrs: Mapping[str, Any]) -> None:
+        super().__init__(attrs)
+        self.results: dict[Any, tuple[Any, ...]] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)
+
+
+_interned: dict[Any, SharedAttrs] = {}
+_defaults: dict[OpDef, SharedAttrs] = {}
+"""The attributes of operators that were given none."""
 
 
 def intern_attrs(op: OpDef, attrs: Mapping[str, Any]) -> Mapping[str, Any]:
     """One shared mapping for equal attributes, so that a million operators do not hold a million of them."""
     if op.holds_blocks:
         return attrs  # the shared mappings must not keep programs alive
+    if type(attrs) is SharedAttrs:
+        return attrs
+    while op.forward is not None:
+        op = op.forward
     try:
-        key = (op.type, tuple(map(_typed, attrs.values())))
-        return _interned.setdefault(key, attrs)
+        key = (op, tuple(attrs), tuple(map(_typed, attrs.values())))
+        shared = _interned.get(key)
+        return shared if shared is not None else _interned.setdefault(key, SharedAttrs(attrs))
     except TypeError:
         return attrs
 
 
+def filled_attrs(op: OpDef, attrs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """All attributes of an operator that was given *attrs*, shared with equal ones; errors as ``op.attributes``."""
+    if attrs:
+        return intern_attrs(op, op.attributes(attrs))
+    shared = _defaults.get(op)
+    if shared is None:
+        filled = intern_attrs(op, op.attributes(attrs))
+        if type(filled) is not SharedAttrs:
+            return filled
+        shared = _defaults[op] = filled
+    return shared
+
+
 def _typed(value: Any) -> Any:
-    """*value* in a form in which 1, 1.0 and True differ."""
-    return (type(value), value) if isinstance(value, (bool, int, float)) else value
+    """*value* in a form in which 1, 1.0 and True differ, and 0.0 and -0.0."""
+    kind = type(value)
+    if kind is str:
+        return value
+    if kind is tuple:
+        return tuple(map(_typed, value))
+    if isinstance(value, (bool, int, float)):
+        return kind, value if value else str(value)
+    return value
 
 
 class Operator:
@@ -86,6 +132,22 @@ class Operator:
         self.scope = scope
         self.origin = origin
         self.repeats = repeats
+
+    def twin(self, block: Block, inputs: Operands, outputs: Operands) -> Operator:
+        """The same operator in *block*, between other variables; it belongs to no other operator."""
+        new = Operator.__new__(Operator)  # a program may have a million, and all of it has been checked
+        new.block = block
+        new.op = self.op
+        new.inputs = inputs
+        new.outputs = outputs
+        new.attrs = self.attrs
+        new.loc = self.loc
+        new.role = self.role
+        new.role_var = self.role_var
+        new.scope = self.scope
+        new.origin = None
+        new.repeats = None
+        return new
 
     @property
     def type(self) -> str:
@@ -273,6 +335,8 @@ class Operator:
 
 def mapped(operands: Operands, change: Callable[[Variable], Any]) -> tuple[Any, ...]:
     """What *change* gives for the variables in *operands*, in the same nesting; empty places stay empty."""
+    if len(operands) == 1 and isinstance(operands[0], Variable):
+        return (change(operands[0]),)
     return tuple([change(v) if isinstance(v, Variable) else _mapped_slot(v, change) for v in operands])
 
 

@@ -367,12 +367,11 @@ def complete(program: Program) -> None:
     computed = _computed_first(program.blocks[0])
     for v in program.blocks[0].vars.values():
         v.is_data = v not in computed and not v.persistable and not v.is_parameter and v.kind == DENSE
-    counts = program.names.counts
     for v in program.list_vars():
         for name in (v.name, v.name.rpartition(".")[0]):  # fc_0.tmp_1 was counted under fc_0.tmp and fc
             numbered = _NUMBERED.fullmatch(name)
             if numbered is not None:
-                counts[numbered[1]] = max(counts[numbered[1]], int(numbered[2]) + 1)
+                program.names.raise_to(numbered[1], int(numbered[2]) + 1)
     written = [o.role for block in program.blocks for o in block.ops]
     if any(map(roles.is_backward, written)):
         program._appending_grad_times = max(1, written.count(roles.BACKWARD | roles.LOSS))

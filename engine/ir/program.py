@@ -451,17 +451,25 @@ class Block(BlockValue):
 
     def _append(self, op: Operator) -> Operator:
         """Enter an operator that is known to be right."""
-        self.ops.append(op)
-        for inner in op.sub_blocks:
-            if isinstance(inner, Block) and inner.program is self.program:
-                inner.owner = inner.owner or op
-        for v in op.output_variables():
-            if v.block is self:  # a write from inside a block counts as one of the operator that holds the block
-                if v.op is not None:
-                    self.program.overwritten.add(v)
-                v.op = op
-        self.program.version += 1
+        self._extend((op,))
         return op
+
+    def _extend(self, ops: Sequence[Operator]) -> None:
+        """Enter operators that are known to be right."""
+        self.ops.extend(ops)
+        for op in ops:
+            if op.op.holds_blocks:
+                for inner in op.sub_blocks:
+                    if isinstance(inner, Block) and inner.program is self.program:
+                        inner.owner = inner.owner or op
+            for value in op.outputs:
+                for v in value if isinstance(value, tuple) else (value,):
+                    if v is not None and v.block is self:
+                        # A write from inside a block counts as one of the operator that holds the block.
+                        if v.op is not None:
+                            self.program.overwritten.add(v)
+                        v.op = op
+        self.program.version += 1
 
     def _set_forward_block_idx(self, idx: int) -> None:
         """Make this the block of the gradient of block *idx*."""

@@ -58,7 +58,7 @@ class _JsonWriter:
             "random_seed": program.random_seed,
             "backward_parts": program._appending_grad_times,
             "name_prefix": program.names.prefix,
-            "names": dict(program.names.counts),
+            "names": program.names.every_count(),
             "scopes": [[outer, name, count] for (outer, name), count in program.scope_names.items()],
             "locations": [
                 [[_plain(file), line, _plain(function)] for file, line, function in frames(location)]

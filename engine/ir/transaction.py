@@ -30,7 +30,7 @@ class _Snapshot:
         self.blocks = [(b, list(b.ops), dict(b.vars)) for b in program.blocks]
         self.ops = [(o, o.role, o.role_var, o.inputs, o.attrs) for b in program.blocks for o in b.ops]
         self.variables = [(v, v.op, v.spec, v.stop_gradient) for v in program.list_vars()]
-        self.counts = program.names.copy().counts
+        self.counts = program.names.copy()
         self.scope_names = dict(program.scope_names)
         self.live = dict(program.live)
         self.calls = program._appending_grad_times
@@ -44,7 +44,7 @@ class _Snapshot:
             op.role, op.role_var, op.inputs, op.attrs = role, role_var, inputs, attrs
         for v, writer, spec, stop in self.variables:
             v.op, v.spec, v.stop_gradient = writer, spec, stop
-        program.names.counts = self.counts
+        program.names.become(self.counts)
         program.scope_names = self.scope_names
         program.live = self.live
         program._appending_grad_times = self.calls
@@ -103,8 +103,7 @@ class _Mark:
                 block.backward_block_idx = -1
         journal = self.names.journal
         assert journal is not None
-        for key in journal[self.noted :]:
-            self.names.counts[key] -= 1
+        self.names.take_back(journal[self.noted :])
         del journal[self.noted :]
         program.version += 1
 

@@ -80,6 +80,22 @@ class Variable(AnyTensor):
         self.kind = kind
         self.loc = loc
 
+    def twin(self, block: Block) -> Variable:
+        """The same variable in *block*, written by nobody yet."""
+        new = Variable.__new__(Variable)  # a program may have a million
+        new.block = block
+        new.name = self.name
+        new.spec = self.spec
+        new.op = None
+        _STOP_GRADIENT.__set__(new, self.stop_gradient)
+        new._persistable = self._persistable
+        new.is_data = self.is_data
+        new.kind = self.kind
+        new.loc = self.loc
+        if _noted and hasattr(self, "stopped_at"):
+            new.stopped_at = self.stopped_at
+        return new
+
     @property
     def persistable(self) -> bool:
         return self._persistable
@@ -181,6 +197,8 @@ class Variable(AnyTensor):
 
 
 _STOP_GRADIENT: Any = Variable.__dict__["stop_gradient"]
+_noted = False
+"""Whether somebody has watched, so that variables may say where they were stopped."""
 
 
 def _stop(variable: Variable, value: bool) -> None:
@@ -193,6 +211,8 @@ def _stop(variable: Variable, value: bool) -> None:
 @watch.when_switched
 def _switch() -> None:
     """While somebody watches, the line that sets ``stop_gradient`` is noted; otherwise it is a plain slot."""
+    global _noted
+    _noted = True
     noted = property(_STOP_GRADIENT.__get__, _stop)
     setattr(Variable, "stop_gradient", noted if watch.noting else _STOP_GRADIENT)  # noqa: B010
 
@@ -248,7 +268,8 @@ class Parameter(Variable):
 
 def gradient_variable(block: Block, name: str, v: Variable) -> Variable:
     """A new variable for a gradient of *v*, which the block does not hold yet: an array's is an array."""
-    return Variable(block, name, v.spec, kind=v.kind if v.kind == ARRAY else DENSE)
+    kind = v.kind
+    return Variable(block, name, v.spec) if kind != ARRAY else Variable(block, name, v.spec, kind=ARRAY)
 
 
 class ParameterShapeError(ProgramError, AssertionError):

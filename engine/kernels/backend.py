@@ -257,6 +257,9 @@ class Backend:
     ) -> Kernel:
         """A function of the operands alone: the best kernel there is, with its attributes fixed.
 
+        One kernel serves all operators of a plan that have the same attributes and specs, so it keeps nothing of a
+        call for the next one.
+
         Args:
             wanted: for a gradient operator, which of its outputs to compute.
             specs: what is known about the operands.

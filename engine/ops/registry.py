@@ -63,7 +63,7 @@ def _derived_name(type_: str) -> bool:
 
 def by_type(type_: str) -> OpDef:
     """The operator of that type; raises :class:`OperatorError` when there is none."""
-    op = find(type_)
+    op = _by_type.get(type_) or find(type_)
     if op is None:
         near = did_you_mean(type_, {**FILES, **_by_type})
         raise OperatorError(f'Operator "{type_}" has not been registered.', hint=near)

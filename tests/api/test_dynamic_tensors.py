@@ -171,11 +171,11 @@ def test_the_default_dtype_is_that_of_python_floats() -> None:
 
 def test_no_program_is_touched() -> None:
     before = paddle.static.default_main_program()
-    count, names = len(before.global_block().ops), dict(before.names.counts)
+    count, names = len(before.global_block().ops), before.names.every_count()
     layer = paddle.nn.Linear(2, 3)
     paddle.nn.functional.relu(layer(paddle.ones([1, 2])) * 2 + 1)[0].sum()
     assert paddle.static.default_main_program() is before
-    assert (len(before.global_block().ops), dict(before.names.counts)) == (count, names)
+    assert (len(before.global_block().ops), before.names.every_count()) == (count, names)
 
 
 # -- computing --------------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ def unchanged() -> Iterator[None]:
             block.desc.op_size(),
             program.version,
             program._appending_grad_times,
-            dict(program.names.counts),
+            program.names.every_count(),
         )
 
     before = snapshot()

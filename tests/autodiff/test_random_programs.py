@@ -125,7 +125,7 @@ def test_a_failed_call_leaves_the_program_as_it_was(recipe: list[Step], survived
         net = Net(recipe)
         if before:
             differentiate(net, set())
-        text, version, names = str(net.program), net.program.version, dict(net.program.names.counts)
+        text, version, names = str(net.program), net.program.version, net.program.names.every_count()
         left = [survived]
 
         def refuse(block: Any, context: Any) -> None:
@@ -142,7 +142,7 @@ def test_a_failed_call_leaves_the_program_as_it_was(recipe: list[Step], survived
             with pytest.raises((Refusal, TypeError, AttributeError)):
                 fail()
             assert str(net.program) == text
-            assert (net.program.version, dict(net.program.names.counts)) == (version, names)
+            assert (net.program.version, net.program.names.every_count()) == (version, names)
 
 
 def _always_refuse(block: Any, context: Any) -> None:

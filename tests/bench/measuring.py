@@ -34,6 +34,13 @@ def timed(action: Callable[[], Any]) -> tuple[Any, float]:
     return result, time.perf_counter() - start
 
 
+def consumed(action: Callable[[], Any]) -> tuple[Any, float]:
+    """What *action* gives, and the seconds of CPU time that it takes."""
+    start = time.process_time()
+    result = action()
+    return result, time.process_time() - start
+
+
 def memory() -> float:
     """Bytes that this process holds now (the most that it has held, where the system does not say)."""
     try:

@@ -5,7 +5,8 @@
     python -m tests.bench programs --shapes wide
 
 Two shapes of programs are measured: ``chain`` (each operator reads the one before) and ``wide`` (each reads the same
-variable, and one ``sum`` adds them all up). Every measurement is a fresh process; the columns are
+variable, and one ``sum`` adds them all up). Every measurement is a fresh process, and times are CPU time, which a busy
+machine changes less; the columns are
 
     build      microseconds per forward operator, through the functions that users call
     backward   append_backward, per forward operator
@@ -27,7 +28,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from tests.bench.measuring import child, memory, number, timed
+from tests.bench.measuring import child, consumed, memory, number
 
 COLUMNS = ("build", "backward", "again", "clone", "lower", "bare", "run fwd", "run all", "KB fwd", "KB all")
 GROWTH = 1.5
@@ -80,7 +81,7 @@ def measure(shape: str, size: int) -> dict[str, float]:
         x = paddle.static.data("x", [2, 3], "float64")
         x.stop_gradient = False
         before = memory()
-        start = time.perf_counter()
+        start = time.process_time()
         h = x
         if shape == "chain":
             for _ in range(size):
@@ -88,29 +89,29 @@ def measure(shape: str, size: int) -> dict[str, float]:
         else:
             h = apply("sum", [apply("tanh", x) for _ in range(size - 1)])
         loss = apply("reduce_mean", h, attrs={"reduce_all": True})
-        figures["build"] = (time.perf_counter() - start) / size * 1e6
+        figures["build"] = (time.process_time() - start) / size * 1e6
         figures["KB fwd"] = (memory() - before) / size / 1024
-        pairs, seconds = timed(lambda: paddle.static.append_backward(loss, [x]))
+        pairs, seconds = consumed(lambda: paddle.static.append_backward(loss, [x]))
         figures["backward"] = seconds / size * 1e6
         total = len(main_program.global_block().ops)
         figures["KB all"] = (memory() - before) / total / 1024
-        figures["again"] = timed(lambda: paddle.static.append_backward(loss, [x]))[1] / size * 1e6
+        figures["again"] = consumed(lambda: paddle.static.append_backward(loss, [x]))[1] / size * 1e6
         assert len(main_program.global_block().ops) == total
         fetch = [loss.name, pairs[0][1].name]
-        plan, seconds = timed(lambda: lower(main_program, {"x"}, fetch, backend("numpy")))
+        plan, seconds = consumed(lambda: lower(main_program, {"x"}, fetch, backend("numpy")))
         figures["lower"] = seconds / total * 1e6
         value = np.linspace(-1, 1, 6).reshape(2, 3)
         if shape == "chain":
-            figures["bare"] = min(timed(lambda: bare(np.tanh, value, size))[1] for _ in range(3)) / size * 1e9
+            figures["bare"] = min(consumed(lambda: bare(np.tanh, value, size))[1] for _ in range(3)) / size * 1e9
         figures["run all"] = loop(plan, value)
         figures["run fwd"] = loop(lower(main_program, {"x"}, fetch[:1], backend("numpy")), value)
-        figures["clone"] = timed(main_program.clone)[1] / total * 1e6
+        figures["clone"] = consumed(main_program.clone)[1] / total * 1e6
     return figures
 
 
 def loop(plan: Any, value: Any) -> float:
     """Nanoseconds per instruction of the plan's loop, the best of three."""
-    seconds = min(timed(lambda: plan.run(plan.registers({"x": value}, {})))[1] for _ in range(3))
+    seconds = min(consumed(lambda: plan.run(plan.registers({"x": value}, {})))[1] for _ in range(3))
     return seconds / len(plan.code) * 1e9
 
 

@@ -105,7 +105,7 @@ def test_what_is_refused_changes_nothing(names: Names, at: int) -> None:
 
 
 def _counts(program: Any) -> dict[str, int]:
-    return {k: n for k, n in program.names.counts.items() if n}
+    return {k: n for k, n in program.names.every_count().items() if n}
 
 
 def test_a_body_that_fails_leaves_both_programs_as_they_were(names: Names) -> None:

@@ -168,3 +168,39 @@ class TestFree:
         first, second = plan([y], "free").instructions
         assert first.dead == first.outs
         assert second.dead == ()
+
+
+class TestForms:
+    def test_operators_of_equal_attributes_and_specs_share_a_kernel(self) -> None:
+        x = data("x", 2, 3)
+        ys = [op("scale", x, scale=2.0), op("scale", op("tanh", x), scale=2.0), op("scale", x, scale=3.0)]
+        wide = op("scale", op("concat", [x, x], axis=0), scale=2.0)
+        of = plan([*ys, wide])
+        kernels = [i.kernel for i in of.instructions if i.op is not None and i.op.type == "scale"]
+        assert kernels[0] is kernels[1]
+        assert len({id(kernel) for kernel in kernels}) == 3
+        np.testing.assert_array_equal(results(of)[0][1], 2 * np.tanh(X))
+
+    def test_operators_that_draw_have_a_kernel_each(self) -> None:
+        x = data("x", 2, 3)
+        first, second = (paddle.nn.functional.dropout(x, 0.5) for _ in range(2))
+        of = plan([first, second])
+        kernels = [i.kernel for i in of.instructions if i.op is not None and i.op.type == "dropout"]
+        assert len(kernels) == 2
+        assert kernels[0] is not kernels[1]
+
+    def test_which_gradients_are_wanted_makes_another_kernel(self) -> None:
+        x = data("x", 2, 3)
+        y = data("y", 2, 3)
+        y.stop_gradient = True
+        both, one = op("elementwise_mul", x, op("tanh", x)), op("elementwise_mul", x, y)
+        paddle.static.append_backward(mean(op("sum", [both, one])), [x])
+        gradient_ops = [o for o in main().global_block().ops if o.type == "elementwise_mul_grad"]
+        of = lower(main(), ["x", "y"], [o.output("X@GRAD")[0] for o in gradient_ops], backend("numpy"), ())
+        instructions = {i.op: i for i in of.instructions}
+        assert instructions[gradient_ops[0]].kernel is not instructions[gradient_ops[1]].kernel
+        regs = of.registers({"x": X, "y": 3 * X}, {})
+        of.run(regs)
+        by_op = {o: np.array(regs[r]) for o, r in zip(gradient_ops, of.fetches, strict=True)}
+        values = {o.input("Y")[0]: v for o, v in by_op.items()}
+        np.testing.assert_allclose(values["y"], 3 * X / X.size)

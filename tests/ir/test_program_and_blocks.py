@@ -456,3 +456,39 @@ def test_a_static_variable_has_no_value() -> None:
 
 def test_usage_errors_are_value_errors() -> None:
     assert issubclass(UsageError, ValueError)
+
+
+def test_equal_attributes_are_one_mapping_and_numbers_of_other_types_or_signs_are_not_equal() -> None:
+    x = paddle.static.data("x", [2, 3])
+    home = x.block
+
+    def attrs(scale: object, axes: object = (0,)) -> tuple[object, object]:
+        home.append_op("scale", {"X": x}, {"Out": home.create_var(shape=[2, 3])}, {"scale": scale})
+        home.append_op("reduce_sum", {"X": x}, {"Out": home.create_var(shape=[3])}, {"dim": axes})
+        return home.ops[-2].attrs, home.ops[-1].attrs
+
+    first, second = attrs(0.0), attrs(0.0)
+    assert (first[0], first[1]) == (second[0], second[1])
+    assert first[0] is second[0]
+    assert first[1] is second[1]
+    assert str(attrs(-0.0)[0]["scale"]) == "-0.0"  # type: ignore[index]
+    assert str(attrs(0.0)[0]["scale"]) == "0.0"  # type: ignore[index]
+    assert attrs(0.0, (1,))[1] is not first[1]
+
+
+def test_a_gradient_operator_has_the_attributes_of_its_forward_operator_also_when_the_program_was_read() -> None:
+    x = paddle.static.data("x", [2, 3])
+    x.stop_gradient = False
+    paddle.static.append_backward(paddle.mean(paddle.nn.functional.softmax(x, axis=0)), [x])
+    for program in (x.block.program, Program.parse_from_string(str(x.block.program)), x.block.program.clone()):
+        by_type = {o.type: o for o in program.global_block().ops}
+        assert by_type["softmax"].attrs is by_type["softmax_grad"].attrs
+
+
+def test_shapes_that_were_worked_out_once_are_asked_again_for_other_operands() -> None:
+    x, y, z = (paddle.static.data(n, shape) for n, shape in (("x", [2, 3]), ("y", [2, 3]), ("z", [4, 3])))
+    shapes = [(x, y), (x, y), (z, z), (x, y)]
+    assert [paddle.add(a, b).shape for a, b in shapes] == [(2, 3), (2, 3), (4, 3), (2, 3)]
+    for _ in range(2):
+        with pytest.raises(ShapeError, match="cannot broadcast"):
+            paddle.add(x, z)

@@ -68,7 +68,7 @@ def test_a_trained_program_fits_the_schema_and_comes_back_whole() -> None:
     assert any(o.origin for o in block.ops)
     assert [source.short(o.loc) for o in block.ops] == [source.short(o.loc) for o in ops]
     assert (form.random_seed, form._appending_grad_times) == (7, 1)
-    assert form.names.counts == main.names.counts
+    assert form.names.every_count() == main.names.every_count()
     assert form.scope_names == main.scope_names
     weight = block.var("fc_0.w_0")
     assert weight.optimize_attr == {"learning_rate": 0.5}
