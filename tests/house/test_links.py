@@ -63,7 +63,7 @@ def test_paths_and_modules_that_texts_name_are_there(file: Path) -> None:
     assert not [module for module in modules if importlib.util.find_spec(module) is None]
 
 
-@pytest.mark.parametrize("folder", ["docs", "docs/cookbook", "docs/decisions"])
+@pytest.mark.parametrize("folder", ["docs", "docs/cookbook", "docs/decisions", "docs/reference"])
 def test_an_index_lists_its_folder(folder: str) -> None:
     index = ROOT / folder / "README.md"
     pages = {f.name for f in index.parent.glob("*.md")} - {index.name}
