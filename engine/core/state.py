@@ -321,6 +321,17 @@ class Told:
         finally:
             self._listeners.set(before)
 
+    @contextmanager
+    def unheard(self) -> Iterator[None]:
+        """Tell nobody what happens inside."""
+        before = self._listeners.get()
+        self._listeners.set(())
+        try:
+            with self.watched(lambda *what: None):
+                yield
+        finally:
+            self._listeners.set(before)
+
     def note(self, *what: Any) -> None:
         """Tell whoever watches, then those who listen; what the watcher raises passes."""
         watcher = self._watcher.get()

@@ -73,6 +73,9 @@ class Executor:
         mesh: the devices to spread them over, ``"data=4,model=2"`` or sizes by name of axis; one device if None.
         shards: for patterns of parameters' names, the axis of the mesh (or None) for each dimension.
 
+    Attributes:
+        plan: what its last run carried out; None before the first.
+
     Raises:
         BackendError: there is no such backend, what it needs is not installed, or there are too few devices.
         UsageError: the mesh has other axes (a ValueError).
@@ -95,6 +98,7 @@ class Executor:
             self._device = None
         if mesh is not None:
             self.backend = self.backend.spread(mesh, shards)
+        self.plan: Plan | None = None
         self._closed = False
 
     def close(self) -> None:
@@ -210,7 +214,7 @@ class Executor:
         fed = self._feeds(program, feed)
         names = _fetch_names(fetch_list)
         values = (scope or global_scope()).values.raw
-        plan = self._plan(program, fed, names, chosen)
+        plan = self.plan = self._plan(program, fed, names, chosen)
         for name in plan.loads:
             if name in program.live:
                 v = program.global_block().vars[name]

@@ -1,4 +1,4 @@
-"""A step of six models: gradtool on each backend beside a hand-written ``jax.jit`` of the same computation.
+"""A step of seven models: gradtool on each backend beside a hand-written ``jax.jit`` of the same computation.
 
     python -m tests.bench step                       # all models, NumPy and JAX
     python -m tests.bench step --models mlp,chain --device gpu --runs 50
@@ -75,6 +75,16 @@ class Paddle:
     def entropy(x: Any, y: Any) -> Any:
         return F.cross_entropy(x, paddle.reshape(y, [-1, 1]))
 
+    @staticmethod
+    def rounds(turn: Any, state: list[Any], each: Any) -> list[Any]:
+        steps = each.shape[0]
+
+        def step(i: Any, *state: Any) -> list[Any]:
+            return [i + 1, *turn(paddle.squeeze(paddle.gather(each, i), 0), *state)]
+
+        done: list[Any] = static.nn.while_loop(lambda i, *_: i < steps, step, [paddle.zeros([1], "int64"), *state])
+        return done[1:]
+
 
 class Jax:
     """The same, as one writes them with JAX."""
@@ -121,6 +131,10 @@ class Jax:
     @staticmethod
     def entropy(x: Any, y: Any) -> Any:
         return -jnp.take_along_axis(jax.nn.log_softmax(x), y[:, None], 1).mean()
+
+    @staticmethod
+    def rounds(turn: Any, state: list[Any], each: Any) -> list[Any]:
+        return list(jax.lax.scan(lambda state, x: (tuple(turn(x, *state)), None), tuple(state), each)[0])
 
 
 Loss = Callable[[Any, Arrays, Arrays], Any]
@@ -207,6 +221,26 @@ def lstm(rng: np.random.Generator) -> Made:
     return params, data, loss
 
 
+def loop(rng: np.random.Generator) -> Made:
+    """64 rounds of a recurrent cell in a while loop; ``lax.scan`` where it is written by hand."""
+    rows, steps, inputs, width = 32, 64, 64, 128
+    params = {"wx": weight(rng, inputs, 4 * width), "wh": weight(rng, width, 4 * width)}
+    params |= {"b": np.zeros(4 * width, "float32"), "w": weight(rng, width, 10)}
+    zeros = np.zeros((rows, width), "float32")
+    data = {"x": rng.standard_normal((steps, rows, inputs)).astype("float32"), "y": rng.integers(0, 10, rows)}
+    data |= {"h": zeros, "c": zeros}
+
+    def loss(o: Any, p: Arrays, d: Arrays) -> Any:
+        def turn(x: Any, h: Any, c: Any) -> list[Any]:
+            i, f, u, q = o.split(o.matmul(x, p["wx"]) + o.matmul(h, p["wh"]) + p["b"], 4)
+            c = o.sigmoid(f) * c + o.sigmoid(i) * o.tanh(u)
+            return [o.sigmoid(q) * o.tanh(c), c]
+
+        return o.entropy(o.matmul(o.rounds(turn, [d["h"], d["c"]], d["x"])[0], p["w"]), d["y"])
+
+    return params, data, loss
+
+
 def ctr(rng: np.random.Generator) -> Made:
     """Eight embeddings and two layers."""
     params = {f"e{i}": weight(rng, 5000, 16, scale=0.1) for i in range(8)}
@@ -235,7 +269,7 @@ def chain(rng: np.random.Generator) -> Made:
     return params, data, loss
 
 
-MODELS = {f.__name__: f for f in (mlp, conv, transformer, lstm, ctr, chain)}
+MODELS = {f.__name__: f for f in (mlp, conv, transformer, lstm, loop, ctr, chain)}
 
 
 def of_gradtool(made: Made, name: str, device: str | None, *, stays: bool = False) -> Callable[[], list[Any]]:

@@ -78,6 +78,20 @@ def test_doctor_says_what_is_not_compiled_where_and_why(gradtool: Run, tmp_path:
     assert "masked_select.0 by numpy, split.py:5: the shape of its result depends on values" in done.out, done.err
 
 
+def test_doctor_says_which_operators_in_a_block_are_not_compiled(gradtool: Run, tmp_path: Path) -> None:
+    body = "    paddle.static.Print(h)\n    return [i + 1, paddle.tanh(h)]\n\n\n"
+    rounds = "_, kept = paddle.static.nn.while_loop(lambda i, h: i < 2, step, [paddle.zeros([1], 'int64'), x])\n"
+    text = MODEL.replace("loss =", f"\n\ndef step(i, h):\n{body}{rounds}loss =").replace("fc(x", "fc(kept")
+    (tmp_path / "rounds.py").write_text(text)
+    done = gradtool("doctor", str(tmp_path / "rounds.py"), "--backend", "jax")
+    lines = [" ".join(line.split()) for line in done.out.splitlines()]
+    told = " ".join(lines)
+    assert (
+        "while.0 by numpy, rounds.py:12: in its block print is not compiled: it does something beside computing" in told
+    )
+    assert "print.0 in while.0 by numpy, rounds.py:8: it does something beside computing" in told, done.out
+
+
 def test_dynamic_mode_says_where_it_is_computed(gradtool: Run, tmp_path: Path) -> None:
     (tmp_path / "eager.py").write_text(
         "import paddle\nnet = paddle.nn.Linear(3, 2)\nloss = paddle.tanh(net(paddle.rand([2, 3]))).mean()\n"

@@ -34,11 +34,13 @@ class Split:
         index: of its instruction.
         op: the operator; None for bookkeeping.
         reason: why it is not compiled.
+        inside: the operators in its block that are not compiled either.
     """
 
     index: int
     op: Any
     reason: str
+    inside: tuple[Split, ...] = ()
 
 
 class Compilation:
@@ -117,7 +119,12 @@ class Compilation:
         """What is not compiled, as far as runs have shown."""
         parts = self._parts if self._parts is not None else self._first_parts()
         hosted = (part for part in parts if isinstance(part, HostedPart))
-        return [Split(p.index, self.plan.instructions[p.index].op, p.reason) for p in hosted]
+        return [self._split(p.index, p.reason) for p in hosted]
+
+    def _split(self, index: int, reason: str) -> Split:
+        instruction = self.plan.instructions[index]
+        block = getattr(instruction.kernel, "plan", None)
+        return Split(index, instruction.op, reason, tuple(block.compiled.splits()) if block is not None else ())
 
     def _first_parts(self) -> list[Part]:
         """The parts as far as definitions tell."""

@@ -18,7 +18,7 @@ from ...ops.refusals import collecting
 from . import assumptions
 from .assumptions import Assumed
 from .conditional import Conditional, expect_values, settled
-from .hosted import WANTS_VALUES, NeedsValues
+from .hosted import WANTS_VALUES, NeedsValues, looked_into
 from .mesh import Mesh
 from .packing import Packed
 from .pytrees import Refused, dense
@@ -39,7 +39,12 @@ tracing: ContextVar[bool] = ContextVar("gradtool_jax_tracing", default=False)
 
 
 class Untraceable(Exception):
-    """Tracing has come to an instruction that wants values."""
+    """Tracing has come to an instruction that wants values.
+
+    Attributes:
+        index: of the instruction.
+        error: what it has raised.
+    """
 
     def __init__(self, index: int, error: Exception) -> None:
         super().__init__(index)
@@ -281,7 +286,7 @@ def carried_out(plan: Any, span: range, regs: list[Any], look: Any = None) -> tu
             except WANTS_VALUES as error:
                 raise Untraceable(index, error) from error
             except Untraceable as inner:  # in a block
-                raise Untraceable(index, inner.error) from inner
+                raise Untraceable(index, NeedsValues(inside(instruction.kernel.plan, inner))) from inner
             except Exception as error:
                 raise plan.explained(error, instruction, inputs) from error
         all_refused += [Refused(r.wrong, r.values, r.error, index) for r in refusals]
@@ -293,6 +298,12 @@ def carried_out(plan: Any, span: range, regs: list[Any], look: Any = None) -> tu
         if look is not None:
             seen.append((index, look(instruction, inputs, outputs)))
     return all_refused, all_assumed, seen
+
+
+def inside(plan: Any, stop: Untraceable) -> str:
+    """Why an operator is not compiled in whose block, that of *plan*, tracing has stopped."""
+    op = plan.instructions[stop.index].op
+    return f"in its block {op.type if op is not None else 'something'} is not compiled: {looked_into(stop.error)}"
 
 
 def apart(outputs: Sequence[Any]) -> tuple[Any, ...]:

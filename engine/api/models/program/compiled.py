@@ -1,8 +1,13 @@
-"""What a backend that compiles programs makes of one: which operators it leaves to the reference, where and why."""
+"""What a backend that compiles programs makes of one: which operators it leaves to the reference, where and why.
+
+An operator whose block is not compiled is followed by those in the block that are not.
+"""
 
 from __future__ import annotations
 
-from gradtool.engine.core import source, watch
+from typing import Any
+
+from gradtool.engine.core import source, state, watch
 from gradtool.engine.kernels.choice import current, reference
 
 from ..gradients import GradientTable
@@ -18,15 +23,20 @@ def told(model: ProgramModel, table: GradientTable, feed: str | None) -> list[st
     name = current().name
     if current().eager is None:
         return []
-    with watch.unwatched():
-        feeds.run(model, [model.the_loss, *fetched(model, table)], feed, SILENT)
-    plan = list(model.program.plans.values())[-1]
+    executor, values = feeds.ready(model, feed, SILENT)
+    with watch.unwatched(), state.started.unheard():
+        executor.run(model.program, feed=values, fetch_list=[model.the_loss, *fetched(model, table)])
+    plan: Any = executor.plan
     splits = [s for s in plan.compiled.splits() if s.op is not None]
     if not splits:
         return [f"all {count(len(plan.instructions), 'operator')} by {name}"]
-    named = model.names().operators
     lines = [f"{len(plan.instructions) - len(splits)} of {count(len(plan.instructions), 'operator')} by {name}"]
-    for split in splits:
+    named = model.names().operators
+    todo = [(split, "") for split in reversed(splits)]
+    while todo:
+        split, around = todo.pop()
+        called = named.get(split.op, split.op.type)
         where = source.short(split.op.loc)
-        lines.append(f"{named.get(split.op, split.op.type)} by {reference().name}, {where}: {split.reason}")
+        lines.append(f"{called}{around} by {reference().name}, {where}: {split.reason}")
+        todo += [(s, f" in {called}") for s in reversed(split.inside) if s.op is not None]
     return lines
