@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from gradtool.engine.kernels import threads
 from gradtool.engine.kernels.choice import DEFAULT, DEVICE, PRECISION, SETTING, available, backend, current, using
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -27,13 +28,16 @@ def device_options(command: F) -> F:
 
     @functools.wraps(command)
     def run(*words: Any, **values: Any) -> Any:
-        name, device, precision = values.get("backend"), values.pop("device"), values.pop("precision")
+        name, device, precision, count = (
+            values.get("backend"),
+            *(values.pop(n) for n in ("device", "precision", "threads")),
+        )
         if "against" in values:
             meant = list(_meant(name, values["against"])) if device is not None or precision is not None else []
-            with _settings(meant, device, precision):
+            with _on_threads(count), _settings(meant, device, precision):
                 return command(*words, **values)
         values.pop("backend")
-        with computing(name, device, precision):
+        with computing(name, device, precision, count):
             return command(*words, **values)
 
     options = (
@@ -43,6 +47,11 @@ def device_options(command: F) -> F:
             type=click.Choice(PRECISIONS),
             help="How exactly the backend multiplies matrices of float32.  [default: highest]",
         ),
+        click.option(
+            "--threads",
+            type=click.IntRange(1),
+            help="How many threads compute: 1 is best where other programs are busy.  [default: as many as processors]",
+        ),
     )
     for option in reversed(options):
         run = option(run)
@@ -50,20 +59,30 @@ def device_options(command: F) -> F:
 
 
 @contextlib.contextmanager
-def computing(name: str | None, device: str | None, precision: str | None) -> Iterator[None]:
-    """Compute on the backend of that name inside, there and as exactly as told; what is None stays as it is.
+def computing(name: str | None, device: str | None, precision: str | None, count: int | None = None) -> Iterator[None]:
+    """Compute on the backend of that name inside, there and as exactly as told, on *count* threads.
+
+    What is None stays as it is.
 
     Raises:
         BackendError: there is no such backend or device, or it takes no such setting.
     """
-    if name is None and device is None and precision is None:
+    if name is None and device is None and precision is None and count is None:
         yield
         return
     with contextlib.ExitStack() as stack:
+        stack.enter_context(_on_threads(count))
         if name is not None:
             stack.enter_context(using(name))
         stack.enter_context(_in_environment({SETTING: name, DEVICE: device, PRECISION: precision}))
         stack.enter_context(_settings(list(_meant(name, None)), device, precision))
+        yield
+
+
+@contextlib.contextmanager
+def _on_threads(count: int | None) -> Iterator[None]:
+    """Compute on so many threads inside, and in processes that are started inside; None leaves it as it is."""
+    with _in_environment({} if count is None else threads.environment(count)), threads.limited(count):
         yield
 
 

@@ -37,13 +37,13 @@ class Gate:
         asked: what ``gradtool check`` would be asked here.
         folder: where pytest was called: what paths are relative to.
         place: the configuration file that has models, if one does.
-        computing: the backend, its device and its precision, where these are configured.
+        computing: the backend, its device, its precision and how many threads, where these are configured.
     """
 
     asked: gating.Asked
     folder: str
     place: str
-    computing: tuple[str | None, str | None, str | None] = (None, None, None)
+    computing: tuple[str | None, str | None, str | None, int | None] = (None, None, None, None)
     _reports: dict[int, Report | CommandError] = field(default_factory=dict)
 
     @contextlib.contextmanager
@@ -144,7 +144,7 @@ def _gate(config: Any, folder: str) -> Gate:
                 raise CommandError(f"{what}, and a test compares with it", "say it to gradtool check")
         for name in ("models", "watch", "form", "out", "output", "quiet", "verbose", "ascii_", "show_files"):
             del values[name]
-        on = values.pop("backend"), values.pop("device"), values.pop("precision")
+        on = values.pop("backend"), values.pop("device"), values.pop("precision"), values.pop("threads")
         asked = gating.asked(context, values)
         _, source = configuration.of(context).listed("models")
     except click.BadParameter as error:

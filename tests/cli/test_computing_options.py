@@ -100,3 +100,11 @@ def test_dynamic_mode_says_where_it_is_computed(gradtool: Run, tmp_path: Path) -
     assert "dynamic mode is recorded on numpy" in done.err
     done = gradtool("diff", str(tmp_path / "eager.py"), "--values", "--backend", "numpy", "--against", "jax")
     assert "on jax" in done.out
+
+
+def test_threads_are_limited_while_a_command_runs(gradtool: Run, tmp_path: Path) -> None:
+    text = "import threadpoolctl\nprint([lib['num_threads'] for lib in threadpoolctl.threadpool_info()][:1])\n"
+    (tmp_path / "model.py").write_text(text + MODEL)
+    assert "[1]" in gradtool("backward", str(tmp_path / "model.py"), "--threads", "1").err
+    done = gradtool("backward", str(tmp_path / "model.py"), "--threads", "0")
+    assert "Invalid value for '--threads'" in done.err

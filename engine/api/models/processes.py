@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from gradtool.engine.kernels import threads
+
 if TYPE_CHECKING:
     import subprocess
 
@@ -40,7 +42,7 @@ class Over(Exception):
 
 
 class Process:
-    """A process that answers.
+    """A process that answers, computing on one thread unless ``GRADTOOL_THREADS`` says otherwise: there are several.
 
     Args:
         module: what it runs.
@@ -121,7 +123,7 @@ class Process:
                 self._left(self._process)  # it has ended unasked
             # What a library has set behind Python's back (readline: COLUMNS) is no part of the environment.
             own: dict[str, Any] = {
-                "env": dict(os.environ),
+                "env": {**threads.environment(threads.told() or 1), **os.environ},
                 "start_new_session": os.name == "posix",
                 "cwd": self._folder,
             }

@@ -327,7 +327,7 @@ def _result(instruction: Any, inputs: Sequence[Any]) -> Any:
     if kernel.reason:  # in a block
         raise NeedsValues(kernel.reason)
     if not kernel.op.op.holds_blocks:
-        expect_values(kernel.op.type, inputs)
+        expect_values(kernel.op.op.type, inputs)
     if _is_constant(kernel.op, inputs):
         try:
             return kernel.reference(*inputs)

@@ -6,12 +6,18 @@ import numpy
 
 from ..backend import Backend
 from ..memory import keep_freed_memory
+from ..threads import follow_environment
 from . import gradients, products, reductions, rows, shapes, ufuncs
 
 
 def make() -> Backend:
-    """The backend, with its overrides registered."""
+    """The backend, with its overrides registered.
+
+    Raises:
+        UsageError: the environment asks for what is no number of threads.
+    """
     keep_freed_memory()
+    follow_environment()
     products.register()
     ufuncs.register()
     gradients.register()

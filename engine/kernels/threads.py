@@ -1,0 +1,63 @@
+"""How many threads compute: those of NumPy's matrix products, and of the libraries that backends call.
+
+Several processes that compute at once, and a machine on which others are busy, are slowed down by more threads than
+there are free processors: a product waits until each of its threads has had its turn. Results of products may differ in
+their last digits between numbers of threads, so that number never follows from how busy a machine is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from ..core.errors import UsageError
+
+SETTING = "GRADTOOL_THREADS"
+
+_LIBRARIES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+"""Where libraries that are loaded later, and processes that are started later, read the number from."""
+
+
+def told() -> int | None:
+    """The number of threads that the environment asks for; None where it says nothing.
+
+    Raises:
+        UsageError: it is no number of threads.
+    """
+    text = os.environ.get(SETTING)
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise UsageError(f"{SETTING} is {text!r}, which is no number of threads", hint=f"{SETTING}=1")
+    return int(text)
+
+
+def environment(count: int) -> Mapping[str, str]:
+    """The variables that tell another process to compute on *count* threads."""
+    return dict.fromkeys((SETTING, *_LIBRARIES), str(count))
+
+
+@contextmanager
+def limited(count: int | None) -> Iterator[None]:
+    """Compute on *count* threads inside, in this process; on as many as before if None. JAX has threads of its own."""
+    if count is None:
+        yield
+        return
+    import threadpoolctl
+
+    with threadpoolctl.threadpool_limits(count):
+        yield
+
+
+def follow_environment() -> None:
+    """Compute on as many threads as the environment asks for, from now on.
+
+    Raises:
+        UsageError: it asks for what is no number of threads.
+    """
+    count = told()
+    if count is not None:
+        import threadpoolctl
+
+        threadpoolctl.threadpool_limits(count)
