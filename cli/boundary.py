@@ -34,14 +34,14 @@ def run(command: Callable[[], Any], arguments: Sequence[str]) -> int:
         if error.ctx is None or type(error).__name__ == "NoArgsIsHelpError":
             _write(error.format_message())
             return error.exit_code
-        said, code = told(error, arguments)
+        said, code = told(error, arguments, explained=True)
     except (errors.StdoutError, errors.ReaderGone) as error:
         _forget_stdout()
         if isinstance(error, errors.ReaderGone):
             return errors.PIPE_CLOSED  # whoever read the output has seen enough
-        said, code = told(error, arguments)
+        said, code = told(error, arguments, explained=True)
     except (Exception, KeyboardInterrupt, Terminated) as error:
-        said, code = told(error, arguments)
+        said, code = told(error, arguments, explained=True)
     say(said)
     return code
 
@@ -67,10 +67,28 @@ def _terminated() -> Iterator[None]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def told(error: BaseException, arguments: Sequence[str]) -> tuple[list[str], int]:
-    """What is said about *error*, line by line as a terminal gets it, and the exit code that it stands for."""
+def told(error: BaseException, arguments: Sequence[str], explained: bool = False) -> tuple[list[str], int]:
+    """What is said about *error*, line by line as a terminal gets it, and the exit code that it stands for.
+
+    Args:
+        explained: end with the code of the error, and the command that explains it.
+    """
     lines, code = _told(error, arguments)
-    return [legible(line) for line in lines], code
+    page = code_of(error) if explained else ""
+    return [*map(legible, lines), *([f"  code  {page}: gradtool explain {page}"] if page else [])], code
+
+
+def code_of(error: BaseException) -> str:
+    """What ``gradtool explain`` knows the kind of *error* by; nothing where somebody ended the command."""
+    if isinstance(error, CommandError):
+        return error.code
+    if isinstance(error, (click.Abort, KeyboardInterrupt, Terminated)):
+        return ""
+    if isinstance(error, click.ClickException):
+        return errors.COMMAND_LINE
+    from gradtool.engine.core.errors import GradtoolError
+
+    return error.code if isinstance(error, GradtoolError) else errors.BUG_CODE
 
 
 def _told(error: BaseException, arguments: Sequence[str]) -> tuple[list[str], int]:

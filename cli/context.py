@@ -248,7 +248,7 @@ class Output:
         """The model raised, which decides the exit code, and an answer follows."""
         from .boundary import say, told
 
-        lines, code = told(error, ())
+        lines, code = told(error, (), explained=True)
         context = click.get_current_context(silent=True)
         if context is not None:
             context.meta[RAISED] = code

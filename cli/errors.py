@@ -19,6 +19,12 @@ from __future__ import annotations
 
 from gradtool.models.errors import CommandError
 
+COMMAND_LINE = "GT-E001"
+"""The code of what click refuses: an option, an argument or its value."""
+
+BUG_CODE = "GT-E901"
+"""The code of whatever nobody expected."""
+
 CLEAN = 0
 FAILED = 1
 USAGE = 2
@@ -36,3 +42,11 @@ class ReaderGone(Exception):
 
 class StdoutError(CommandError):
     """The result cannot be written to stdout."""
+
+    code = "GT-E030"
+
+
+class UnwrittenFile(CommandError):
+    """A file or a folder of the result cannot be written."""
+
+    code = "GT-E031"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from gradtool.models.errors import CommandError
+from .errors import UnwrittenFile
 
 Content = str | bytes
 
 
 def write_all(contents: Mapping[str, Content]) -> None:
-    """Write every file, or none; raises :class:`CommandError` when that cannot be done."""
+    """Write every file, or none; raises :class:`UnwrittenFile` when that cannot be done."""
     if not contents:
         return
     from gradtool.engine.files.writing import write_files
@@ -19,7 +19,7 @@ def write_all(contents: Mapping[str, Content]) -> None:
     try:
         write_files({path: encoded(content) for path, content in contents.items()})
     except OSError as error:
-        raise CommandError(f"cannot write {error.filename}: {error.strerror or error}") from None
+        raise UnwrittenFile(f"cannot write {error.filename}: {error.strerror or error}") from None
 
 
 def encoded(content: Content) -> bytes:
@@ -28,12 +28,12 @@ def encoded(content: Content) -> bytes:
 
 
 def make_folder(path: str) -> None:
-    """Create a folder with its parents; raises :class:`CommandError` when that cannot be done."""
+    """Create a folder with its parents; raises :class:`UnwrittenFile` when that cannot be done."""
     if not path:
-        raise CommandError("the name of the folder is empty", "'.' is the current folder")
+        raise UnwrittenFile("the name of the folder is empty", "'.' is the current folder")
     try:
         os.makedirs(path, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
-        raise CommandError(f"cannot write to folder {path}: there is a file of that name") from None
+        raise UnwrittenFile(f"cannot write to folder {path}: there is a file of that name") from None
     except OSError as error:
-        raise CommandError(f"cannot write to folder {path}: {error.strerror or error}") from None
+        raise UnwrittenFile(f"cannot write to folder {path}: {error.strerror or error}") from None

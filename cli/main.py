@@ -30,6 +30,9 @@ RAISED = "gradtool.raised"
 _OF_MODELS = "doctor"
 """The command that a model alone asks."""
 
+_GUIDE = "help"
+"""The command that nothing at all asks."""
+
 _OF_THE_GROUP = ("-h", "--help", "--version")
 """Options that stand without a command."""
 
@@ -75,7 +78,7 @@ class Commands(click.Group):
         with streams.written():
             _check(args)
             end = args.index("--") if "--" in args else len(args)
-            context = super().make_context(info_name, _with_command(args[:end]), *rest, **more)
+            context = super().make_context(info_name, _with_command(args[:end]) if args else [_GUIDE], *rest, **more)
             context.meta[SCRIPT] = tuple(args[end + 1 :])
             context.meta[WORDS] = tuple(args)
             return context
@@ -157,6 +160,7 @@ def cli() -> None:
     MODEL is a Python file (model.py, model.py:build), a module's function (pkg.mod:build), a notebook, or - for stdin.
     Words after -- are the arguments of a script: gradtool why train.py -- --lr 3.
     A MODEL without a command is asked for everything that is quickly said: gradtool train.py.
+    Which command answers a symptom: gradtool help gradient is none.
     """
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from gradtool.engine.core.errors import FileFormatError
-from gradtool.models.errors import CommandError
+from gradtool.models.errors import CommandError, Unreadable
 from gradtool.viz.debugger.notebook import Notebook
 from gradtool.viz.debugger.saved.comparison import check as replayed
 from gradtool.viz.debugger.saved.expressions import of_cells, of_stops
@@ -31,7 +31,7 @@ def read(file: str, out: Output, trust: bool, check: bool, ask: bool) -> Saved:
     try:
         data = Path(file).read_bytes()
     except OSError as error:
-        raise CommandError(f"cannot read {file}: {error.strerror or error}") from None
+        raise Unreadable(f"cannot read {file}: {error.strerror or error}") from None
     try:
         saved = load(data, file, trust=trust)
         expressions = of_cells(saved.book) if check else of_stops(saved.book)

@@ -28,9 +28,13 @@ other way ends a layout that takes too long."""
 class GraphvizError(BackendError):
     """Graphviz is missing, failed, or took too long."""
 
+    code = "GT-E310"
+
 
 class GraphvizTimeout(GraphvizError):
     """Graphviz did not finish within its time."""
+
+    code = "GT-E311"
 
 
 def draw(text: str, form: str, *, program: str = "neato", seconds: float | None = None) -> bytes:

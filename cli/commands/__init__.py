@@ -17,7 +17,8 @@ from .. import configuration
 _FOLDER = os.path.dirname(__file__)
 _FIRST = (
     *("backward", "gradients", "program", "graph", "dump", "why", "where", "nan", "stats", "saved", "profile"),
-    *("gradcheck", "flow", "diff", "sweep", "check", "rules", "rule", "debug", "report", "ops", "config", "doctor"),
+    *("gradcheck", "flow", "diff", "sweep", "check", "rules", "rule", "explain", "debug", "report", "ops"),
+    *("config", "doctor", "help"),
 )
 """The order in which they are listed; others follow by name."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gradtool.models import sessions
-from gradtool.models.errors import CommandError
+from gradtool.models.errors import CommandError, Unreadable
 
 from ..computing import computing_options
 from ..context import Output, backward_options, loading_options
@@ -176,6 +176,6 @@ def _read(file: str) -> str:
     try:
         return Path(file).read_text(encoding="utf-8")
     except OSError as error:
-        raise CommandError(f"cannot read {file}: {error.strerror or error}") from None
+        raise Unreadable(f"cannot read {file}: {error.strerror or error}") from None
     except UnicodeDecodeError:
-        raise CommandError(f"{file} is no text in UTF-8") from None
+        raise Unreadable(f"{file} is no text in UTF-8") from None

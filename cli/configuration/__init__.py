@@ -123,9 +123,9 @@ def _paths(command: click.Command, words: Sequence[str]) -> list[str]:
         except OSError:  # the folder has been deleted, or a file in it is not ours to read
             return []
     if not os.path.isfile(given):
-        from gradtool.models.errors import CommandError
+        from gradtool.models.errors import ConfigurationError
 
-        raise CommandError(f"--config: no such file: {given}")
+        raise ConfigurationError(f"--config: no such file: {given}")
     return [given]
 
 
@@ -149,9 +149,9 @@ def explained(error: click.BadParameter) -> Exception:
         return error
     source = context.get_parameter_source(option.name)
     if source is click.core.ParameterSource.DEFAULT_MAP and option.name in context.meta.get(PLACES, {}):
-        from gradtool.models.errors import CommandError
+        from gradtool.models.errors import ConfigurationError
 
-        return CommandError(f"{context.meta[PLACES][option.name]}: {error.message}")
+        return ConfigurationError(f"{context.meta[PLACES][option.name]}: {error.message}")
     if source is click.core.ParameterSource.ENVIRONMENT:
         names = [option.envvar] if isinstance(option.envvar, str) else [*(option.envvar or ())]
         said = next((n for n in names if os.environ.get(n)), "the environment")

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradtool.models.errors import CommandError
+from gradtool.models.errors import ConfigurationError
 
 from . import PROJECT
 from .nodes import Path
@@ -65,16 +65,18 @@ def read(path: str) -> Source | None:
             text = file.read().decode("utf-8")
         values: Any = tomllib.loads(text)
     except OSError as error:
-        raise CommandError(f"cannot read {path}: {error.strerror}") from None
+        raise ConfigurationError(f"cannot read {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise CommandError(f"{os.path.basename(path)} is not TOML: {str(error) or 'it is nested too deeply'}") from None
+        raise ConfigurationError(
+            f"{os.path.basename(path)} is not TOML: {str(error) or 'it is nested too deeply'}"
+        ) from None
     inside = INSIDE.get(os.path.basename(path), ())
     for key in inside:
         values = values.get(key) if isinstance(values, dict) else None
     if values is None:
         return None
     if not isinstance(values, dict):
-        raise CommandError(f"{os.path.basename(path)}: {'.'.join(inside)}: expected a table")
+        raise ConfigurationError(f"{os.path.basename(path)}: {'.'.join(inside)}: expected a table")
     return Source(os.path.abspath(path), values, text, inside)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from gradtool.models.errors import CommandError
+from gradtool.models.errors import ConfigurationError
 
 from .. import commands
 from . import files, gate, options
@@ -119,7 +119,7 @@ def _resolved(value: Any, setting: Setting, source: Source, path: Path) -> Any:
         return value
     whole = os.path.normpath(os.path.join(source.folder, file))
     if not setting.is_read and os.path.relpath(whole, source.folder).split(os.sep)[0] == os.pardir:
-        raise CommandError(
+        raise ConfigurationError(
             f"{source.place(path)}: {path[-1]}: {file} lies outside the folder of {os.path.basename(source.path)}",
             "say it on the command line: a file in a folder decides about that folder alone",
         )
@@ -143,7 +143,7 @@ def read(paths: Sequence[str]) -> Settings:
     if problems:
         lines = [f"{s.place(p.path)}: {_key(p.path)}{p.message}" for s, p in problems]
         more = "".join(f"\n  {line}" for line in lines[1:10])
-        raise CommandError(f"{lines[0]}{more}", "gradtool config --schema says what can stand there")
+        raise ConfigurationError(f"{lines[0]}{more}", "gradtool config --schema says what can stand there")
     return Settings(sources)
 
 

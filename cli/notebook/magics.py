@@ -108,7 +108,7 @@ class Extension:
                 except Failed:
                     raise
                 except (Exception, click.Abort) as error:
-                    lines, code = told(error, line.split())
+                    lines, code = told(error, line.split(), explained=True)
                     raise Refused(lines, code) from None
 
         magic.__name__ = magic.__qualname__ = name

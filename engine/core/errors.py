@@ -35,10 +35,12 @@ class GradtoolError(Exception):
         hint: what to do about it.
 
     Attributes:
+        code: what ``gradtool explain`` knows the kind of error by; every class has one, most that of their base.
         in_paddle: the words of Paddle's message that existing code looks for; they end ``str(error)``, and
             :func:`said` leaves them out.
     """
 
+    code: str = ""
     in_paddle: str = ""
 
     def __init__(
@@ -79,16 +81,20 @@ class GradtoolError(Exception):
 class ProgramError(GradtoolError):
     """A program cannot be built this way."""
 
+    code = "GT-E101"
+
 
 class ShapeError(ProgramError, ValueError):
     """Shapes do not fit each other or the operator."""
 
+    code = "GT-E102"
     in_paddle = "(InvalidArgument)"
 
 
 class AxisError(ShapeError, IndexError):
     """A dimension that a tensor does not have (Paddle raises ValueError or IndexError, by operator)."""
 
+    code = "GT-E103"
     in_paddle = "(InvalidArgument) (OutOfRange)"
 
 
@@ -98,97 +104,137 @@ class DtypeError(ProgramError, TypeError, RuntimeError, ValueError):
     Paddle raises TypeError or ValueError, by where it notices, and RuntimeError where no kernel is registered for it.
     """
 
+    code = "GT-E104"
     in_paddle = "(InvalidArgument)"
 
 
 class NameClash(ProgramError, ValueError):
     """A name is taken by something different."""
 
+    code = "GT-E105"
+
 
 class OperatorError(ProgramError, ValueError):
     """An operator was given inputs, outputs or attributes that do not fit its definition."""
+
+    code = "GT-E106"
 
 
 class NotFound(ProgramError, KeyError):
     """A name that does not exist; the hint names near matches."""
 
+    code = "GT-E107"
+
 
 class VariableNotFound(NotFound, ValueError):
     """A variable that does not exist in a block (Paddle raises ValueError)."""
+
+    code = "GT-E108"
 
 
 class SlotNotFound(NotFound, RuntimeError):
     """A slot or attribute that an operator does not have (Paddle raises RuntimeError)."""
 
+    code = "GT-E109"
+
 
 class GradientError(GradtoolError):
     """A gradient cannot be computed."""
+
+    code = "GT-E201"
 
 
 class LossTypeError(GradientError, AssertionError, TypeError):
     """The loss is no Variable: documented as AssertionError, raised by Paddle as TypeError; this is both."""
 
+    code = "GT-E202"
+
 
 class LossError(GradientError, ValueError):
     """The loss cannot be differentiated: it has several elements, or nothing computes it."""
+
+    code = "GT-E203"
 
 
 class NoGradientRule(GradientError, RuntimeError):
     """An operator on the path from the parameters to the loss has no gradient."""
 
+    code = "GT-E204"
+
 
 class ExecutionError(GradtoolError, RuntimeError):
     """A program cannot be run."""
+
+    code = "GT-E301"
 
 
 class FeedError(ExecutionError, ValueError):
     """A fed value is missing or does not fit the declaration."""
 
+    code = "GT-E302"
+
 
 class FetchError(ExecutionError):
     """Something asked for cannot be fetched."""
+
+    code = "GT-E303"
 
 
 class UninitializedError(ExecutionError):
     """A persistable variable has no value yet."""
 
+    code = "GT-E304"
+
 
 class KernelError(ExecutionError, ValueError):
     """An operator failed while it ran."""
 
+    code = "GT-E305"
     in_paddle = "(InvalidArgument)"
 
 
 class LabelError(KernelError, IndexError):
     """An index or label outside its range (Paddle raises IndexError)."""
 
+    code = "GT-E306"
     in_paddle = "(OutOfRange) (InvalidArgument)"  # one or the other, by operator
 
 
 class BackendError(GradtoolError):
     """A backend that is unknown or not installed."""
 
+    code = "GT-E307"
+
 
 class UsageError(GradtoolError, ValueError):
     """A function was called with arguments it does not take."""
+
+    code = "GT-E401"
 
 
 class ArgumentTypeError(UsageError, TypeError):
     """An argument of a wrong Python type."""
 
+    code = "GT-E402"
     in_paddle = "(InvalidArgument) (InvalidType)"  # one or the other, by function
 
 
 class ModeError(UsageError, AssertionError):
     """A function of the other mode (static or dynamic) was called (Paddle raises AssertionError)."""
 
+    code = "GT-E403"
+
 
 class NotImplementedHere(UsageError, AttributeError):
     """A name of Paddle's that gradtool does not have; says so and names what is near."""
 
+    code = "GT-E404"
+
 
 class FileMissing(UsageError, FileNotFoundError):
     """A file to load does not exist."""
+
+    code = "GT-E501"
 
 
 class FileFormatError(GradtoolError, ValueError):
@@ -200,6 +246,8 @@ class FileFormatError(GradtoolError, ValueError):
         came: what stands there.
         hint: what to do about it.
     """
+
+    code = "GT-E502"
 
     def __init__(self, file: str, expected: str, came: str, *, hint: str | None = None) -> None:
         super().__init__(f"{file}: expected {expected}, but {came}.", hint=hint)
@@ -244,6 +292,8 @@ def describe(error: GradtoolError, *, op: str | None = None, made: str | None = 
 class UnsupportedError(UsageError):
     """Something that Paddle has and this version of gradtool does not; says so instead of doing something else."""
 
+    code = "GT-E405"
+
 
 class ElementTypeError(ArgumentTypeError, AttributeError):
     """An element of a list argument of a wrong type (Paddle raises AttributeError)."""
@@ -251,6 +301,8 @@ class ElementTypeError(ArgumentTypeError, AttributeError):
 
 class EmptyArgumentError(UsageError, IndexError):
     """An empty list where at least one element is needed (Paddle raises IndexError)."""
+
+    code = "GT-E406"
 
 
 class UnusedCheckpointWarning(UserWarning):
@@ -263,3 +315,5 @@ class UnknownNameWarning(UserWarning):
 
 class FixedError(GradtoolError):
     """A value depends on an edit, but the operator that makes it cannot run again."""
+
+    code = "GT-E603"

@@ -35,6 +35,7 @@ class DuplicateError(UsageError, RuntimeError):
 class UnusedInputError(GradientError, ValueError):
     """An input of ``grad`` on which the outputs do not depend (Paddle raises ValueError)."""
 
+    code = "GT-E209"
     in_paddle = "(InvalidArgument) Please check the input tensor or set allow_unused=True to get None result."
 
 

@@ -29,12 +29,14 @@ class MissingMethodError(UsageError, NotImplementedError):
 class MissingBackwardError(MissingMethodError, OSError):
     """A PyLayer without ``backward`` through which a gradient is to flow (Paddle raises OSError)."""
 
+    code = "GT-E212"
     in_paddle = "(External) NotImplementedError: You must implement the backward function for PyLayer."
 
 
 class LayerGradientError(GradientError, ValueError):
     """What ``PyLayer.backward`` returned does not fit the inputs of ``forward`` (Paddle raises ValueError)."""
 
+    code = "GT-E211"
     in_paddle = "(InvalidArgument)"
 
 

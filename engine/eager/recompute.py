@@ -27,6 +27,8 @@ from .tensor import Tensor, Version
 class RecomputeError(GradientError, RuntimeError):
     """A function that did not compute the same when it ran again (also a RuntimeError)."""
 
+    code = "GT-E210"
+
 
 def recompute(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call ``function(*args, **kwargs)`` without keeping what its operators retain for backward.

@@ -63,6 +63,7 @@ class FreedGraphError(GradientError, SystemError, RuntimeError):
         freed: where the pass was started that freed them.
     """
 
+    code = "GT-E205"
     in_paddle = "(Fatal) Please set retain_graph=True in the first backward/grad call."
     reader: Location = source.NOWHERE
     freed: Location = source.NOWHERE
@@ -83,6 +84,7 @@ class InplaceError(GradientError, RuntimeError):
         writer: what overwrote it.
     """
 
+    code = "GT-E206"
     reader: Location = source.NOWHERE
     written: Location = source.NOWHERE
     writer = ""

@@ -50,6 +50,7 @@ def fresh_names() -> Iterator[None]:
 class LeafError(UsageError):
     """An in-place edit of a leaf that needs a gradient (a ValueError, as in Paddle)."""
 
+    code = "GT-E207"
     in_paddle = "(InvalidArgument) Leaf Var that doesn't stop gradient can't use inplace strategy."
 
 
@@ -61,6 +62,8 @@ class OtherShape(ShapeError, AssertionError):
 
 class NoHookError(GradientError, RuntimeError):
     """A hook on a tensor that gets no gradient (Paddle raises RuntimeError)."""
+
+    code = "GT-E208"
 
 
 class Version:

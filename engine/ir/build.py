@@ -133,6 +133,8 @@ def _refuse_foreign(variable: Variable, op: OpDef) -> NoReturn:
 class ForeignVariable(ProgramError, ValueError):
     """A variable of one program used in another."""
 
+    code = "GT-E112"
+
 
 def checked_op(
     block: Block,

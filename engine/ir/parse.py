@@ -30,6 +30,8 @@ from .verify import verify_read
 class ProgramTextError(ProgramError, ValueError):
     """A text that is no program; the message begins with the line."""
 
+    code = "GT-E111"
+
 
 def parse_program(text: str) -> Program:
     """The program that prints as *text*.

@@ -39,6 +39,8 @@ class BrokenProgram(ProgramError):
         broken: the name of the invariant that does not hold.
     """
 
+    code = "GT-E110"
+
     def __init__(self, message: str, broken: str, **facts: Any) -> None:
         super().__init__(message, **facts)
         self.broken = broken

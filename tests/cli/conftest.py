@@ -14,7 +14,15 @@ from gradtool.cli.main import main
 
 Write = Callable[[str], str]
 
-WITHOUT_A_MODEL = {"ops": [], "doctor": [], "config": [], "rules": [], "rule": ["GT103"]}
+WITHOUT_A_MODEL = {
+    "ops": [],
+    "doctor": [],
+    "config": [],
+    "rules": [],
+    "rule": ["GT103"],
+    "explain": ["GT103"],
+    "help": ["nan"],
+}
 """Commands that are asked about no file, and what they are asked about."""
 
 

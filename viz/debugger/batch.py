@@ -16,6 +16,8 @@ CLEAN, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
 class ScriptError(GradtoolError):
     """A line of a script cannot be carried out; the message begins with its place."""
 
+    code = "GT-E602"
+
 
 def lines(text: str) -> Iterator[tuple[int, str]]:
     """The lines of a script that say something, with their numbers from 1.

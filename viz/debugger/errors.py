@@ -11,6 +11,8 @@ from gradtool.engine.core.near_names import near, shortened
 class VerbError(GradtoolError):
     """A verb cannot do what was asked; the session is as it was."""
 
+    code = "GT-E601"
+
 
 class NotTrusted(BaseException):
     """What stands in a saved session was not evaluated, because nobody has said that the file is trusted.

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from gradtool.engine.answers.over_time.history import TrainingStep
-from gradtool.models.errors import CommandError
+from gradtool.models.errors import PackageNeeded
 from gradtool.models.questions.over_time import Training
 
 NAME: Final = "events.out.tfevents.0.gradtool"
@@ -31,7 +31,7 @@ def event_file(answer: Training) -> bytes:
         from tensorboardX.proto.summary_pb2 import Summary
         from tensorboardX.record_writer import RecordWriter
     except ImportError:
-        raise CommandError("event files need tensorboardX", "pip install 'gradtool[tensorboard]'") from None
+        raise PackageNeeded("event files need tensorboardX", "pip install 'gradtool[tensorboard]'") from None
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, NAME)
         writer = RecordWriter(path)

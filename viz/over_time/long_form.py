@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gradtool.engine.answers.over_time.history import Point, TrainingStep
-from gradtool.models.errors import CommandError
+from gradtool.models.errors import PackageNeeded
 from gradtool.models.questions.over_time import Row, Training
 
 COLUMNS: Final = {
@@ -66,7 +66,7 @@ def to_parquet(answer: Training) -> bytes:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise CommandError("Parquet needs pyarrow", "pip install 'gradtool[parquet]', or write .csv") from None
+        raise PackageNeeded("Parquet needs pyarrow", "pip install 'gradtool[parquet]', or write .csv") from None
     kinds = {int: pyarrow.int64(), float: pyarrow.float64(), str: pyarrow.string()}
     columns = zip(*rows(answer), strict=True)
     fields = [(name, kinds[kind]) for name, kind in COLUMNS.items()]

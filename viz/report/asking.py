@@ -23,7 +23,7 @@ from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
 from gradtool.engine.files.writing import write_files
 from gradtool.engine.ir.variable import Variable
 from gradtool.models import sessions
-from gradtool.models.errors import CommandError, asked_in_python
+from gradtool.models.errors import CommandError, Unreadable, asked_in_python
 from gradtool.models.held import WORDS, around
 from gradtool.models.loader import Request
 from gradtool.models.notes import SILENT, Notes
@@ -132,9 +132,9 @@ def _kept(file: str) -> saved_session.Kept:
     try:
         text = Path(file).read_text(encoding="utf-8")
     except OSError as error:
-        raise CommandError(f"cannot read {file}: {error.strerror or error}") from None
+        raise Unreadable(f"cannot read {file}: {error.strerror or error}") from None
     except UnicodeDecodeError:
-        raise CommandError(f"{file} is no saved session: it is not UTF-8") from None
+        raise Unreadable(f"{file} is no saved session: it is not UTF-8") from None
     return saved_session.from_jsonl(text, file)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Final
 
-from gradtool.models.errors import CommandError
+from gradtool.models.errors import PackageNeeded
 from gradtool.models.sweeps.journal import line
 from gradtool.models.sweeps.sweep import Swept
 
@@ -33,4 +33,4 @@ FORMS: Final[dict[str, Callable[[Swept], str | bytes]]] = {
 def must_be_there(form: str) -> None:
     """Raise :class:`CommandError` where a library that a form needs is not installed."""
     if form == ".parquet" and find_spec("pyarrow") is None:
-        raise CommandError("Parquet needs pyarrow", "pip install 'gradtool[parquet]', or write .csv")
+        raise PackageNeeded("Parquet needs pyarrow", "pip install 'gradtool[parquet]', or write .csv")

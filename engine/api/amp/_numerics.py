@@ -23,6 +23,8 @@ from gradtool.nn import Layer
 class NumericsError(GradtoolError, RuntimeError):
     """NaN or infinity, where that is to end the run (Paddle raises RuntimeError)."""
 
+    code = "GT-E308"
+
 
 class StepError(UsageError, AssertionError):
     """Steps that are no interval (Paddle raises AssertionError)."""

@@ -12,7 +12,12 @@ class CommandError(Exception):
     Args:
         message: one sentence.
         hint: what to do about it.
+
+    Attributes:
+        code: what ``gradtool explain`` knows the kind of error by.
     """
+
+    code = "GT-E010"
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
@@ -22,6 +27,54 @@ class CommandError(Exception):
     def lines(self) -> list[str]:
         """The message, and below it what helps."""
         return [self.message, *([f"  hint  {self.hint}"] if self.hint else [])]
+
+
+class UnknownName(CommandError):
+    """A command, parameter, operator, rule, … that does not exist; the hint names the closest ones."""
+
+    code = "GT-E011"
+
+
+class MissingModel(CommandError):
+    """The file or module that is to be the model is not there, or cannot be read."""
+
+    code = "GT-E012"
+
+
+class NoLoss(CommandError):
+    """The model leaves nothing that could be differentiated."""
+
+    code = "GT-E013"
+
+
+class SeveralLosses(CommandError):
+    """The model leaves several things that could be the loss."""
+
+    code = "GT-E014"
+
+
+class RefusedByModel(CommandError):
+    """A kind of model cannot be asked this: a program, a tape, a recorded run."""
+
+    code = "GT-E015"
+
+
+class PackageNeeded(CommandError):
+    """What was asked for needs a package or a program that is not installed."""
+
+    code = "GT-E016"
+
+
+class ConfigurationError(CommandError):
+    """A file of settings cannot be read, or says what no option takes."""
+
+    code = "GT-E017"
+
+
+class Unreadable(CommandError):
+    """A file beside the model cannot be read: of arrays, selectors, verbs, a saved session."""
+
+    code = "GT-E018"
 
 
 class Terminated(BaseException):
@@ -35,6 +88,8 @@ class ModelError(CommandError):
         frames: the user's part of the traceback, outermost first.
     """
 
+    code = "GT-E020"
+
     def __init__(self, message: str, frames: Iterable[str] = (), hint: str | None = None) -> None:
         super().__init__(message, hint)
         self.frames = list(frames)
@@ -43,12 +98,20 @@ class ModelError(CommandError):
         return [self.message, *(f"  {line}" for line in self.frames), *super().lines()[1:]]
 
 
+class NotPython(ModelError):
+    """The model's file is no Python."""
+
+    code = "GT-E021"
+
+
 class ScriptExit(ModelError):
     """The user's code called ``sys.exit``.
 
     Args:
         succeeded: whether it says that all went well.
     """
+
+    code = "GT-E022"
 
     def __init__(
         self, message: str, frames: Iterable[str] = (), hint: str | None = None, *, succeeded: bool = False
@@ -62,7 +125,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> CommandError:
     from gradtool.engine.core.near_names import near, shortened
 
     close = ", ".join(map(shortened, near(name, known, likeness=0.0)))
-    return CommandError(f"unknown {what} {shortened(name)!r}", f"closest: {close}" if close else None)
+    return UnknownName(f"unknown {what} {shortened(name)!r}", f"closest: {close}" if close else None)
 
 
 @contextmanager

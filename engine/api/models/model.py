@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from gradtool.engine.core.source import file_named
 
 from . import loader, users_code
-from .errors import CommandError, asked_in_python
+from .errors import CommandError, RefusedByModel, asked_in_python
 from .loader import Loaded, Request
 from .notes import SILENT, Notes
 
@@ -331,7 +331,7 @@ class Model(ABC):
         if refusal is None:
             return None
         what = feature.rpartition(" ")[2]
-        return CommandError(refusal.text.format(what=what, name=name), refusal.hint)
+        return RefusedByModel(refusal.text.format(what=what, name=name), refusal.hint)
 
     def refuses(self, feature: str) -> bool:
         """Whether this kind of model cannot do *feature*."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .errors import CommandError
+from .errors import CommandError, PackageNeeded
 from .targets import exists
 
 
@@ -64,4 +64,4 @@ def _output(folder: str, *words: str) -> bytes:
     try:
         return subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True).stdout
     except FileNotFoundError:
-        raise CommandError("a revision needs git, and there is no git on the PATH") from None
+        raise PackageNeeded("a revision needs git, and there is no git on the PATH") from None

@@ -24,7 +24,7 @@ from typing import Generic, Protocol, TypeVar
 
 from gradtool.engine.core import source
 
-from .errors import CommandError, unknown
+from .errors import CommandError, Unreadable, unknown
 from .notes import Notes
 
 _OF_PARAMETERS = ("--params", "--no-grad")
@@ -87,7 +87,7 @@ class Selection(ABC, Generic[T]):
             try:
                 lines = Path(text[1:]).read_text(encoding="utf-8").splitlines()
             except (OSError, UnicodeDecodeError) as error:
-                raise CommandError(f"cannot read the selectors in {text[1:]}: {error}") from None
+                raise Unreadable(f"cannot read the selectors in {text[1:]}: {error}") from None
             yield from (line.strip() for line in lines if line.strip() and not line.startswith("#"))
             return
         yield from (part.strip() for part in text.split(",") if part.strip())

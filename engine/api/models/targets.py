@@ -16,7 +16,7 @@ from gradtool.engine.core.near_names import near, shortened
 
 from . import cells as notebooks
 from . import importers, sessions
-from .errors import CommandError
+from .errors import CommandError, MissingModel
 
 STARTED = "__main__.py"
 """What Python runs of a folder, and of a package."""
@@ -88,12 +88,12 @@ def _not_started(name: str) -> CommandError:
     """The error for what ``python -m`` cannot run."""
     folder = Path(*name.split("."))
     if _module(name, None) is None and not folder.is_dir():
-        return CommandError(
+        return MissingModel(
             f"-m {shortened(name)}: there is no module of that name", _python_files(Path(), f"{name}.py")
         )
     inside = [f"{name}.{p.stem}" for p in sorted(folder.glob("*.py")) if not p.stem.startswith("__")][:3]
     hint = f"a module in it: -m {', -m '.join(inside)}" if inside else f"a function in it: {name}:FUNCTION, without -m"
-    return CommandError(f"-m {name}: a package without {STARTED}, which python -m cannot run either", hint)
+    return MissingModel(f"-m {name}: a package without {STARTED}, which python -m cannot run either", hint)
 
 
 def _of_file(where: str, function: str | None) -> Target:
@@ -107,19 +107,19 @@ def _of_file(where: str, function: str | None) -> Target:
         if module is not None:
             return module
         beside = path.parent if exists(str(path.parent)) else Path()
-        raise CommandError(f"no such file: {shortened(where)}", _python_files(beside, path.name))
+        raise MissingModel(f"no such file: {shortened(where)}", _python_files(beside, path.name))
     if path.is_dir():
-        raise CommandError(f"{where} is a folder, not a model file", _python_files(path))
+        raise MissingModel(f"{where} is a folder, not a model file", _python_files(path))
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise CommandError(f"cannot read {where}: {error.strerror}") from None
+        raise MissingModel(f"cannot read {where}: {error.strerror}") from None
     name, file, folder = source.last_part(where), str(path.resolve()), str(path.resolve().parent)
     if path.suffix == notebooks.ENDING:
         try:
             texts = notebooks.cells(data, where)
         except FileFormatError as error:
-            raise CommandError(f"{name} is no notebook: {error}") from None
+            raise MissingModel(f"{name} is no notebook: {error}") from None
         return Target(lambda: b"", where, file, name, folder, function, texts)
     saved = importers.reader(path, data)
     return Target(lambda: data, where, file, name, None if saved is not None else folder, function, saved=saved)

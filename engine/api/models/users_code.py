@@ -20,7 +20,7 @@ from gradtool.engine.files import overlay
 
 from . import sessions
 from .calls import Stopped
-from .errors import CommandError, ModelError, ScriptExit, Terminated
+from .errors import CommandError, ModelError, NotPython, ScriptExit, Terminated
 
 
 def call(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
@@ -158,9 +158,9 @@ def compiled(data: bytes, name: str, part: ast.Module | None = None) -> CodeType
         frames = [f'File "{source.last_part(name)}", line {error.lineno}'] if error.lineno else []
         if error.text:
             frames.append(f"    {error.text.strip()}")
-        raise ModelError(f"{source.last_part(name)} is not Python: {error.msg}", frames) from None
+        raise NotPython(f"{source.last_part(name)} is not Python: {error.msg}", frames) from None
     except (ValueError, RecursionError, MemoryError) as error:
-        raise ModelError(f"{source.last_part(name)} is not Python: {error or type(error).__name__}") from None
+        raise NotPython(f"{source.last_part(name)} is not Python: {error or type(error).__name__}") from None
 
 
 def execute(code: CodeType, namespace: dict[str, Any]) -> None:

@@ -34,6 +34,8 @@ SMALL = 1e-6
 class NonFiniteNorm(ExecutionError):
     """The norm of the gradients is infinite or not a number (Paddle raises RuntimeError)."""
 
+    code = "GT-E309"
+
 
 def _need_dynamic(function: str) -> None:
     if state.in_static_mode():

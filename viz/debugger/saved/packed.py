@@ -38,6 +38,8 @@ _PLAIN = frozenset({"uint8", "uint16", "uint32", "uint64", "int8", "int16", "int
 class NoData(GradtoolError):
     """A value is no data that a file could hold."""
 
+    code = "GT-E605"
+
 
 def pack(value: Any, depth: int = 0) -> Any:
     """*value* as JSON.

@@ -46,6 +46,8 @@ _SEED = re.compile("-?[0-9]{1,40}")
 class RecordedError(GradtoolError):
     """What the run ended in when it was recorded; its text is that of the error."""
 
+    code = "GT-E604"
+
 
 class Saved:
     """A session that was saved.

@@ -11,6 +11,8 @@ from gradtool.engine.core.errors import UnsupportedError
 class ConversionError(UnsupportedError, TypeError, RuntimeError):
     """Python that no program can hold: a branch, a loop or a value that tensors decide about."""
 
+    code = "GT-E407"
+
 
 def refused(what: str, hint: str, place: source.Location | None = None) -> ConversionError:
     """The error for the user's line that is being run, or another one.

@@ -17,7 +17,7 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 
 from .. import npz
-from ..errors import CommandError, unknown
+from ..errors import CommandError, Unreadable, unknown
 from ..notes import Notes
 from ..wording import count
 from .model import ProgramModel
@@ -115,7 +115,7 @@ def read(file: str, program: Program) -> dict[str, Any]:
     wanted = [v.name for v in variables.values() if v.is_data]
 
     def fail(why: str) -> NoReturn:
-        raise CommandError(f"{file} is no .npz file of plain arrays: {why}", "np.savez(FILE, x=…) writes one")
+        raise Unreadable(f"{file} is no .npz file of plain arrays: {why}", "np.savez(FILE, x=…) writes one")
 
     def room(name: str | None) -> int | None:
         if name is None and len(wanted) != 1:
@@ -130,11 +130,11 @@ def read(file: str, program: Program) -> dict[str, Any]:
         return max(_ROOM, v.spec.count * _WIDEST) if v.is_data and v.spec.known else None
 
     if not os.path.isfile(file) and os.path.exists(file):
-        raise CommandError(f"cannot read {file}: it is a folder or a device, and arrays are read from a file")
+        raise Unreadable(f"cannot read {file}: it is a folder or a device, and arrays are read from a file")
     try:
         arrays = npz.read(file, room, fail)
     except OSError as error:
-        raise CommandError(f"cannot read {file}: {error.strerror or error}") from None
+        raise Unreadable(f"cannot read {file}: {error.strerror or error}") from None
     return {name if name is not None else wanted[0]: array for name, array in arrays.items()}
 
 

@@ -17,7 +17,7 @@ from gradtool.nn import Layer
 
 from .. import loader
 from ..calls import PassCall
-from ..errors import CommandError, unknown
+from ..errors import CommandError, NoLoss, SeveralLosses, unknown
 from ..loader import Loaded, Request
 from .model import ProgramModel
 
@@ -217,7 +217,7 @@ def _chosen(
         return None
     if last:
         texts = [n if n == v.name else f"{n} ({v.name})" for n, v in last.items()]
-        raise CommandError(
+        raise SeveralLosses(
             f"{left.name} has several candidates for the loss: {', '.join(texts)}", "choose: --loss NAME"
         )
     raise _no_loss(left, request)
@@ -267,7 +267,7 @@ def _no_loss(left: Loaded, request: Request) -> CommandError:
         hint = f"for a tensor of any shape there is: gradtool gradients {request.model} --target {shaped[-1]}"
     else:
         hint = "a loss has one element and is computed by an operator; --loss NAME names it"
-    return CommandError(f"{left.name} defines no loss", hint)
+    return NoLoss(f"{left.name} defines no loss", hint)
 
 
 def _largest(programs: Iterable[Program]) -> Program:

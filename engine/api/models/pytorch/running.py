@@ -8,7 +8,7 @@ import importlib.util
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..errors import CommandError
+from ..errors import PackageNeeded
 
 if TYPE_CHECKING:
     from ..calls import PassCall
@@ -131,7 +131,7 @@ def watched(target: Target, data: bytes, loaded: Loaded, request: Request) -> It
         yield None
         return
     if importlib.util.find_spec("torch") is None:
-        raise CommandError(
+        raise PackageNeeded(
             f"{target.name} is a program of PyTorch, and torch is not installed where gradtool is",
             f"{INSTALL}  (gradtool records the run inside torch, and everything else works without it)",
         )

@@ -11,7 +11,7 @@ from gradtool.engine.answers.diff import golden, stored
 from gradtool.engine.answers.diff.outline import Outline
 from gradtool.engine.core.errors import FileFormatError
 
-from ..errors import CommandError
+from ..errors import CommandError, Unreadable
 from ..loader import Request
 from ..notes import Notes
 from .side import PICTURES, RESOURCES, VALUES, Seen, Side, Wanted
@@ -101,6 +101,6 @@ def _text(path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
     except OSError as error:
-        raise CommandError(f"cannot read {path}: {error.strerror}") from None
+        raise Unreadable(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise CommandError(f"{path} is no text in UTF-8") from None
+        raise Unreadable(f"{path} is no text in UTF-8") from None

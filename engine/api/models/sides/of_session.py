@@ -13,7 +13,7 @@ from gradtool.engine.core.errors import FileFormatError
 from gradtool.engine.runs.of_session import read
 from gradtool.engine.runs.timeline import Timeline
 
-from ..errors import CommandError
+from ..errors import CommandError, Unreadable
 from ..loader import Request
 from ..notes import Notes
 from ..wording import plain
@@ -46,7 +46,7 @@ class Session(Side):
         try:
             data = Path(self.text).read_bytes()
         except OSError as error:
-            raise CommandError(f"cannot read {self.text}: {error.strerror}") from None
+            raise Unreadable(f"cannot read {self.text}: {error.strerror}") from None
         try:
             return read(data, self.text)
         except FileFormatError as error:

@@ -15,7 +15,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from ...errors import CommandError
+from ...errors import CommandError, PackageNeeded
 from ...interrupting import undisturbed
 from .. import content
 from ..carrying import CRASHED, without_answer
@@ -212,7 +212,7 @@ def _client(scheduler: str | None, jobs: int) -> Iterator[Any]:
     try:
         import distributed
     except ImportError:
-        raise CommandError(
+        raise PackageNeeded(
             "points side by side need Dask, which is not installed", "pip install 'gradtool[sweep]', or --jobs 1"
         ) from None
     if scheduler is None:
