@@ -22,6 +22,7 @@ WITHOUT_A_MODEL = {
     "rule": ["GT103"],
     "explain": ["GT103"],
     "help": ["nan"],
+    "samples": [],
 }
 """Commands that are asked about no file, and what they are asked about."""
 
