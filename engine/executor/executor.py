@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ..core import source, state, watch
-from ..core.errors import ArgumentTypeError, DtypeError, ExecutionError, FeedError, UninitializedError, expect_type
-from ..core.rows import RowUpdate
-from ..core.spec import UNKNOWN, Shape, bfloat16
-from ..core.tensor_array import TensorArray
+from ..core import state, watch
+from ..core.errors import ExecutionError, expect_type
 from ..ir import default
 from ..ir.program import Program
-from ..ir.variable import ARRAY, Variable
-from ..kernels.backend import Backend
 from ..kernels.choice import backend as backend_called
 from ..kernels.choice import current
 from . import passes
+from .inputs import Inputs, fed_value
 from .live import Peak, peak
 from .lower import lower
+from .outputs import fetch_names, fetched_values, handle, store
 from .plan import Plan, Step
 from .scope import Scope, global_scope
 
@@ -30,37 +25,6 @@ if TYPE_CHECKING:
 
 _HERE = "Executor.run"
 _PLANS_KEPT = 16
-
-
-class FedTypeError(FeedError, DtypeError):
-    """A fed value of another data type than declared."""
-
-
-class StoredTypeError(ExecutionError, DtypeError):
-    """A value in the scope of another data type than its variable (a ValueError in Paddle's operators)."""
-
-
-class FetchTypeError(ArgumentTypeError):
-    """An entry of ``fetch_list`` that is neither a Variable nor a name."""
-
-
-class FetchedTensor:
-    """A fetched value when ``return_numpy=False``; converts with ``np.array``.
-
-    Attributes:
-        value: an array, of NumPy's or of the backend's: what a device has computed stays there until it is converted.
-    """
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def shape(self) -> list[int]:
-        return list(self.value.shape)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        return np.array(self.value, dtype=dtype, copy=True)
 
 
 class Executor:
@@ -100,6 +64,8 @@ class Executor:
             self.backend = self.backend.spread(mesh, shards)
         self.plan: Plan | None = None
         self._closed = False
+        chosen = passes.ALL if self.backend.passes is None else self.backend.passes
+        self._passes = chosen, chosen - {"fold"}
 
     def close(self) -> None:
         """Refuse further runs."""
@@ -145,12 +111,19 @@ class Executor:
         state.started.note(program)
         try:
             plan, regs, values = self._prepare(program, feed, fetch_list, scope)
-            with self._seeded(program), _kept_on_failure(plan, regs, values):
-                plan.run(regs)
+            try:
+                if self._device is None and not program.random_seed:
+                    plan.run(regs)
+                else:
+                    with self._seeded(program):
+                        plan.run(regs)
+            except BaseException:
+                _put_back(plan, regs, values)
+                raise
             fetched = self._finish(plan, regs, values, stays=not return_numpy)
         finally:
             state.ended.note()
-        return fetched if return_numpy else [_handle(a) for a in fetched]
+        return fetched if return_numpy else [handle(a) for a in fetched]
 
     def steps(
         self,
@@ -205,32 +178,19 @@ class Executor:
         fetch_list: Any,
         scope: Scope | None,
         chosen: frozenset[str] | None = None,
-    ) -> tuple[Plan, list[Any], dict[str, np.ndarray[Any, Any]]]:
+    ) -> tuple[Plan, list[Any], dict[str, Any]]:
         if self._closed:
             raise ExecutionError("Attempted to use a closed Executor")
         program = plain(program) or default.default_main_program()
         expect_type(program, Program, "program", _HERE)
         state.runs.note(program, feed)
-        fed = self._feeds(program, feed)
-        names = _fetch_names(fetch_list)
+        if isinstance(feed, (list, tuple)) and len(feed) == 1:
+            feed = feed[0]
+        expect_type(feed, (dict, Mapping, type(None)), "feed", _HERE)
+        feed = _of_variables(program, feed or {})
+        plan = self.plan = self._plan(program, feed, fetch_names(fetch_list), chosen)
         values = (scope or global_scope()).values.raw
-        plan = self.plan = self._plan(program, fed, names, chosen)
-        for name in plan.loads:
-            if name in program.live:
-                v = program.global_block().vars[name]
-                values[name] = np.full(v.shape, program.live[name](), v.dtype.numpy)
-            elif name not in values:
-                variable = program.global_block().vars[name]
-                raise UninitializedError(
-                    f"'{name}' has not been initialized: it has no value in the scope.",
-                    variable=name,
-                    made=source.describe(variable.made_at),
-                    hint="run the startup program first: exe.run(paddle.static.default_startup_program())",
-                )
-            else:
-                _expect_declared_type(program.global_block().vars[name], values[name])
-        self.backend.loaded(values, plan.loads)
-        return plan, plan.registers(fed, values), values
+        return plan, plan.inputs.registers(feed, values), values
 
     @contextmanager
     def _seeded(self, program: Program | None) -> Iterator[None]:
@@ -255,41 +215,36 @@ class Executor:
             state.random = process
 
     def _plan(
-        self, program: Program, fed: Mapping[str, Any], names: Sequence[str], chosen: frozenset[str] | None
+        self, program: Program, feed: Mapping[str, Any], names: Sequence[str], chosen: frozenset[str] | None
     ) -> Plan:
+        """The plan for what is fed and fetched, from the program or made anew."""
         if chosen is None:  # a watcher wants to see constants computed, too
-            chosen = passes.ALL if watch.watcher() is None else passes.ALL - {"fold"}
-            if self.backend.passes is not None:
-                chosen &= self.backend.passes
-        key = (program.version, self.backend.name, frozenset(fed), tuple(names), chosen)
+            chosen = self._passes[watch.watcher() is not None]
+        key = (program.version, self.backend.name, frozenset(feed), tuple(names), chosen)
         plan: Plan | None = program.plans.get(key)
-        if plan is None:
-            for old in [k for k in program.plans if k[0] != program.version]:
-                del program.plans[old]
-            while len(program.plans) >= _PLANS_KEPT:
-                del program.plans[next(iter(program.plans))]
-            plan = program.plans[key] = lower(program, fed, names, self.backend, chosen)
+        if plan is not None:
+            return plan
+        variables, kept = program.global_block().vars, self.backend.kept
+        fed = {n: fed_value(variables[n], v, kept) for n, v in feed.items()}
+        for old in [k for k in program.plans if k[0] != program.version]:
+            del program.plans[old]
+        while len(program.plans) >= _PLANS_KEPT:
+            del program.plans[next(iter(program.plans))]
+        plan = lower(program, fed, names, self.backend, chosen)
+        plan.inputs = Inputs(plan, program, fed, self.backend)
+        program.plans[key] = plan
         return plan
 
-    def _finish(
-        self, plan: Plan, regs: list[Any], values: dict[str, np.ndarray[Any, Any]], *, stays: bool = False
-    ) -> list[Any]:
-        fetched = _fetched(plan, regs, self.backend.kept if stays else None)
-        _store(plan, regs, values, self.backend)
+    def _finish(self, plan: Plan, regs: list[Any], values: dict[str, Any], *, stays: bool = False) -> list[Any]:
+        fetched = fetched_values(plan, regs, self.backend.kept if stays else None)
+        store(plan, regs, values, self.backend)
         return fetched
 
-    def _feeds(self, program: Program, feed: Any) -> dict[str, np.ndarray[Any, Any]]:
-        if isinstance(feed, (list, tuple)) and len(feed) == 1:
-            feed = feed[0]
-        expect_type(feed, (dict, Mapping, type(None)), "feed", _HERE)
-        variables = program.global_block().vars
-        kept = self.backend.kept
-        return {n: _fed_value(variables[n], v, kept) for n, v in (feed or {}).items() if n in variables}
 
-
-def _handle(value: Any) -> Any:
-    """A fetched value as a handle; a list of them for an array of tensors."""
-    return [_handle(v) for v in value] if isinstance(value, list) else FetchedTensor(value)
+def _of_variables(program: Program, feed: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What is fed for variables of *program*; other names are nobody's."""
+    variables = program.global_block().vars
+    return feed if feed.keys() <= variables.keys() else {n: v for n, v in feed.items() if n in variables}
 
 
 def plain(program: Any) -> Any:
@@ -297,128 +252,8 @@ def plain(program: Any) -> Any:
     return getattr(program, "_program", program)
 
 
-@contextmanager
-def _kept_on_failure(plan: Plan, regs: Sequence[Any], values: dict[str, Any]) -> Iterator[None]:
-    """Inside, a failure leaves persistable variables with their values, also where a device has written over them."""
-    try:
-        yield
-    except BaseException:
-        for name, r in plan.loads.items():
-            if regs[r] is not None:
-                values[name] = regs[r]
-        raise
-
-
-def _fetched(plan: Plan, regs: Sequence[Any], kept: Callable[[Any], bool] | None = None) -> list[Any]:
-    """What was asked for, as arrays that are the caller's own.
-
-    Args:
-        kept: which arrays may stay on the device as they are, since nothing is ever written to them.
-    """
-    shared = {id(regs[r]) for r in (*plan.feeds.values(), *plan.loads.values(), *plan.stores.values())}
-    shared.update(map(id, plan.constants.values()))
-    fetched: list[Any] = []
-    for r in plan.fetches:
-        if kept is not None and kept(regs[r]):
-            fetched.append(regs[r])
-        else:
-            fetched.append(None if regs[r] is None else _owned(regs[r], shared))
-        shared.add(id(regs[r]))
-    return fetched
-
-
-def _store(plan: Plan, regs: Sequence[Any], values: dict[str, Any], backend: Backend) -> None:
-    """Write persistable variables back.
-
-    A value that stays must not change when the caller reuses the array that was fed, nor with another variable.
-    """
-    taken = {id(regs[r]) for r in (*plan.feeds.values(), *plan.loads.values())}
-    updates = []
-    for name, r in plan.stores.items():
-        if isinstance(regs[r], RowUpdate):
-            updates.append((name, regs[r]))
-            continue
-        values[name] = regs[r] if backend.kept(regs[r]) else _owned(regs[r], taken)
-        taken.add(id(regs[r]))
-    for name, update in updates:
-        if update.base is values.get(name):
-            update.apply_to(values[name])  # in place: nothing that reads the table before is left
-        else:
-            values[name] = update.dense()
-
-
-def _owned(value: Any, others: Collection[int]) -> Any:
-    """*value* as an array that shares its storage with nothing, least of all with what *others* identify.
-
-    Of an array of tensors, the list of them.
-    """
-    if isinstance(value, TensorArray):
-        return [None if v is None else np.array(v) for v in value.listed()]
-    array = np.asarray(value)
-    return array.copy() if id(value) in others or array.base is not None else array
-
-
-def _expect_declared_type(v: Variable, value: Any) -> None:
-    """Refuse a value of the scope that somebody has set in another type: what is computed from it would be wrong."""
-    if value.dtype != v.dtype.numpy:
-        raise StoredTypeError(
-            f"The data type of '{v.name}' must be '{v.dtype.name}', but its value in the scope is '{value.dtype}'.",
-            variable=v.name,
-            made=source.describe(v.made_at),
-            hint=f"set an array of {v.dtype.name} there",
-        )
-
-
-def _fed_value(v: Variable, value: Any, kept: Callable[[Any], bool]) -> Any:
-    """*value* as an array of the declared dtype and shape; arrays of the backend's device stay there."""
-    wanted = v.dtype.numpy
-    if v.kind == ARRAY:
-        raise FeedError(f"'{v.name}' is an array of tensors, which cannot be fed.", variable=v.name)
-    try:
-        if kept(value):
-            array = value
-        else:
-            array = np.asarray(value) if hasattr(value, "__array__") else np.asarray(value, dtype=wanted)
-    except (TypeError, ValueError) as error:
-        raise FeedError(f"the value fed for '{v.name}' is no {v.spec}: {error}", variable=v.name) from None
-    if v.dtype is bfloat16 and array.dtype == np.uint16:
-        array = array.view(wanted)  # its bits, as Paddle's arrays of bfloat16 hold them
-    if array.dtype != wanted:
-        raise FedTypeError(
-            f"The data type of fed Variable '{v.name}' must be '{v.dtype.name}', but received '{array.dtype}'.",
-            variable=v.name,
-            made=source.describe(v.made_at),
-            hint=f"feed {v.name}.astype({v.dtype.name!r}), or declare the variable with dtype={str(array.dtype)!r}",
-        )
-    if v.is_data and not _fits(array.shape, v.shape):
-        raise FeedError(
-            f"The fed Variable '{v.name}' should have dimensions = {v.ndim}, shape = {v.shape}, "
-            f"but received fed shape {list(array.shape)}.",
-            variable=v.name,
-            made=source.describe(v.made_at),
-        )
-    return array
-
-
-def _fits(fed: tuple[int, ...], declared: Shape) -> bool:
-    """Whether Paddle takes a fed shape: the last dimensions may be missing, not all of them."""
-    if len(fed) > len(declared) or bool(fed) != bool(declared):
-        return False
-    return all(d in (UNKNOWN, n) for d, n in zip(declared, fed, strict=False))
-
-
-def _fetch_names(fetch_list: Any) -> list[str]:
-    """The names asked for, nested lists and pairs laid out in order."""
-    listed: list[str] = []
-    todo = [fetch_list] if fetch_list is not None else []
-    while todo:
-        entry = todo.pop(0)
-        if isinstance(entry, Variable):
-            listed.append(entry.name)
-        elif isinstance(entry, str):
-            listed.append(entry)
-        elif isinstance(entry, (list, tuple)):
-            todo[:0] = entry
-        else:
-            raise FetchTypeError(f"fetch_list holds Variables and names, but received {type(entry).__name__}.")
-    return listed
+def _put_back(plan: Plan, regs: Sequence[Any], values: dict[str, Any]) -> None:
+    """After a failure, have persistable variables hold their values, also where a device has written over them."""
+    for name, r in plan.loads.items():
+        if regs[r] is not None:
+            values[name] = regs[r]

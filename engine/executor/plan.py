@@ -70,6 +70,9 @@ class Plan:
         fetches: the registers asked for, in order.
         size: number of registers.
         results: the registers that somebody reads after a run.
+        arrivals: the registers of feeds and loads; *outside*: those, and of stores.
+        constant_ids: the identities of the constants.
+        inputs: fills the registers before a run (``inputs.py``); None for the plan of a block.
         compiled: carries all of it out, where the backend compiles plans; see docs/jax.md.
     """
 
@@ -94,14 +97,23 @@ class Plan:
         self.fetches = fetches
         self.size = size
         self.results = results
+        self.arrivals = (*feeds.values(), *loads.values())
+        self.outside = (*self.arrivals, *stores.values())
+        self.constant_ids = frozenset(map(id, constants.values()))
+        self.inputs: Any = None
         self.compiled = backend.compile(self)
         self.code = tuple([encode(i) for i in code]) if self.compiled is None else ()
 
-    def registers(self, feeds: dict[str, Any], values: dict[str, Any]) -> list[Any]:
-        """Registers filled with constants, feeds and persistable values."""
-        regs = [None] * self.size
+    def blank(self) -> list[Any]:
+        """The registers with nothing but the constants."""
+        regs: list[Any] = [None] * self.size
         for r, value in self.constants.items():
             regs[r] = value
+        return regs
+
+    def registers(self, feeds: dict[str, Any], values: dict[str, Any]) -> list[Any]:
+        """The registers with constants, feeds and persistable values, as they are given."""
+        regs = self.blank()
         for name, r in self.loads.items():
             regs[r] = values[name]
         for name, r in self.feeds.items():

@@ -88,11 +88,13 @@ class Backend:
         passes: the passes over plans that pay on it; None for all of them.
         eager: what tensors of dynamic mode are computed on where this one is chosen; None for itself.
         has_settings: whether it takes a device and a precision.
+        has_places: whether a value may be on the device and not where it belongs there.
     """
 
     passes: frozenset[str] | None = None
     eager: Backend | None = None
     has_settings: bool = False
+    has_places: bool = False
 
     def __init__(self, name: str, xp: Any, chain: tuple[str, ...]) -> None:
         self.name = name

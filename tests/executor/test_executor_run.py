@@ -20,7 +20,8 @@ from gradtool.engine.core.errors import (
     UninitializedError,
     VariableNotFound,
 )
-from gradtool.engine.executor.executor import Executor, StoredTypeError
+from gradtool.engine.executor.executor import Executor
+from gradtool.engine.executor.inputs import StoredTypeError
 from gradtool.engine.executor.values import SkippedValueWarning
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable

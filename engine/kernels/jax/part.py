@@ -30,7 +30,6 @@ Seen = list[tuple[int, Any]]
 CONSTANT = 1 << 16
 """Elements up to which what depends on constants alone is computed while tracing, and is a constant itself."""
 
-_FINE = np.array([False])
 
 UNSTACKED = "it reads what was left by a block that is not compiled"
 
@@ -161,22 +160,23 @@ class TracedPart(Part):
         function = self._donating if _owned_alone(donated) else self._sparing
         before = operands(state.random.position) if self.draws else None
         try:
-            outputs, refused, assumed, flags, seen, moved = function(donated, others, before, self._version)
+            outputs, bad, told, seen, moved = function(donated, others, before, self._version)
         except Untraceable:
             for r, value in zip(self.donated, donated, strict=True):
                 regs[r] = value
             raise
-        wrong = np.asarray(flags) if flags is not None else _FINE
-        if wrong.any():
+        is_bad = bad is not None and _holds(bad)
+        if is_bad:
             for r, place in zip(self.donated, self._stored, strict=True):
                 regs[r] = outputs[place]  # what it was before
-        if wrong[0]:
-            self._assume_more(assumed)
-            return None
+            refused, assumed, few = told.unpacked()
+            if few:
+                self._assume_more(assumed)
+                return None
         if moved is not None:
             moved.tell(state.random)
-        if wrong.any():
-            self._refuse(refused, wrong[1:])
+        if is_bad:
+            self._refuse(refused)
         return outputs, seen
 
     def _assume_more(self, assumed: Sequence[Assumed]) -> None:
@@ -194,9 +194,9 @@ class TracedPart(Part):
                     raise Untraceable(a.index, error) from error
         self._version += 1
 
-    def _refuse(self, refused: Sequence[Refused], wrong: Any) -> NoReturn:
+    def _refuse(self, refused: Sequence[Refused]) -> NoReturn:
         """Raise what was refused first."""
-        first = refused[int(wrong.argmax())]
+        first = next(r for r in refused if r.wrong)
         raise self.plan.explained(first.exception(), self.plan.instructions[first.index], ()) from None
 
     def _traced(self, donated: list[Any], others: list[Any], before: Any, version: int) -> Any:
@@ -220,12 +220,15 @@ class TracedPart(Part):
             tracing.reset(token)
         outputs = [self._given(r, regs[r]) for r in self.outs]
         self._is_conditional |= any(isinstance(v, Conditional) for v in outputs)
-        wrong = _flags(refused, assumed)
-        if wrong is not None:  # what was given away has to stay what it was
-            fine = ~wrong.any()
-            for place, before in zip(self._stored, donated, strict=True):
-                outputs[place] = jnp.where(fine, outputs[place], before)
-        return outputs, refused, assumed, wrong, Packed.of(seen) if seen else None, stream and stream.moved
+        bad = told = None
+        if refused or assumed:
+            few = assumptions.short(assumed) if assumed else jnp.asarray(False)
+            bad = jnp.stack([few, *(jnp.asarray(r.wrong) for r in refused)]).any()
+            # Packed, as each array that is returned costs something: only where that flag is set, the rest is read.
+            told = Packed.of((refused, assumed, few))
+            for place, before in zip(self._stored, donated, strict=True):  # what was given away has to stay what it was
+                outputs[place] = jnp.where(bad, before, outputs[place])
+        return outputs, bad, told, Packed.of(seen) if seen else None, stream and stream.moved
 
     def _given(self, register: int, value: Any) -> Any:
         """What leaves the function: of what leaves the plan, whole tables; on a mesh, where it belongs there."""
@@ -240,12 +243,12 @@ class TracedPart(Part):
         return jax.lax.with_sharding_constraint(value, where)
 
 
-def _flags(refused: Sequence[Refused], assumed: Sequence[Assumed]) -> Any:
-    """Whether too little is taken for granted, and then what is wrong; None where nothing can be."""
-    if not refused and not assumed:
-        return None
-    few = assumptions.short(assumed) if assumed else jnp.asarray(False)
-    return jnp.stack([few, *(jnp.asarray(r.wrong) for r in refused)])
+def _holds(flag: jax.Array) -> bool:
+    """Whether *flag* is true: read where it lies on a CPU, which takes a tenth of what fetching it does."""
+    try:
+        return bool(memoryview(flag)[()])
+    except (BufferError, TypeError):  # on another device, or on several
+        return bool(flag)
 
 
 def _references(arrays: Sequence[Any]) -> int:

@@ -31,6 +31,7 @@ class XlaBackend(Backend):
         super().__init__(name, jax.numpy, chain)
         self.eager = reference()
         self.mesh = mesh
+        self.has_places = mesh is not None
 
     def sees(self, device: str) -> bool:
         try:
