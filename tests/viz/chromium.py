@@ -138,10 +138,11 @@ class Browser:
         if page is not None:
             page.events.append((event["method"], event["params"]))
 
-    def page(self, file: Path, *, width: int = 1280, height: int = 800, **media: str) -> Page:
+    def page(self, file: Path | str, *, width: int = 1280, height: int = 800, **media: str) -> Page:
         """A page of its own with *file* in it, loaded.
 
         Args:
+            file: a file, or an address.
             media: features of the screen, such as ``prefers_color_scheme="dark"``.
         """
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
@@ -150,10 +151,8 @@ class Browser:
         for domain in ("Page", "Runtime", "Log", "Network"):
             page.send(f"{domain}.enable")
         page.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        features = [{"name": name.replace("_", "-"), "value": value} for name, value in media.items()]
-        page.send("Emulation.setEmulatedMedia", features=features)
-        page.send("Page.navigate", url=file.as_uri())
-        page.wait("document.readyState === 'complete' && location.href !== 'about:blank'")
+        page.prefer(**media)
+        page.go(file if isinstance(file, str) else file.as_uri())
         return page
 
 
@@ -170,6 +169,17 @@ class Page:
 
     def send(self, method: str, **params: Any) -> dict[str, Any]:
         return self._browser.send(method, self._session, **params)
+
+    def go(self, address: str) -> None:
+        """Load what is at an address."""
+        self.run("globalThis.left = true")  # the next document has no such name
+        self.send("Page.navigate", url=address)
+        self.wait("document.readyState === 'complete' && !globalThis.left")
+
+    def prefer(self, **media: str) -> None:
+        """Say what the screen is like, or what its reader prefers: ``prefers_color_scheme="dark"``."""
+        features = [{"name": name.replace("_", "-"), "value": value} for name, value in media.items()]
+        self.send("Emulation.setEmulatedMedia", features=features)
 
     def run(self, script: str) -> Any:
         """The value of a JavaScript expression; a promise is waited for."""
