@@ -91,7 +91,7 @@ def dead_links(site: Path) -> list[str]:
             missing = place and unquote(place) not in places.get(target, {unquote(place)})
             if not (site / unquote(target)).is_file() or missing:
                 dead.append(f"{name}: {link}")
-    return dead
+    return sorted(dead)
 
 
 def defects(page: Page, address: str, home: str) -> list[str]:
