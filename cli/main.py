@@ -47,11 +47,20 @@ class Commands(click.Group):
         return commands.names()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return commands.loaded(cmd_name) if cmd_name in commands.names() else None
+        if cmd_name not in commands.names():
+            return None
+        command = commands.loaded(cmd_name)
+        if ctx.resilient_parsing:
+            from .completion import equipped
+
+            return equipped(command)
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)  # a shell asks what could stand here: nothing is wrong yet
         if args and args[0] not in commands.names() and not args[0].startswith("-"):
             from gradtool.models.errors import unknown
 
@@ -75,6 +84,10 @@ class Commands(click.Group):
 
         Words after ``--`` are not gradtool's, but the arguments of the file that it is asked about.
         """
+        if more.get("resilient_parsing"):
+            asked = super().make_context(info_name, [*args], *rest, **more)
+            asked.meta[WORDS] = tuple(args)
+            return asked
         with streams.written():
             _check(args)
             end = args.index("--") if "--" in args else len(args)
@@ -82,6 +95,12 @@ class Commands(click.Group):
             context.meta[SCRIPT] = tuple(args[end + 1 :])
             context.meta[WORDS] = tuple(args)
             return context
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """As click's; a model stands where a command does."""
+        from .completion import Files
+
+        return super().shell_complete(ctx, incomplete) or Files().shell_complete(ctx, self.params[0], incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:
         """As click's; the exit code says if the model raised, whatever was answered."""

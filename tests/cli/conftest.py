@@ -23,6 +23,7 @@ WITHOUT_A_MODEL = {
     "explain": ["GT103"],
     "help": ["nan"],
     "samples": [],
+    "completion": ["bash"],
 }
 """Commands that are asked about no file, and what they are asked about."""
 

@@ -1,0 +1,34 @@
+"""Print the script that has a shell complete commands, options, files and names at Tab."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ..context import Output, output_options
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish", "powershell"]))
+@output_options
+def command(shell: str, **values: Any) -> None:
+    """Print the script that completes gradtool's commands in SHELL.
+
+    \b
+    bash        gradtool completion bash >> ~/.bashrc
+    zsh         gradtool completion zsh >> ~/.zshrc
+    fish        gradtool completion fish > ~/.config/fish/completions/gradtool.fish
+    powershell  gradtool completion powershell >> $PROFILE
+    """
+    out = Output.take(values)
+    from click.shell_completion import get_completion_class
+
+    from ..main import cli
+
+    kind = get_completion_class(shell)
+    if kind is None:
+        from gradtool.models.errors import PackageNeeded
+
+        raise PackageNeeded(f"this version of click completes nothing in {shell}", "pip install --upgrade click")
+    out.text(kind(cli, {}, "gradtool", "_GRADTOOL_COMPLETE").source() + "\n")

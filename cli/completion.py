@@ -1,0 +1,150 @@
+"""What a shell offers at Tab beside commands, options and choices, which click knows itself.
+
+That is files, folders, and names of the parameters and operators of the model on the line. Names are read from a file
+of the user's cache. A model that is not in it is run once, for one backward pass and two seconds at most, in a process of
+its own whose writes go nowhere (as every command's do); with ``GRADTOOL_COMPLETE_LOADS=0`` nothing is run. Nothing here
+is imported before a shell asks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+from click.types import StringParamType
+
+from .main import WORDS
+
+SHELLS = ("bash", "zsh", "fish", "powershell")
+
+SECONDS, PATIENCE = 2, 5
+"""How long a model may run for its names, and how long a shell waits for the process around it."""
+
+MOST = 2000
+"""Names that are kept of a model."""
+
+ENDINGS = (".py", ".ipynb", ".json", ".pdmodel", ".torchrun")
+"""What files of models end in."""
+
+LOADS = "GRADTOOL_COMPLETE_LOADS"
+
+
+class Files(StringParamType):
+    """A text that names a file: the shell completes it."""
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
+        return [CompletionItem(incomplete, type="file")]
+
+
+class Folders(StringParamType):
+    """A text that names a folder."""
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
+        return [CompletionItem(incomplete, type="dir")]
+
+
+class Names(StringParamType):
+    """A text that names tensors or operators of the model on the line; before a model is there, its file."""
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
+        model = next(_models(ctx), None)
+        if model is None:
+            return [CompletionItem(incomplete, type="file")] if isinstance(param, click.Argument) else []
+        return [CompletionItem(name) for name in names(model) if name.startswith(incomplete)]
+
+
+KINDS: dict[str, type[StringParamType]] = {
+    "DIR": Folders,
+    "SELECTOR": Names,
+    "SELECTOR|auto": Names,
+    "[VAR]... MODEL": Names,
+    "WHAT": Names,
+    "MODEL": Files,
+    "[MODEL]...": Files,
+    "[MODEL|DIRECTORY|GLOB]...": Files,
+    "BEFORE [AFTER]": Files,
+}
+"""What stands in the help for a value -> how it is completed; whatever begins with FILE is a file."""
+
+
+def equipped(command: click.Command) -> click.Command:
+    """*command*, whose texts are completed by what its help calls them."""
+    for param in command.params:
+        metavar = param.metavar or (param.name or "").upper()
+        kind = Files if metavar.startswith("FILE") else KINDS.get(metavar)
+        if kind is not None and type(param.type) is StringParamType:
+            param.type = kind()
+    return command
+
+
+def _models(ctx: click.Context) -> Iterator[str]:
+    """The words of the line that name files of models; what is typed is not yet a line that could be parsed."""
+    for word in ctx.meta.get(WORDS, ()):
+        file = word.partition(":")[0]
+        if file.endswith(ENDINGS) and os.path.isfile(file):
+            yield word
+
+
+def names(model: str) -> list[str]:
+    """The names of a model's parameters, inputs and operators, from the cache or a short run; none if neither tells."""
+    file = _cache(model)
+    try:
+        with open(file, encoding="utf-8") as cached:
+            return [str(name) for name in json.load(cached)]
+    except (OSError, ValueError, TypeError):
+        pass
+    if os.environ.get(LOADS, "").lower() in ("0", "false", "no", "off"):
+        return []
+    there = _run(model)
+    if there is None:
+        return []  # it may be quicker the next time
+    try:
+        os.makedirs(os.path.dirname(file), exist_ok=True)
+        with open(f"{file}.{os.getpid()}", "w", encoding="utf-8") as fresh:
+            json.dump(there, fresh)
+        os.replace(fresh.name, file)
+    except OSError:
+        pass  # a cache that cannot be written is none
+    return there
+
+
+def _cache(model: str) -> str:
+    """Where the names of a model are kept: another file once its text has changed."""
+    path = os.path.abspath(model.partition(":")[0])
+    stat = os.stat(path)
+    key = json.dumps([path, model.partition(":")[2], stat.st_mtime_ns, stat.st_size])
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    folder = os.path.join(base or os.path.join(os.path.expanduser("~"), ".cache"), "gradtool", "names")
+    return os.path.join(folder, hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:32] + ".json")
+
+
+def _run(model: str) -> list[str] | None:
+    """The names that ``gradtool program`` tells of a model; None where it had no time for that."""
+    words = ["program", model, "--format", "json", "--quiet", "--isolated", "--steps", "1", "--limit", str(SECONDS)]
+    start = "import sys; from gradtool.cli.main import main; main(sys.argv[1:])"
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("_GRADTOOL")}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", start, *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PATIENCE,
+            env=environment,
+            check=False,
+        )
+        blocks = json.loads(done.stdout)["blocks"]
+    except subprocess.TimeoutExpired:
+        return None
+    except (OSError, ValueError, KeyError):
+        return []
+    operators = [op for block in blocks for op in block["operators"]]
+    written = {name for op in operators for names in op["outputs"].values() for name in names}
+    read = {name for op in operators for names in op["inputs"].values() for name in names}
+    return [*sorted(read - written), *sorted({op["name"] for op in operators})][:MOST]

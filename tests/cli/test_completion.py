@@ -1,0 +1,122 @@
+"""What a shell offers at Tab: asked as the scripts of the shells ask, and once by a real bash."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.shell_completion import get_completion_class
+
+from gradtool.cli import completion
+from gradtool.cli.main import cli
+from tests.cli.conftest import Run, Write
+
+Tab = Callable[[str], list[str]]
+
+
+@pytest.fixture
+def tab(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Tab:
+    """``tab("why mo")`` is what is offered for the last word: ``plain,…``, ``file,…`` or ``dir,…``."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    monkeypatch.setattr(completion, "PATIENCE", 300)  # no test fails because a machine is busy
+    monkeypatch.setattr(completion, "SECONDS", 100)
+    kind = get_completion_class("bash")
+    assert kind is not None
+
+    def offered(line: str) -> list[str]:
+        monkeypatch.setenv("COMP_WORDS", f"gradtool {line}")
+        monkeypatch.setenv("COMP_CWORD", str(len(line.split(" "))))
+        return kind(cli, {}, "gradtool", "_GRADTOOL_COMPLETE").complete().splitlines()
+
+    return offered
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("gradc", ["plain,gradcheck"]),
+        ("mod", ["file,mod"]),
+        ("why --prov", ["plain,--prove"]),
+        ("graph model.py --layout mi", ["plain,mirror"]),
+        ("samples co", ["plain,copy"]),
+        ("backward mod", ["file,mod"]),
+        ("backward model.py -o ou", ["file,ou"]),
+        ("backward model.py --dump ou", ["dir,ou"]),
+        ("why mod", ["file,mod"]),
+        ("nosuch mod", ["file,mod"]),
+    ],
+)
+def test_words_files_and_folders(line: str, offered: list[str], tab: Tab) -> None:
+    assert tab(line) == offered
+
+
+def test_nothing_typed_offers_the_commands(tab: Tab) -> None:
+    assert {"plain,backward", "plain,why", "plain,completion"} <= set(tab(""))
+
+
+def test_names_of_the_model_on_the_line(tab: Tab, model: Write) -> None:
+    model("")
+    assert tab("backward model.py --no-grad my_fc.") == ["plain,my_fc.b_0", "plain,my_fc.w_0"]
+    assert tab("why model.py my_fc.b") == ["plain,my_fc.b_0"]
+    assert tab("graph model.py --focus square_error_cost") == []
+    assert "plain,mean_0.tmp_0" not in tab("backward model.py --no-grad mean")
+
+
+def test_names_come_from_the_cache_until_the_model_changes(
+    tab: Tab, model: Write, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs: list[str] = []
+
+    def run(file: str) -> list[str] | None:
+        runs.append(file)
+        return None if len(runs) == 1 else [f"w_{len(runs)}"]
+
+    monkeypatch.setattr(completion, "_run", run)
+    model("")
+    line = "backward model.py --params w"
+    assert [tab(line) for _ in range(3)] == [[], ["plain,w_2"], ["plain,w_2"]]
+    model("import paddle\n")
+    assert tab(line) == ["plain,w_3"]
+    (cached, *_) = (folder / "cache").rglob("*.json")
+    cached.write_text("{", encoding="utf-8")
+    assert tab(line)
+    monkeypatch.setenv(completion.LOADS, "0")
+    model("import paddle\n\n")
+    before = len(runs)
+    assert tab(line) == []
+    assert len(runs) == before
+
+
+def test_what_a_model_does_ends_no_completion(tab: Tab, model: Write) -> None:
+    model("raise SystemExit(3)\n")
+    assert tab("backward model.py --params w") == []
+    assert tab("backward nowhere.py --params w") == []
+
+
+@pytest.mark.parametrize("shell", completion.SHELLS)
+def test_every_shell_has_its_script(shell: str, gradtool: Run) -> None:
+    done = gradtool("completion", shell)
+    if get_completion_class(shell) is None:
+        assert (done.code, "pip install --upgrade click" in done.err) == (2, True)
+    else:
+        assert (done.code, "_GRADTOOL_COMPLETE" in done.out) == (0, True)
+
+
+def test_bash_completes(gradtool: Run, folder: Path) -> None:
+    program = folder / "bin" / "gradtool"
+    program.parent.mkdir()
+    program.write_text(f"#!{sys.executable}\nfrom gradtool.cli.main import main\nmain()\n", encoding="utf-8")
+    program.chmod(0o755)
+    (folder / "script").write_text(gradtool("completion", "bash").out, encoding="utf-8")
+    typed = (
+        "COMP_WORDS=(gradtool gradch); COMP_CWORD=1; _gradtool_completion gradtool gradch; printf '%s' \"$COMPREPLY\""
+    )
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    words = ["bash", "--norc", "-c", f". ./script; {typed}"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, env=os.environ | {"PATH": path})
+    assert json.dumps(done.stdout) == '"gradcheck"'
