@@ -10,7 +10,7 @@ from ..ir import blocks
 from ..ir.operator import Operator
 from ..ir.program import Block, Program
 from ..view.graph import BACKWARD, FORWARD
-from .events import Begin, End, Listener, OpEvent, part_of
+from .events import Begin, End, Listener, OpEvent, Quiet, part_of
 
 FORWARD_IS_OVER = "the forward pass, which was over before the search began: pass a function that computes the loss"
 """What is not looked at where a computed loss is all there is."""
@@ -24,22 +24,34 @@ class Coverage:
         self._seen: set[Operator] = set()
         self._entered: set[Operator] = set()
         self._programs: dict[Program, None] = {}
+        self._quiet: dict[Quiet, None] = {}
 
     @property
     def summarised(self) -> Asked | None:
         """What the listener needs in place of arrays."""
         return getattr(self.listener, "summarised", None)
 
+    def uneventful(self, quiet: Quiet) -> None:
+        """Operators of a program, told in one."""
+        self._quiet[quiet] = None
+        quiet.tell(self.listener)
+
     def __call__(self, event: OpEvent | Begin | End) -> None:
+        self._note(event)
+        self.listener(event)
+
+    def _note(self, event: OpEvent | Begin | End) -> None:
         if isinstance(event, OpEvent) and isinstance(event.origin, Operator):  # a recorded call is not kept alive
             self._seen.add(event.origin)
             self._entered.update(op for op, _ in event.inside)
             if event.part == BACKWARD:
                 self._programs[event.origin.block.program] = None
-        self.listener(event)
 
     def missing(self) -> list[str]:
         """What of the programs that ran backward was not looked at, in words."""
+        for quiet in self._quiet:
+            for event in quiet.events:
+                self._note(event)
         counts = Counter(text for program in self._programs for text in self._missing(program))
         return [f"{text} (×{n})" if n > 1 else text for text, n in counts.items()]
 

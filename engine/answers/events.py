@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..core import names, watch
 from ..core.source import Location
-from ..core.summary import Asked
+from ..core.summary import Asked, Uneventful
 from ..core.tensor_array import TensorArray
 from ..eager.tensor import Leaf, Tensor
 from ..executor.plan import Step
@@ -18,6 +18,7 @@ from ..ir.operator import Operator
 from ..ir.variable import Variable
 from ..ops.compat import grad_type
 from ..view.graph import BACKWARD, FORWARD
+from . import magnitudes
 
 UPDATE = "update"
 """The part of operators that change parameters."""
@@ -128,6 +129,39 @@ class End:
     """The backward pass that began last is over."""
 
 
+class Quiet:
+    """Operators in a row with whose results nothing is wrong, for listeners that ask just that.
+
+    They are told it by their method ``uneventful``; whoever has none is told the events.
+
+    Attributes:
+        events: of each of them, and where passes begin and end between them.
+        passes: the passes that begin there.
+        in_pass: whether the last of them is in a pass.
+        arrays: by part, how many results there are that can hold NaN.
+    """
+
+    __slots__ = ("arrays", "events", "in_pass", "passes")
+
+    def __init__(self, events: Sequence[OpEvent | Begin | End]) -> None:
+        self.events = tuple(events)
+        self.passes = [e for e in events if isinstance(e, Begin)]
+        self.in_pass = bool(self.passes) and not isinstance(events[-1], End)
+        told = [e for e in events if isinstance(e, OpEvent)]
+        self.arrays: dict[str, int] = {}
+        for event in told:
+            held = [v for v in event.outputs if magnitudes.holds_numbers(magnitudes.plain(v.array))]
+            self.arrays[event.part] = self.arrays.get(event.part, 0) + len(held)
+
+    def tell(self, listener: Any) -> None:
+        """Tell *listener*."""
+        if hasattr(listener, "uneventful"):
+            listener.uneventful(self)
+            return
+        for event in self.events:
+            listener(event)
+
+
 Listener = Callable[[OpEvent | Begin | End], object]
 
 
@@ -156,6 +190,8 @@ class Adapter:
     def __call__(self, event: Any) -> None:
         if isinstance(event, Step):
             self._step(event)
+        elif isinstance(event, Uneventful):
+            self._skip(event)
         elif isinstance(event, watch.Entered):
             self._enter(event)
         elif isinstance(event, watch.Exited):
@@ -174,6 +210,24 @@ class Adapter:
             self.finish()
         elif isinstance(event, watch.Pulled):
             self.listener(self._pull(event))
+
+    def _skip(self, event: Uneventful) -> None:
+        """Operators of the program itself, in which nothing happened: what is told of them is made once."""
+        first = event.told[0][1] if event.told else None
+        if first is not None and self._begun and not roles.is_backward(first.role):
+            self.finish()
+        if self._begun or self._inside:  # what they are depends on what was before
+            for told in event.told:
+                self._step(Step(*told))
+            return
+        if event.digest is None:
+            events: list[Any] = []
+            within = Adapter(events.append)
+            for told in event.told:
+                within._step(Step(*told))
+            event.digest = Quiet(events), within._begun, within._last, within._program
+        quiet, self._begun, self._last, self._program = event.digest
+        quiet.tell(self.listener)
 
     def _pull(self, event: watch.Pulled) -> OpEvent:
         pulled = _pulled(event)

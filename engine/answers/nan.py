@@ -21,11 +21,11 @@ import numpy as np
 from ..core import names, source, watch
 from ..core.result import Result
 from ..core.source import Location
-from ..core.summary import FINITE, LARGEST, Asked
+from ..core.summary import InOrder
 from ..ir.operator import Operator
 from ..view.graph import BACKWARD, FORWARD
 from . import causes, explaining, magnitudes
-from .events import UPDATE, Begin, End, Inside, OpEvent, SlotArray
+from .events import UPDATE, Begin, End, Inside, OpEvent, Quiet, SlotArray
 from .magnitudes import INF, KINDS, NAN
 from .makers import Makers
 from .scales import Scales
@@ -191,11 +191,23 @@ class Hunt:
         watch.scale_watchers.append(weakref.WeakMethod(self._scales.hear))
 
     @property
-    def summarised(self) -> Asked | None:
+    def summarised(self) -> InOrder | None:
         """What will do in place of arrays, as long as nothing is wrong with them."""
-        if self.subnormal:
-            return None
-        return Asked(_finite if self.big is None else _bounded, lambda s: magnitudes.in_order(s, self.big))
+        return None if self.subnormal else InOrder(self.big)
+
+    def uneventful(self, quiet: Quiet) -> None:
+        """Hear of operators with whose results nothing is wrong."""
+        before = self._open or self._suspects or self._bad_names or self._bad_inside or self._unread or self._in_pass
+        if before or self._done is not None or self.limit is not None:  # what was there before may matter to them
+            for event in quiet.events:
+                self(event)
+            return
+        for part, count in quiet.arrays.items():
+            self.checked[part] += count
+        self.steps += len(quiet.passes)
+        self.own += len([p for p in quiet.passes if not p.recorded])
+        self._in_pass = quiet.in_pass
+        self._loss_is_bad, self._inner, self._masks = False, 0, []
 
     def __call__(self, event: OpEvent | Begin | End) -> None:
         if self._done is not None:
@@ -459,14 +471,6 @@ class Hunt:
                 self.absorbed.remove(birth)
                 return birth
         return None
-
-
-def _finite(op: Operator) -> tuple[str, ...]:
-    return (FINITE,)
-
-
-def _bounded(op: Operator) -> tuple[str, ...]:
-    return FINITE, LARGEST
 
 
 def _reads(event: OpEvent, waits: tuple[Birth, Any, causes.Unread]) -> bool:

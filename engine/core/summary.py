@@ -1,16 +1,29 @@
-"""What is known of an array that stays where it was computed: numbers of it, in place of its values."""
+"""What is known of an array that stays where it was computed, and what a watcher may ask of arrays in place of them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn
+from typing import Any, NoReturn
 
-FINITE: Final = "finite"
-"""Whether all elements are finite."""
-LARGEST: Final = "largest"
-"""The largest size of a finite element, in double precision."""
+Told = tuple[int, Any, tuple[Any, ...], tuple[Any, ...]]
+"""The index of an instruction, its operator, and what that read and gave."""
+
+
+class Uneventful:
+    """Operators in a row that gave nothing of what a watcher looks for, told in one event.
+
+    Attributes:
+        told: of each of them, with :class:`Summary` in place of arrays.
+        digest: for a watcher to keep what it makes of that: each run of a plan tells the same object.
+    """
+
+    __slots__ = ("digest", "told")
+
+    def __init__(self, told: Sequence[Told]) -> None:
+        self.told = tuple(told)
+        self.digest: Any = None
 
 
 class Summary:
@@ -18,36 +31,54 @@ class Summary:
 
     Attributes:
         shape, dtype: of the array.
-        told: what was asked, by name (:data:`FINITE`, …); empty where nothing was, and for whole numbers.
+        told: what was asked, by name; empty where all that is known is that nothing is wrong with it.
     """
 
     __slots__ = ("__weakref__", "dtype", "shape", "told")
 
-    def __init__(self, shape: tuple[int, ...], dtype: Any, told: Mapping[str, Any]) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: Any, told: Mapping[str, Any] | None = None) -> None:
         self.shape = shape
         self.dtype = dtype
-        self.told = told
+        self.told = told or {}
 
     @property
     def size(self) -> int:
         """How many elements there are."""
         return math.prod(self.shape)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the array takes."""
+        return self.size * int(self.dtype.itemsize)
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         raise TypeError("the values of this array have stayed where they were computed; only numbers of it are known")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a watcher needs of each step in place of arrays; its attribute ``summarised``, None for arrays.
+class InOrder:
+    """Asks whether anything is wrong with the numbers that operators give.
 
-    A backend that computes whole plans then tells it :class:`Summary` for what operators give. Where that does not do,
-    the plan is carried out step by step, and arrays are told.
+    A watcher says so by its attribute ``summarised``. A backend that computes whole plans tells it of operators in a
+    row that gave nothing wrong in one event (``Uneventful``), and arrays around those that did.
 
     Attributes:
-        of: the names of what to tell of the results of an operator. The same function means the same question.
-        enough: whether one of the answers will do: if all do, nobody looks at values.
+        largest: the largest size that is in order; None where all finite numbers are.
     """
 
-    of: Callable[[Any], tuple[str, ...]]
-    enough: Callable[[Summary], bool]
+    largest: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Asks for numbers of what operators give: a watcher is told :class:`Summary` in place of arrays.
+
+    Attributes:
+        of: whether the results of an operator are measured; the same function means the same question.
+    """
+
+    of: Callable[[Any], bool]
+
+
+Asked = InOrder | Measured
+"""What a watcher needs of steps in place of arrays; its attribute ``summarised``, None for arrays."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core import source, watch
 from ..core.errors import GradtoolError, KernelError, describe
-from ..core.summary import Asked
+from ..core.summary import Asked, Uneventful
 from ..ir.operator import Operator
 from ..kernels.backend import Backend
 
@@ -172,15 +172,12 @@ class Plan:
             for r in instruction.dead:
                 regs[r] = None
 
-    def _watched(self, asked: Asked | None, regs: list[Any]) -> Iterable[Step]:
-        """The steps for a watcher: with what it *asked* in place of arrays, where that will do."""
-        if asked is not None and self.compiled is not None:
-            before = list(regs)
-            told = self.compiled.summarised(regs, asked)
-            if told is not None:
-                return [Step(i, op, tuple(ins), tuple(outs)) for i, op, ins, outs in told]
-            regs[:] = before
-        return self.steps(regs)
+    def _watched(self, asked: Asked | None, regs: list[Any]) -> Iterable[Step | Uneventful]:
+        """The steps for a watcher: with what it *asked* in place of arrays, where the backend can tell that."""
+        told = None if asked is None or self.compiled is None else self.compiled.summarised(regs, asked)
+        if told is None:
+            return self.steps(regs)
+        return (event if isinstance(event, Uneventful) else Step(*event) for event in told)
 
     def _explained(self, error: Exception, index: int, regs: list[Any]) -> GradtoolError:
         instruction = self.instructions[index]

@@ -19,15 +19,13 @@ from ..core import state
 from ..core.errors import BackendError
 from ..core.spec import in_use
 from ..core.streams import Draws, Stream
-from ..core.summary import Asked
+from ..core.summary import Asked, Told, Uneventful
 from ..ops import rare, types
 from ..ops.compat import grad_type
 from ..ops.opdef import OpDef, WrittenRule
 from ..ops.readings import Ops
 
 Kernel = Callable[..., Any]
-Told = tuple[int, Any, Sequence[Any], Sequence[Any]]
-"""The index of an instruction, its operator, and what that read and gave."""
 
 
 class Compiled(Protocol):
@@ -35,7 +33,7 @@ class Compiled(Protocol):
 
     def __call__(self, regs: list[Any]) -> Any: ...
 
-    def summarised(self, regs: list[Any], asked: Asked) -> Sequence[Told] | None:
+    def summarised(self, regs: list[Any], asked: Asked) -> Iterator[Told | Uneventful] | None:
         """Carry it out and tell of each operator what was asked; None where the steps have to be told one by one."""
 
 

@@ -12,7 +12,8 @@ import gradtool as paddle
 from gradtool import static
 from gradtool.engine.core.state import random
 from gradtool.engine.kernels.choice import current
-from gradtool.engine.kernels.jax.compilation import Compilation
+from gradtool.engine.kernels.jax import asking
+from gradtool.engine.kernels.jax.asking import Asking
 
 Model = Callable[[], tuple[Any, dict[str, Any]]]
 
@@ -27,17 +28,16 @@ def _programs() -> Iterator[None]:
 
 
 @pytest.fixture
-def answered(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Whether the compiled plan was enough, for each run that was asked."""
-    own, seen = Compilation.summarised, []
+def stepped(monkeypatch: pytest.MonkeyPatch) -> list[range]:
+    """The parts of plans that were gone through instruction by instruction, as something was wrong in them."""
+    own, spans = Asking.stepped, list[range]()
 
-    def summarised(self: Compilation, *asked: Any) -> Any:
-        told = own(self, *asked)
-        seen.append(told is not None)
-        return told
+    def step(self: Asking, part: Any, *rest: Any) -> Any:
+        spans.append(part.span)
+        return own(self, part, *rest)
 
-    monkeypatch.setattr(Compilation, "summarised", summarised)
-    return seen
+    monkeypatch.setattr(Asking, "stepped", step)
+    return spans
 
 
 def _fed(**values: Any) -> list[Any]:
@@ -97,14 +97,44 @@ def told(model: Model, backend: str, **asked: Any) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_answers_are_those_of_numpy(name: str, answered: list[bool]) -> None:
+def test_answers_are_those_of_numpy(name: str, stepped: list[range]) -> None:
     model, enough = MODELS[name]
     assert told(model, "jax") == told(model, "numpy")
-    assert answered[0] is enough
+    assert (not stepped) is enough
 
 
-def test_large_numbers_are_asked_for(answered: list[bool]) -> None:
+def test_large_numbers_are_asked_for(stepped: list[range]) -> None:
     model = _model(lambda x: paddle.mean(x * x), x=full(30))
-    for big in (1000.0, 100.0):
-        assert told(model, "jax", big=big) == told(model, "numpy", big=big)
-    assert answered == [True, False]
+    assert told(model, "jax", big=1000.0) == told(model, "numpy", big=1000.0)
+    assert not stepped
+    assert told(model, "jax", big=100.0) == told(model, "numpy", big=100.0)
+    assert len(stepped) == 1
+
+
+def _chain(x: Any) -> Any:
+    y = x
+    for _ in range(30):
+        y = paddle.tanh(y) * 0.9 + x
+    return paddle.mean(paddle.log(y * 0.0))
+
+
+def test_a_long_plan_is_judged_in_chunks(stepped: list[range], monkeypatch: pytest.MonkeyPatch) -> None:
+    sent = list[int]()
+    own = asking._home
+    monkeypatch.setattr(asking, "_home", lambda value: sent.append(1) or own(value))
+    model = _model(_chain, x=full(0.5))
+    assert told(model, "jax") == told(model, "numpy")
+    assert len(stepped) == 1
+    assert 0 < len(sent) < len(stepped[0])  # arrays of some of the operators have left the device
+
+
+def test_compiled_parts_around_a_loop_are_judged(stepped: list[range]) -> None:
+    def build(x: Any) -> Any:
+        body = lambda n, y: [n + 1, paddle.sqrt(y - 1)]  # noqa: E731
+        n = paddle.zeros([1], "int64")
+        y = static.nn.while_loop(lambda n, y: n < 2, body, [n, paddle.tanh(x) + 9])[1]
+        return paddle.mean(paddle.tanh(y))
+
+    model = _model(build, x=full(2))
+    assert told(model, "jax") == told(model, "numpy")
+    assert not stepped

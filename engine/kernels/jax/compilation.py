@@ -8,19 +8,19 @@ left out. Shapes are JAX's business: a part is traced again for shapes that it h
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ...core import state
-from ...core.errors import GradtoolError
-from ...core.summary import Asked
-from ..backend import Told
+from ...core.summary import Asked, Told, Uneventful
 from .hosted import BLOCK, looked_into
 from .mesh import Mesh
 from .part import HostedPart, Part, TracedPart, Untraceable, carried_out, tracing
-from .summaries import answers, summarising
 
+if TYPE_CHECKING:
+    from .asking import Asking
+
+Run = TypeVar("Run")
 Look = Callable[[Any, Sequence[Any], Sequence[Any]], Any]
 """``look(instruction, inputs, outputs)``: what else to compute of them, arrays in any nesting. Called while tracing; of
 what is computed between compiled parts, with the values."""
@@ -58,7 +58,7 @@ class Compilation:
         self.mesh = mesh
         self._parts: list[Part] | None = None
         self._changing = threading.Lock()
-        self._asked: dict[Any, Compilation] = {}
+        self._asked: dict[Asked, Asking] = {}
 
     def __call__(self, regs: list[Any]) -> list[tuple[int, Any]]:
         """Carry out the plan.
@@ -72,48 +72,38 @@ class Compilation:
         if self.mesh is not None:
             for r in self.plan.feeds.values():
                 regs[r] = self.mesh.put(regs[r], self.mesh.of_feed(regs[r].shape))
+        seen: list[tuple[int, Any]] = []
+        for more in self.each(lambda part: part(regs)):
+            seen += more
+        return seen
+
+    def each(self, run: Callable[[Part], Run]) -> Iterator[Run]:
+        """What *run* gives for each part in turn; it runs the part, which is divided where that cannot be compiled."""
         if self._parts is None:
             with self._changing:
                 if self._parts is None:
                     self._parts = self._first_parts()
-        seen: list[tuple[int, Any]] = []
         todo = self._parts[::-1]
         while todo:
             part = todo.pop()
             try:
-                seen += part(regs)
+                given = run(part)
             except Untraceable as stop:
                 todo += self._divided(part, stop)[::-1]
-        return seen
+            else:
+                yield given
 
-    def summarised(self, regs: list[Any], asked: Asked) -> list[Told] | None:
-        """Carry out the plan, and compute what a watcher has asked on the way.
+    def summarised(self, regs: list[Any], asked: Asked) -> Iterator[Told | Uneventful] | None:
+        """Carry out the plan and tell a watcher what it asked; see :mod:`.asking`."""
+        from .asking import asking
 
-        Returns:
-            For each operator what is told of it; None where that is not
-            enough, and somebody has to go through the plan step by step, with the registers as they were.
-        """
-        if tracing.get() or self.mesh is not None or not answers(self.plan):
+        if tracing.get() or self.mesh is not None:
             return None
         with self._changing:
-            compilation = self._asked.setdefault(asked.of, Compilation(self.plan, summarising(asked.of)))
-        values, position = list(regs), state.random.position
-        try:
-            seen = compilation(regs)
-        except GradtoolError:  # it comes again where it is told after the steps before it
-            state.random.position = position
-            return None
-        steps: list[Told] = []
-        for index, summaries in seen:
-            if not all(asked.enough(s) for s in summaries if s is not None and s.told):
-                state.random.position = position
-                return None
-            instruction = self.plan.instructions[index]
-            if instruction.op is not None:
-                steps.append((index, instruction.op, [values[r] for r in instruction.ins], summaries))
-            for r, s in zip(instruction.outs, summaries, strict=True):
-                values[r] = s
-        return steps
+            if asked not in self._asked:
+                self._asked[asked] = asking(self.plan, asked)
+            answering = self._asked[asked]
+        return answering.told(regs)
 
     def splits(self) -> list[Split]:
         """What is not compiled, as far as runs have shown."""
@@ -131,15 +121,23 @@ class Compilation:
         parts: list[Part] = []
         start = 0
         for index, instruction in enumerate(self.plan.instructions):
-            reason = getattr(instruction.kernel, "reason", BLOCK)
+            reason = self.reason(instruction)
             if reason:
                 parts += self._compiled(start, index)
                 parts.append(HostedPart(self.plan, index, reason, self.look))
                 start = index + 1
         return [*parts, *self._compiled(start, len(self.plan.instructions))]
 
+    def reason(self, instruction: Any) -> str:
+        """Why an instruction is not compiled, as far as its operator's definition tells; empty where it is."""
+        return str(getattr(instruction.kernel, "reason", BLOCK))
+
+    def traced(self, span: range) -> list[Part]:
+        """The instructions of *span* compiled."""
+        return [TracedPart(self.plan, span, self.look, self.mesh)]
+
     def _compiled(self, start: int, stop: int) -> list[Part]:
-        return [TracedPart(self.plan, range(start, stop), self.look, self.mesh)] if stop > start else []
+        return self.traced(range(start, stop)) if stop > start else []
 
     def _divided(self, part: Part, stop: Untraceable) -> list[Part]:
         """*part* without the instruction that wants values, for this run and the later ones."""

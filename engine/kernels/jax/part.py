@@ -124,8 +124,10 @@ class TracedPart(Part):
         self._stored = [self.outs.index(stored[r]) for r in self.donated]
         given = set(self.donated)
         self.others = [r for r in self.ins if r not in given]
+        self.more: list[Any] = []
+        """Operands of the compiled function behind the registers, for derived classes."""
         self._results = set(plan.results)
-        self.draws = any(_may_draw(plan.instructions[n].op) for n in span)
+        self.draws = any(may_draw(plan.instructions[n].op) for n in span)
         readers = [(n, getattr(plan.instructions[n].kernel, "frames", ())) for n in span]
         read = [(plan.instructions[n].ins[place], n) for n, places in readers for place in places]
         self._frames = [(r, n) for r, n in read if r in self.ins]
@@ -154,7 +156,7 @@ class TracedPart(Part):
     def _attempt(self, regs: list[Any]) -> tuple[Sequence[Any], Any] | None:
         """What the function gives and what was looked at; None if more had to be taken for granted."""
         donated = [regs[r] for r in self.donated]
-        others = [regs[r] for r in self.others]
+        others = [*[regs[r] for r in self.others], *self.more]
         for r in self.donated:
             regs[r] = None
         function = self._donating if _owned_alone(donated) else self._sparing
@@ -215,7 +217,7 @@ class TracedPart(Part):
         stream = Traced(*before) if before is not None else None
         try:
             with drawing(stream):
-                refused, assumed, seen = carried_out(self.plan, self.span, regs, self.look)
+                refused, assumed, seen = self.trace(regs)
         finally:
             tracing.reset(token)
         outputs = [self._given(r, regs[r]) for r in self.outs]
@@ -229,6 +231,10 @@ class TracedPart(Part):
             for place, before in zip(self._stored, donated, strict=True):  # what was given away has to stay what it was
                 outputs[place] = jnp.where(bad, before, outputs[place])
         return outputs, bad, told, Packed.of(seen) if seen else None, stream and stream.moved
+
+    def trace(self, regs: list[Any]) -> tuple[list[Refused], list[Assumed], Seen]:
+        """Trace the instructions over *regs*."""
+        return carried_out(self.plan, self.span, regs, self.look)
 
     def _given(self, register: int, value: Any) -> Any:
         """What leaves the function: of what leaves the plan, whole tables; on a mesh, where it belongs there."""
@@ -356,8 +362,8 @@ def _is_constant(op: Any, inputs: Sequence[Any]) -> bool:
     return known and all(0 <= v.spec.count <= CONSTANT for v in op.output_variables())
 
 
-def _may_draw(op: Any) -> bool:
+def may_draw(op: Any) -> bool:
     """Whether an operator, or one in its block, draws random numbers."""
     if op is None:
         return False
-    return bool(op.op.trait & Trait.RANDOM) or any(_may_draw(inner) for b in op.sub_blocks for inner in b.ops)
+    return bool(op.op.trait & Trait.RANDOM) or any(may_draw(inner) for b in op.sub_blocks for inner in b.ops)

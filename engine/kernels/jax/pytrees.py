@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from ...core.rows import RowUpdate, SelectedRows
-from ...core.summary import Summary
+from ...core.summary import Uneventful
 from ...core.tensor_array import TensorArray
 from .conditional import settled
 from .packing import Packed
@@ -45,7 +45,7 @@ def register() -> None:
         lambda r: ((r.wrong, tuple(r.values)), (r.error, r.index)),
         lambda rest, parts: Refused(parts[0], parts[1], *rest),
     )
-    add(Summary, lambda s: ((s.told,), (s.shape, s.dtype)), lambda rest, parts: Summary(*rest, parts[0]))
+    add(Uneventful, lambda e: ((), e), lambda same, _: same)
     add(
         Packed,
         lambda p: ((p.rows, p.large), (p.structure, p.places)),
