@@ -88,6 +88,35 @@ def a_loop_in_a_branch_in_a_loop(x: Any) -> Any:
     return static.nn.while_loop(lambda i, h: i < 4, step, [paddle.zeros([1], "int64"), x])[1]
 
 
+def written_in_a_loop(x: Any) -> Any:
+    """Forty places, of which each round reads one and writes the next; and what there is, as one tensor."""
+    w = weight()
+    first, places = paddle.zeros([1], "int64"), paddle.full([1], 40, "int64")
+    array = paddle.tensor.array_write(x, first)
+
+    def step(i: Any, array: Any) -> Any:
+        h = paddle.tanh(paddle.matmul(paddle.tensor.array_read(array, i), w))
+        return i + 1, paddle.tensor.array_write(h, i + 1, array)
+
+    _, array = static.nn.while_loop(lambda i, _: i < places, step, [first, array])
+    return paddle.concat(array) * 0.5 + paddle.tensor.array_read(array, places - 38).sum()
+
+
+def begun_empty_and_written_twice(x: Any) -> Any:
+    w = weight()
+    first, places = paddle.zeros([1], "int64"), paddle.full([1], 3, "int64")
+    array = paddle.tensor.create_array("float32")
+
+    def step(i: Any, h: Any, array: Any) -> Any:
+        array = paddle.tensor.array_write(h, i, array)
+        array = paddle.tensor.array_write(paddle.matmul(h, w), i, array)
+        h = static.nn.cond(i > 0, lambda: paddle.tensor.array_read(array, i - 1), lambda: h * 0.5)
+        return i + 1, paddle.sin(h) + paddle.tensor.array_length(array).astype("float32"), array
+
+    _, h, array = static.nn.while_loop(lambda i, h, _: i < places, step, [first, x, array])
+    return h + paddle.tensor.array_read(array, first + 1)
+
+
 def more_rounds_than_expected(x: Any) -> Any:
     w = weight()
     rounds = static.nn.while_loop(
@@ -121,6 +150,8 @@ NETS: dict[str, Callable[[Any], Any]] = {
         branches_in_a_loop,
         a_loop_in_a_branch_in_a_loop,
         more_rounds_than_expected,
+        written_in_a_loop,
+        begun_empty_and_written_twice,
         undefined_in_the_other_branch,
         draws_in_a_loop,
         draws_in_a_branch,

@@ -28,6 +28,7 @@ def make() -> Backend:
     jax.config.update("jax_default_matmul_precision", os.environ.get(PRECISION) or "highest")
     # What cannot be said with jax.numpy, or what XLA has better; registered when imported.
     from . import (  # noqa: F401
+        arrays,
         assumptions,
         boxes,
         complex_parts,
@@ -45,6 +46,7 @@ def make() -> Backend:
         regions,
         rows,
         stacked,
+        stacked_array,
         streams,
         xla,
     )
@@ -53,6 +55,6 @@ def make() -> Backend:
     if os.environ.get(DEVICE):
         jax.config.update("jax_default_device", devices.device(os.environ[DEVICE]))
     disk.keep_compiled_code()
-    for module in (assumptions, conditional, pytrees, stacked, streams):
+    for module in (assumptions, conditional, pytrees, stacked, stacked_array, streams):
         module.register()
     return xla.XlaBackend("jax", ("jax",))

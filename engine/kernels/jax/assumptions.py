@@ -22,6 +22,11 @@ Otherwise = Callable[[int], None]
 """Called with the number needed: what is traced later takes that for granted; raises NeedsValues if nothing does."""
 
 
+FIRST_ROWS = 32
+"""Rounds that a loop is expected to have at first, unless they take more than :data:`FIRST_BYTES`."""
+FIRST_BYTES = 1 << 25
+
+
 class Assumed:
     """A number that is taken to be at most *limit*.
 
@@ -80,6 +85,23 @@ def rounded(number: int) -> int:
     """*number* or up to a quarter more: of four sizes between two powers of 2, so that few are compiled."""
     unit = 1 << max(number.bit_length() - 3, 0)
     return -(-number // unit) * unit
+
+
+class Room:
+    """How many rows a buffer has: at first :data:`FIRST_ROWS`, and later as many as runs have needed."""
+
+    def __init__(self) -> None:
+        self._rows: int | None = None
+
+    def rows(self, size: int) -> int:
+        """The rows of a buffer whose rows have that many bytes."""
+        if self._rows is None:
+            self._rows = min(FIRST_ROWS, rounded(max(FIRST_BYTES // max(size, 1), 1)))
+        return self._rows
+
+    def make(self, rows: int) -> None:
+        """Have room for that many from now on."""
+        self._rows = max(self._rows or 1, rounded(rows))
 
 
 def register() -> None:

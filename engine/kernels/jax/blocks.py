@@ -9,12 +9,14 @@ import jax.numpy as jnp
 from jax import lax
 
 from ...core.tensor_array import TensorArray
-from .assumptions import assume, rounded
-from .conditional import ABSENT, Conditional, alike, plain, settled, zeros
+from .assumptions import Room, assume
+from .conditional import ABSENT, Conditional, plain, settled
 from .hosted import BLOCK, NeedsValues
 from .loops import CHANGES, Runs, repeated
+from .nesting import alike, zeros
 from .rounds import Outcome, Round, arrays, recorded, truth
 from .stacked import StackedFrames
+from .stacked_array import common, like
 
 
 class BlockKernel:
@@ -27,8 +29,7 @@ class BlockKernel:
     Attributes:
         reason: why it is not compiled; empty where it is.
         frames: which of its arguments are what the runs of other blocks have left.
-        rows: how many rounds the buffers of a loop have room for that leaves something for backward blocks; None before
-            it has been traced.
+        room: for how many rounds the buffers have room of a loop that leaves something for backward blocks.
     """
 
     def __init__(self, op: Any, runner: Any) -> None:
@@ -36,16 +37,12 @@ class BlockKernel:
         self._runner = runner
         self.reason = ""
         self.frames = tuple(r.argument for r in runner.body.readings)
-        self.rows: int | None = None
+        self.room = Room()
 
     @property
     def body(self) -> Any:
         """The description of its runs (``executor/body.py``)."""
         return self._runner.body
-
-    def make_room(self, rounds: int) -> None:
-        """Have room for that many rounds from now on."""
-        self.rows = max(self.rows or 1, rounded(rounds))
 
     @property
     def plan(self) -> Any:
@@ -127,27 +124,30 @@ class BlockKernel:
             turn.conclude(outcome)
             return Runs(self._ends(outcome, state, True), outcome.sums, outcome.framed, True, None)
         run, shapes = recorded(lambda counter: turn(start, entering, counter), turn.counter)
-        before = self._before(shapes, start)
+        forms = self._forms(shapes, start)
         sums = tuple(self._nothing(a, b) for a, b in zip(shapes.sums, nothing, strict=True))
 
         def skipped(counter: Any) -> Outcome:
-            return zeros(shapes)._replace(ends=before, sums=sums, counter=counter)  # type: ignore[no-any-return]
+            ends = [
+                zeros(form) if form is None or v is None else like(v, form)
+                for v, form in zip(start, forms, strict=True)
+            ]
+            return zeros(shapes)._replace(ends=tuple(map(arrays, ends)), sums=sums, counter=counter)  # type: ignore[no-any-return]
 
-        outcome = lax.cond(jnp.asarray(go), run, skipped, turn.counter)
+        def taken(counter: Any) -> Outcome:
+            outcome: Outcome = run(counter)
+            return outcome._replace(ends=tuple(map(like, outcome.ends, forms)))
+
+        outcome = lax.cond(jnp.asarray(go), taken, skipped, turn.counter)
         turn.conclude(outcome)
         return Runs(self._ends(outcome, state, go), outcome.sums, outcome.framed, go, None)
 
-    def _before(self, shapes: Outcome, state: Sequence[Any]) -> tuple[Any, ...]:
-        """What the carried values are where the block does not run."""
-        values = []
-        for c, value, end in zip(self._runner.body.carried, state, shapes.ends, strict=True):
-            if c.end is None or value is None:
-                values.append(None if c.end is None else zeros(end))
-                continue
-            if not alike(arrays(value), end):
-                raise NeedsValues(CHANGES)
-            values.append(arrays(value))
-        return tuple(values)
+    def _forms(self, shapes: Outcome, start: Sequence[Any]) -> list[Any]:
+        """The forms of the carried values, which are the same whether the block runs or not."""
+        forms: list[Any] = []
+        for c, value, end in zip(self._runner.body.carried, start, shapes.ends, strict=True):
+            forms.append(end if value is None or c.end is None else common(arrays(value), end, CHANGES))
+        return forms
 
     def _ends(self, outcome: Outcome, state: Sequence[Any], go: Any) -> list[Any]:
         """The carried values after it: those that nothing was before are there only if it has run."""

@@ -7,6 +7,7 @@ before it runs: it goes on with zeros, and a flag that says whether they are a v
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import jax
@@ -19,6 +20,8 @@ from ...ops import registry
 from ...ops.refusals import refuse
 from ..backend import Kernel, override
 from .hosted import NeedsValues
+from .nesting import zeros
+from .stacked_array import StackedArray, common, like
 
 ABSENT = "it reads what a branch computes that may not have been taken"
 APART = "its branches give different shapes or types"
@@ -50,29 +53,15 @@ def expect_values(op_type: str, operands: Sequence[Any]) -> None:
 
 
 def settled(value: Any) -> Any:
-    """*value*, or None where it is not there; once the function has run."""
+    """*value* as NumPy has it, once the function has run: None where it is not there, tensors by places."""
     if isinstance(value, Conditional):
-        return value.value if np.asarray(value.there) else None
-    return value
+        value = value.value if np.asarray(value.there) else None
+    return value.settled() if isinstance(value, StackedArray) else value
 
 
 def plain(value: Any) -> Any:
     """*value* as if it were there."""
     return value.value if isinstance(value, Conditional) else value
-
-
-def alike(a: Any, b: Any) -> bool:
-    """Whether two values have the same arrays, by shape and type, in the same nesting."""
-    some, others = jax.tree_util.tree_leaves(a), jax.tree_util.tree_leaves(b)
-    nesting: Any = jax.tree_util.tree_structure(a)
-    if nesting != jax.tree_util.tree_structure(b):
-        return False
-    return all((x.shape, x.dtype) == (y.shape, y.dtype) for x, y in zip(some, others, strict=True))
-
-
-def zeros(value: Any) -> Any:
-    """Zeros in the place of the arrays in *value*."""
-    return jax.tree_util.tree_map(lambda a: jnp.zeros(a.shape, a.dtype), value)
 
 
 def _mask(mask: Any, count: int, op_type: str) -> Any:
@@ -92,16 +81,13 @@ def _select_input(attrs: Any, specs: Any) -> Kernel:
             chosen: Any = registry.by_type("select_input").kernel(None, x, mask)
             return chosen
         place = _mask(mask, len(x), "select_input")
-        like = next((plain(v) for v in x if v is not None), None)
-        if like is None:
+        parts = [v if isinstance(v, Conditional) else Conditional(v, v is not None) for v in x]
+        computed = [part.value for part in parts if part.value is not None]
+        if not computed:
             raise NeedsValues(ABSENT)
-        values, there = [], []
-        for v in x:
-            part = v if isinstance(v, Conditional) else Conditional(v, v is not None)
-            values.append(zeros(like) if part.value is None else part.value)
-            there.append(jnp.asarray(part.there))
-        if not all(alike(like, v) for v in values):
-            raise NeedsValues(APART)
+        form = reduce(lambda a, b: common(a, b, APART), computed)
+        values = [zeros(form) if part.value is None else like(part.value, form) for part in parts]
+        there = [jnp.asarray(part.there) for part in parts]
         refuse(
             ~jnp.stack(there)[jnp.clip(place, 0, len(x) - 1)],
             lambda: ExecutionError("select_input: the tensor that the mask asks for was not computed"),

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .assumptions import assume, rounded
-from .conditional import Conditional, alike, zeros
+from .assumptions import assume
+from .conditional import Conditional
 from .hosted import NeedsValues
+from .nesting import alike, zeros
 from .rounds import Outcome, Round, arrays, recorded
 from .stacked import StackedFrames
+from .stacked_array import common, like
 
 CHANGES = "what its rounds hand on changes its shape or its type"
-
-FIRST_ROWS = 32
-"""Rounds that a loop is expected to have at first, unless they take more than :data:`FIRST_BYTES`."""
-FIRST_BYTES = 1 << 25
+ROUNDS_TO_SETTLE = 4
+"""How often a round is traced at most until arrays of tensors keep their form."""
 
 
 class Runs(NamedTuple):
@@ -89,10 +88,8 @@ def repeated(
 
     start = tuple(map(_steady, state))
     begin = jnp.asarray(0, "int64")
-    run, shapes = recorded(once, start, begin, turn.counter)
-    ends = tuple(v if c.end is not None else s for c, v, s in zip(body.carried, shapes.ends, start, strict=True))
-    if not alike(start, ends) or not alike(tuple(nothing), shapes.sums):
-        raise NeedsValues(CHANGES)
+    run, shapes, start = _settling(body, once, start, begin, turn.counter)
+    forms = [common(a, b, CHANGES) for a, b in zip(nothing, shapes.sums, strict=True)]
     rows = _rows(kernel, shapes.framed, read) if body.leaving is not None else None
     each = tuple(jnp.zeros((rows, *a.shape), a.dtype) for a in shapes.framed) if rows is not None else ()
 
@@ -105,7 +102,7 @@ def repeated(
         return Carried(
             number=c.number + 1,
             state=state,
-            sums=jax.tree_util.tree_map(jnp.add, c.sums, outcome.sums),
+            sums=tuple(like(a + b, form) for a, b, form in zip(c.sums, outcome.sums, forms, strict=True)),
             each=tuple(
                 lax.dynamic_update_index_in_dim(a, v, row, 0) for a, v in zip(c.each, outcome.framed, strict=True)
             ),
@@ -124,7 +121,7 @@ def repeated(
     first = Carried(
         begin,
         start,
-        tuple(nothing),
+        tuple(map(like, nothing, forms)),
         each,
         jnp.asarray(go),
         zeros(shapes.wrong),
@@ -134,7 +131,7 @@ def repeated(
     last = lax.while_loop(goes_on, step, first)
     turn.conclude(Outcome(last.state, last.sums, (), None, last.wrong, last.needed, last.counter))
     if rows is not None and count is None:
-        assume(last.number, rows, kernel.make_room)
+        assume(last.number, rows, kernel.room.make)
     return Runs(last.state, last.sums, last.each, last.number if count is None else count, rows)
 
 
@@ -144,10 +141,26 @@ def _rows(kernel: Any, framed: Sequence[Any], read: Sequence[StackedFrames]) -> 
         rows = read[0].rows
         assert rows is not None
         return rows
-    if kernel.rows is None:
-        bytes_ = sum(a.size * a.dtype.itemsize for a in framed)
-        kernel.rows = min(FIRST_ROWS, rounded(max(FIRST_BYTES // max(bytes_, 1), 1)))
-    return int(kernel.rows)
+    return int(kernel.room.rows(sum(a.size * a.dtype.itemsize for a in framed)))
+
+
+def _settling(body: Any, once: Any, start: tuple[Any, ...], number: Any, counter: Any) -> tuple[Any, Outcome, Any]:
+    """One round that ends with values of the form that it begins with: the function, its shapes, and the beginning.
+
+    An array of tensors is in the form of a buffer as soon as a round writes one at a computed place.
+    """
+    for _ in range(ROUNDS_TO_SETTLE):
+        run, shapes = recorded(once, start, number, counter)
+        forms = tuple(
+            s if c.end is None else common(s, v, CHANGES)
+            for c, s, v in zip(body.carried, start, shapes.ends, strict=True)
+        )
+        before, start = start, tuple(map(like, start, forms))
+        if alike(before, start):
+            if not all(c.end is None or alike(s, v) for c, s, v in zip(body.carried, start, shapes.ends, strict=True)):
+                break
+            return run, shapes, start
+    raise NeedsValues(CHANGES)
 
 
 def _steady(value: Any) -> Any:

@@ -23,6 +23,7 @@ from .mesh import Mesh
 from .packing import Packed
 from .pytrees import Refused, dense
 from .stacked import StackedFrames
+from .stacked_array import StackedArray
 from .streams import Traced, drawing, operands
 
 Seen = list[tuple[int, Any]]
@@ -132,7 +133,7 @@ class TracedPart(Part):
         read = [(plan.instructions[n].ins[place], n) for n, places in readers for place in places]
         self._frames = [(r, n) for r, n in read if r in self.ins]
         self._version = 0  # of what it takes for granted
-        self._is_conditional = False  # whether what leaves the plan may not be there
+        self._is_open = False  # whether what it gives has a form that NumPy does not know
         self._donating = jax.jit(self._traced, donate_argnums=0, static_argnums=3)
         self._sparing = jax.jit(self._traced, static_argnums=3)
 
@@ -148,7 +149,7 @@ class TracedPart(Part):
             regs[r] = None
         for r, value in zip(self.outs, outputs, strict=True):
             regs[r] = value
-        if self._is_conditional:
+        if self._is_open:
             for r in self._results.intersection(self.outs):
                 regs[r] = settled(regs[r])
         return [] if seen is None else list(seen.unpacked())
@@ -221,7 +222,7 @@ class TracedPart(Part):
         finally:
             tracing.reset(token)
         outputs = [self._given(r, regs[r]) for r in self.outs]
-        self._is_conditional |= any(isinstance(v, Conditional) for v in outputs)
+        self._is_open |= any(isinstance(v, (Conditional, StackedArray)) for v in outputs)
         bad = told = None
         if refused or assumed:
             few = assumptions.short(assumed) if assumed else jnp.asarray(False)

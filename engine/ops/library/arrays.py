@@ -152,7 +152,7 @@ def tensor_to_array(k, like, x, *, axis, use_stack):
     start = 0
     for place, v in enumerate(like.listed()):
         size = 1 if use_stack else v.shape[axis]
-        part = k.xp.take(x, range(start, start + size), axis)
+        part = k.xp.take(x, k.xp.arange(start, start + size), axis)
         parts[place] = part.reshape(v.shape)
         start += size
     return TensorArray(parts, len(like))
