@@ -12,7 +12,7 @@ import pytest
 import gradtool as paddle
 from gradtool import static
 from gradtool.engine.core import state
-from gradtool.engine.core.errors import LabelError
+from gradtool.engine.core.errors import ExecutionError, LabelError
 from gradtool.engine.executor.executor import Executor
 
 X = np.random.default_rng(4).normal(size=(3, 4)).astype("float32")
@@ -236,6 +236,50 @@ def test_only_the_branch_that_is_taken_refuses() -> None:
     assert splits() == []
 
 
+def test_a_training_goes_on_from_its_parameters_where_a_loop_needs_more_room() -> None:
+    loss = paddle.mean(paddle.nn.functional.dropout(more_rounds_than_expected(static.data("x", [3, 4])), 0.3) ** 2)
+    paddle.optimizer.Adam(0.01).minimize(loss)
+    sides = []
+    for backend in ("numpy", "jax"):
+        with static.scope_guard(static.Scope()):
+            paddle.seed(7)
+            exe = Executor(backend=backend)
+            exe.run(static.default_startup_program())
+            losses = [exe.run(feed={"x": sign * X}, fetch_list=[loss])[0] for sign in (-1, 1, 1)]
+            sides.append((losses, np.array(static.global_scope().find_var("w").get_tensor())))
+    np.testing.assert_allclose(sides[0][0], sides[1][0], rtol=1e-5)
+    np.testing.assert_allclose(sides[0][1], sides[1][1], rtol=1e-4, atol=1e-6)
+    assert splits() == []
+
+
+def test_a_place_of_an_array_that_nothing_was_written_to_is_refused() -> None:
+    x, begin = static.data("x", [3, 4]), static.data("begin", [1], "int64")
+    array = paddle.tensor.array_write(x, paddle.full([1], 2, "int64"))
+    rounds = static.nn.while_loop(
+        lambda i, h: i < 5, lambda i, h: [i + 1, h + paddle.tensor.array_read(array, i)], [begin, x]
+    )
+    for number, message in ((1, "nothing was written"), (2, "it has 3 places"), (-1, "but it is -1")):
+        told = []
+        for backend in ("numpy", "jax"):
+            with pytest.raises(ExecutionError, match=message) as caught:
+                Executor(backend=backend).run(feed={"x": X, "begin": np.array([number])}, fetch_list=rounds)
+            told.append(str(caught.value))
+        assert told[0] == told[1]
+    assert splits() == []
+
+
+def tensors_of_several_shapes(x: Any) -> Any:
+    first, w = paddle.zeros([1], "int64"), weight()
+    array = paddle.tensor.array_write(x, first)
+
+    def step(i: Any, array: Any) -> Any:
+        longer = paddle.concat([paddle.tensor.array_read(array, i), paddle.matmul(x, w)])
+        return i + 1, paddle.tensor.array_write(longer, i + 1, array)
+
+    _, array = static.nn.while_loop(lambda i, _: i < 3, step, [first, array])
+    return paddle.concat(array)
+
+
 def prints_in_a_loop(x: Any) -> Any:
     w = weight()
 
@@ -256,6 +300,7 @@ def branches_of_other_shapes(x: Any) -> Any:
     ("net", "hosted"),
     [
         (prints_in_a_loop, ["while", "while_grad"]),
+        (tensors_of_several_shapes, ["while", "while_grad"]),
         (branches_of_other_shapes, ["select_input", "conditional_block_grad", "conditional_block_grad"]),
     ],
     ids=lambda net: getattr(net, "__name__", ""),
