@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 import click
 
 from gradtool.models.errors import CommandError
-from gradtool.models.limits import EACH, ENOUGH, passes_watched, which_pass
+from gradtool.models.limits import EACH, ENOUGH, LOSS_FUNCTIONS, passes_watched, which_pass
 from gradtool.viz.text import legible
 from gradtool.viz.views import view as views
 
@@ -67,6 +67,12 @@ def loading_options(command: F) -> F:
     """How a model is loaded."""
     return _options(
         click.option("--loss", metavar="NAME", help="The loss: a Python name or a tensor name."),
+        click.option(
+            "--loss-fn",
+            type=click.Choice(LOSS_FUNCTIONS),
+            help="Of a saved program that has no loss: what compares its output (or --loss) with --label.",
+        ),
+        click.option("--label", metavar="NAME", help="What is fed as the label of --loss-fn.  [default: label]"),
         click.option(
             "--arg", multiple=True, metavar="NAME=VALUE", help="Argument of the model's function; repeatable."
         ),

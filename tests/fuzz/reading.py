@@ -24,7 +24,7 @@ from gradtool.models.program import feeds
 from gradtool.viz.debugger.saved import reader
 from tests.viz.debugger.saved import test_saved_sessions as sessions
 
-from . import foreign
+from . import foreign, standard
 from .mutations import changed_bytes, changed_value
 from .programs import programs
 
@@ -95,7 +95,10 @@ def session(draw: Random) -> Case:
 
 
 def _foreign(kind: str) -> Callable[[Random], Case]:
-    return lambda draw: Case(*foreign.READERS[kind](draw))
+    return lambda draw: Case(*_FOREIGN[kind](draw))
+
+
+_FOREIGN = {**foreign.READERS, **standard.READERS}
 
 
 READERS: dict[str, Callable[[Random], Case]] = {
@@ -104,7 +107,7 @@ READERS: dict[str, Callable[[Random], Case]] = {
     "container": container,
     "feed": feed,
     "session": session,
-    **{kind: _foreign(kind) for kind in foreign.READERS},
+    **{kind: _foreign(kind) for kind in _FOREIGN},
 }
 
 

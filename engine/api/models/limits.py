@@ -39,8 +39,13 @@ def passes_watched(value: int | str | None) -> int | None:
     return number
 
 
+LOSS_FUNCTIONS = ("mse", "cross_entropy")
+"""What ``--loss-fn`` may be."""
+
 LOADING = (
     "loss",
+    "loss_fn",
+    "label",
     "arg",
     "seed",
     "mode",

@@ -10,7 +10,7 @@ import contextlib
 import importlib
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,7 +29,7 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.utils import unique_name
 
 from . import cells as notebooks
-from . import entries, imports, scripts, seeds, sessions, targets, telling
+from . import entries, importers, imports, scripts, seeds, sessions, targets, telling
 from .calls import PassCalls, Stopped
 from .errors import CommandError, ModelError, ScriptExit
 from .interrupting import interruptible
@@ -66,6 +66,10 @@ class Request:
     """The file is stopped after so many seconds."""
     write: bool = False
     """What it writes stays; else it goes into an overlay, see ``gradtool.engine.files.overlay``."""
+    loss_fn: str | None = None
+    """What compares the output of a saved program with a label: one of ``limits.LOSS_FUNCTIONS``."""
+    label: str | None = None
+    """The name of that label."""
     full_stacks: bool = False
     need_loss: bool = True
     journal: bool = False
@@ -90,6 +94,8 @@ class Request:
         words = ["-m", self.model] if self.as_module else [self.model]
         for option, value, usual in (
             ("--loss", self.loss, None),
+            ("--loss-fn", self.loss_fn, None),
+            ("--label", self.label, None),
             ("--seed", self.seed, 0),
             ("--mode", self.mode, "auto"),
             ("--backward", self.backward, None),
@@ -121,6 +127,7 @@ class Loaded:
         error: what the file raised, for a post-mortem.
         live: whether the model was there before the command and is not run again: a tensor in a notebook.
         births: of the parameters of dynamic mode that were made while the file ran, in their order.
+        loss: of a program from a file, where it is not one of those that the file says.
         taken: the names of those arrays that the function was called with.
     """
 
@@ -136,6 +143,7 @@ class Loaded:
     live: bool = False
     births: list[Birth] = field(default_factory=list)
     taken: set[str | None] = field(default_factory=set)
+    loss: Variable | None = None
     _held: list[Any] = field(default_factory=list)
 
     def hold(self, birth: Birth) -> None:
@@ -199,7 +207,7 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
         ):
             stack.enter_context(watching)
         if target.saved is not None:
-            _import(loaded, target.saved, target, request)
+            _import(loaded, target.saved, target, request, notes)
             telling.stand_ins(loaded, notes)
             stack.enter_context(_values_wanted())
         else:
@@ -314,7 +322,7 @@ def _is_done(loaded: Loaded, request: Request, error: Exception) -> bool:
     return error.succeeded and (script or (request.unfinished and _is_there(loaded)))
 
 
-def _import(loaded: Loaded, read: Callable[[], Any], target: Target, request: Request) -> None:
+def _import(loaded: Loaded, read: Callable[[], Any], target: Target, request: Request, notes: Notes) -> None:
     """Have an importer read what is no Python.
 
     Raises:
@@ -331,8 +339,18 @@ def _import(loaded: Loaded, read: Callable[[], Any], target: Target, request: Re
     names: dict[str, Any] = {"__name__": MODULE, "read": read}
     call(target.name, execute, compile("result = read()", target.file, "exec"), names)
     loaded.result = names["result"]
+    outputs: Sequence[str] | None = None
+    if isinstance(loaded.result, importers.Imported):
+        outputs = loaded.result.outputs
+        for text in loaded.result.notes:
+            notes.note(f"{target.name}: {text}")
+        loaded.result = loaded.result.program
     if isinstance(loaded.result, Program):
         loaded.main, loaded.startup = loaded.result, Program()
+        if outputs is not None or request.loss_fn is not None:
+            from . import added_losses
+
+            loaded.loss = added_losses.added(loaded, outputs, request, notes)
     else:
         loaded.function = "the importer"
 

@@ -21,6 +21,8 @@ def load(
     model: str | os.PathLike[str],
     *,
     loss: str | None = None,
+    loss_fn: str | None = None,
+    label: str | None = None,
     arg: Sequence[str] = (),
     seed: int = 0,
     mode: str = "auto",
@@ -37,6 +39,8 @@ def load(
         model: a file (``"model.py"``), a function in it (``"model.py:build"``), a module's function
             (``"pkg.mod:build"``), a saved program, or whatever an importer reads.
         loss: a Python name or a tensor name, where there are several candidates.
+        loss_fn, label: of a saved program that has no loss: ``"mse"`` or ``"cross_entropy"`` compares its output (or
+            *loss*) with what is fed as *label*.
         arg: ``NAME=VALUE``, arguments of the function.
         seed: of parameters and random feeds.
         write: let the file change other files. Else what it writes goes when it is answered, and only its own run has
@@ -72,6 +76,8 @@ def load(
         tuple(arg),
         seed,
         mode,
+        loss_fn=loss_fn,
+        label=label,
         script=tuple(script),
         as_module=as_module,
         backward=_read("backward", which_pass, backward),

@@ -1,7 +1,8 @@
 """Model files that hold something else than Python: an importer for each form, a file in this folder.
 
 An importer is a function of the file's path and contents, with the endings of its files. What it returns is what the
-function of a model file may return: a loss, ``(loss, feed)``, or a Program. It builds that with the public names, in
+function of a model file may return: a loss, ``(loss, feed)``, or a Program;
+or an :class:`Imported` program. It builds that with the public names, in
 the mode that it switches to; every question can then be asked about it.
 """
 
@@ -10,7 +11,23 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from gradtool.engine.ir.program import Program
+
+
+class Imported(NamedTuple):
+    """A program from a file that says what it computes.
+
+    Attributes:
+        outputs: the names of what it computes; where none of them is a loss, one is made of them.
+        notes: what is read otherwise than the file says it.
+    """
+
+    program: Program
+    outputs: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
 
 Importer = Callable[[Path, bytes], Any]
 

@@ -43,8 +43,11 @@ def _model(left: Loaded, request: Request) -> ProgramModel:
     if appended is not None and appended.loss.block.program not in every:
         every.append(appended.loss.block.program)
     is_returned = left.function is not None and returned
-    if request.loss is not None:
-        loss: Variable | None = _asked(request.loss, named, every)
+    loss: Variable | None
+    if left.loss is not None:
+        loss = left.loss
+    elif request.loss is not None:
+        loss = _asked(request.loss, named, every)
     elif appended is not None and not is_returned:
         loss = appended.loss
     elif is_returned:

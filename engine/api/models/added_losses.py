@@ -1,0 +1,124 @@
+"""The loss of a program that was saved without one: its outputs compared with a label, or their sum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gradtool as paddle
+from gradtool.engine.core import state
+from gradtool.engine.ir import default
+from gradtool.engine.ir.program import Program
+from gradtool.engine.ir.variable import Variable
+
+from .errors import CommandError, unknown
+from .loader import Loaded, Request
+from .notes import Notes
+from .wording import count
+
+LABEL = "label"
+"""What the label is called where nobody says it."""
+
+
+def added(left: Loaded, outputs: Sequence[str] | None, request: Request, notes: Notes) -> Variable | None:
+    """The loss that is computed behind the program that *left* holds; None where it needs none.
+
+    Args:
+        outputs: the names of what the program computes; None where the file does not say.
+
+    Raises:
+        CommandError: no output, or several, where one is compared; a label that does not fit.
+    """
+    program = left.main
+    if request.loss_fn is None:
+        if request.label is not None:
+            raise CommandError("--label names what --loss-fn compares with", "--loss-fn mse, or cross_entropy")
+        candidates = _real(program, [request.loss] if request.loss is not None else outputs or ())
+        if any(v.spec.count == 1 for v in candidates) or (request.loss is None and not request.need_loss):
+            return None
+        return _sum(left, candidates, notes)
+    output = _compared(left, outputs, request)
+    with _appending(program):
+        label = _label(program, request, output)
+        return _FUNCTIONS[request.loss_fn](output, label)  # type: ignore[no-any-return]
+
+
+def _real(program: Program, names: Sequence[str]) -> list[Variable]:
+    """Those of the variables that hold real numbers."""
+    there = program.global_block().vars
+    return [there[n] for n in names if n in there and there[n].dtype.is_floating and there[n].op is not None]
+
+
+def _sum(left: Loaded, outputs: Sequence[Variable], notes: Notes) -> Variable | None:
+    """The sum of all elements of all outputs."""
+    if not outputs:
+        return None
+    with _appending(left.main):
+        sums = [paddle.sum(v) if v.spec.count != 1 else v for v in outputs]
+        kind = sums[0].dtype
+        whole = sums[0]
+        for v in sums[1:]:
+            whole = paddle.add(whole, v if v.dtype == kind else paddle.cast(v, kind))
+    names = ", ".join(v.name for v in outputs)
+    what = "its output" if len(outputs) == 1 else f"its {count(len(outputs), 'output')}"
+    notes.note(
+        f"{left.name} has no loss: the sum of {what} {names} is taken; "
+        "--loss NAME names one, --loss-fn mse or cross_entropy compares with --label NAME"
+    )
+    return whole
+
+
+def _compared(left: Loaded, outputs: Sequence[str] | None, request: Request) -> Variable:
+    there = left.main.global_block().vars
+    if request.loss is not None:
+        if request.loss not in there:
+            raise unknown("output", request.loss, [*(outputs or ()), *there])
+        return there[request.loss]
+    candidates = _real(left.main, outputs) if outputs is not None else _unread(left.main)
+    if len(candidates) != 1:
+        names = ", ".join(v.name for v in candidates) or "none"
+        raise CommandError(
+            f"--loss-fn compares one output of {left.name} with the label, and there are: {names}", "--loss NAME"
+        )
+    return candidates[0]
+
+
+def _unread(program: Program) -> list[Variable]:
+    """What the program computes and does not go on from."""
+    ops = program.global_block().ops
+    read = {v for op in ops for v in op.input_variables()}
+    made = dict.fromkeys(v for op in ops for v in op.output_variables())
+    return [v for v in made if v not in read and v.dtype.is_floating and not v.stop_gradient]
+
+
+def _appending(program: Program) -> Any:
+    state.enable_static()
+    return default.program_guard(program, Program())
+
+
+def _label(program: Program, request: Request, output: Variable) -> Variable:
+    """What the output is compared with: an input of the program, or one that is added."""
+    name = request.label or LABEL
+    existing = program.global_block().vars.get(name)
+    if existing is not None:
+        if not existing.is_data:
+            raise CommandError(f"--label {name} is computed, and a label is fed", "another name adds an input")
+        return existing
+    if request.loss_fn == "mse":
+        return paddle.static.data(name, list(output.shape), output.dtype)  # type: ignore[no-any-return]
+    if not output.shape:
+        raise CommandError(f"cross_entropy takes scores of classes, and {output.name} is one number", "--loss-fn mse")
+    return paddle.static.data(name, list(output.shape[:-1]), "int64")  # type: ignore[no-any-return]
+
+
+def _squares(output: Variable, label: Variable) -> Any:
+    return paddle.nn.functional.mse_loss(output, label)
+
+
+def _classes(output: Variable, label: Variable) -> Any:
+    """Classes lie along the last axis."""
+    return paddle.nn.functional.cross_entropy(output, label)
+
+
+_FUNCTIONS = {"mse": _squares, "cross_entropy": _classes}
+"""``limits.LOSS_FUNCTIONS``."""

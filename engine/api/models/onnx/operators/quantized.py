@@ -1,0 +1,139 @@
+"""Numbers in eight or sixteen bits.
+
+A pair of ``QuantizeLinear`` and ``DequantizeLinear`` passes gradients as if it were not there: that is how networks
+with it are trained.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import gradtool as paddle
+
+from ..errors import Lacking
+from ..node import Entry, Node
+from ..tensors import kind_of, type_name
+from .convolutions import convolution
+from .products import product
+from .rows import row
+
+STRAIGHT = (
+    "QuantizeLinear and DequantizeLinear are rounded as they say, and gradients pass them unchanged (straight through)"
+)
+WEIGHTS = "weights that are kept in eight bits are parameters with the real numbers that they stand for"
+
+_LIMITS = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767)}
+
+
+def _spread(v: Any, x: Any, axis: int, block: int) -> Any:
+    """Scales or zero points as *x* is multiplied with them: one, one along an axis, or one for each block."""
+    if not v.shape or (len(v.shape) == 1 and v.shape[0] == 1 and len(x.shape) != 1):
+        return paddle.reshape(v, [])
+    axis = axis % max(len(x.shape), 1)
+    if block:
+        wide = paddle.repeat_interleave(v, block, axis=axis)
+        return wide if wide.shape[axis] == x.shape[axis] else paddle.slice(wide, [axis], [0], [x.shape[axis]])
+    if len(v.shape) == 1:
+        return paddle.reshape(v, [-1 if i == axis else 1 for i in range(len(x.shape))])
+    return v
+
+
+def quantized(x: Any, scale: Any, zero: Any, kind: str) -> Any:
+    """*x* in whole numbers of the type *kind*; halves go to the even number."""
+    if kind not in _LIMITS:
+        raise Lacking(f"numbers of the type {kind}")
+    low, high = _LIMITS[kind]
+    whole = paddle.cast(x / scale if kind_of(x) == kind_of(scale) else x / paddle.cast(scale, kind_of(x)), "float64")
+    floor = paddle.floor(whole + 0.5)
+    half = paddle.cast(paddle.equal(floor - whole, paddle.full_like(whole, 0.5)), "float64")
+    even = floor - half * (floor - 2 * paddle.floor(floor / 2))
+    moved = even if zero is None else even + paddle.cast(zero, "float64")
+    return paddle.cast(paddle.clip(moved, float(low), float(high)), kind)
+
+
+def restored(x: Any, scale: Any, zero: Any) -> Any:
+    """The real numbers that whole numbers stand for."""
+    kind = kind_of(scale)
+    wide = paddle.cast(x, "float64")
+    wide = wide if zero is None else wide - paddle.cast(zero, "float64")
+    return paddle.cast(wide * paddle.cast(scale, "float64"), kind)
+
+
+def _operands(n: Node, x: Any) -> tuple[Any, Any]:
+    axis, block = n.whole("axis", 1), n.whole("block_size", 0)
+    scale = _spread(n.fixed(1), x, axis, block)
+    return scale, _spread(n.fixed(2), x, axis, block) if n.has(2) else None
+
+
+@row("QuantizeLinear")
+def _quantize(n: Node) -> Any:
+    x = n[0]
+    kind = kind_of(n.fixed(2)) if n.has(2) else type_name(n.whole("output_dtype", 0) or 2)
+    scale, zero = _operands(n, x)
+    y = quantized(x, scale, zero, kind)
+    if n.folding:
+        return y
+    made = n.builder.entry(n.outputs[0], y)
+    assert made is not None
+    made.real = x
+    return made
+
+
+@row("DequantizeLinear")
+def _dequantize(n: Node) -> Any:
+    entry = n.entry(0)
+    x = n[0]
+    scale, zero = _operands(n, x)
+    y = restored(x, scale, zero)
+    if n.folding:
+        n.builder.note(WEIGHTS)
+        return Entry(entry.name or n.outputs[0], array=np.asarray(y.numpy()), learnt=y.ndim > 0)
+    if entry.real is None or kind_of(entry.real) != kind_of(y):
+        return y
+    n.builder.note(STRAIGHT)
+    difference = paddle.assign(y - entry.real)
+    difference.stop_gradient = True
+    return entry.real + difference
+
+
+def _moved(n: Node, x: int, zero: int, axis: int | None = None) -> Any:
+    """Operand *x* without its zero point, in whole numbers of 32 bits."""
+    wide = paddle.cast(n[x], "int32")
+    if not n.has(zero):
+        return wide
+    point = paddle.cast(n[zero], "int32")
+    if axis is not None and len(point.shape) == 1 and point.shape[0] != 1:
+        point = paddle.reshape(point, [-1 if i == axis % len(wide.shape) else 1 for i in range(len(wide.shape))])
+    return wide - (paddle.reshape(point, []) if len(point.shape) == 1 and point.shape[0] == 1 else point)
+
+
+@row("MatMulInteger")
+def _whole_product(n: Node) -> Any:
+    return product(_moved(n, 0, 2, -2), _moved(n, 1, 3, -1))
+
+
+@row("ConvInteger")
+def _whole_convolution(n: Node) -> Any:
+    x, weight = (paddle.cast(_moved(n, i, i + 2, 0 if i else None), "float64") for i in (0, 1))
+    return paddle.cast(convolution(n, x, weight, None), "int32")
+
+
+@row("QLinearMatMul")
+def _quantized_product(n: Node) -> Any:
+    a = restored(n[0], _spread(n[1], n[0], -2, 0), _spread(n[2], n[0], -2, 0))
+    b = restored(n[3], _spread(n[4], n[3], -1, 0), _spread(n[5], n[3], -1, 0))
+    wide = paddle.matmul(paddle.cast(a, "float64"), paddle.cast(b, "float64"))
+    return quantized(wide, n[6], n[7], kind_of(n[7]))
+
+
+@row("QLinearConv")
+def _quantized_convolution(n: Node) -> Any:
+    x = restored(n[0], n[1], n[2])
+    weight = restored(n[3], _spread(n[4], n[3], 0, 0), _spread(n[5], n[3], 0, 0))
+    y = convolution(n, x, weight, None)
+    if n.has(8):
+        scale = paddle.reshape(n[1], []) * n[4]
+        y = y + paddle.reshape(paddle.cast(n[8], kind_of(y)) * scale, [1, -1] + [1] * (len(y.shape) - 2))
+    return quantized(y, paddle.reshape(n[6], []), paddle.reshape(n[7], []), kind_of(n[7]))

@@ -1,0 +1,436 @@
+"""ONNX files as programs: names, sources, constants, what is lacking, losses, and files that are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import gradtool as paddle
+from gradtool.engine.core import source
+from gradtool.engine.core.errors import FileFormatError, UnsupportedError, UsageError
+from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
+from gradtool.engine.ir.program import Program
+from gradtool.models.onnx import reading
+from gradtool.utils import unique_name
+from tests.onnx.models import info, mlp, model, node, saved, weights
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    with scope_guard(Scope()), unique_name.guard():
+        yield
+    paddle.disable_static()
+
+
+def read(content: Any, folder: Path = Path()) -> reading.OnnxProgram:
+    data = content if isinstance(content, bytes) else content.SerializeToString()
+    return reading.read(data, "model.onnx", folder)
+
+
+def run(program: reading.OnnxProgram, **feed: Any) -> list[Any]:
+    paddle.enable_static()
+    return paddle.static.Executor().run(program.program, feed=feed, fetch_list=list(program.outputs))  # type: ignore[no-any-return]
+
+
+def types(program: Program) -> list[str]:
+    return [op.type for op in program.global_block().ops]
+
+
+# -- names and sources ------------------------------------------------------------------------------------------------
+
+
+def test_initializers_are_parameters_with_their_names() -> None:
+    result = read(mlp())
+    assert [p.name for p in result.program.all_parameters()] == ["w0", "b0", "w1", "b1"]
+    assert result.outputs == ("scores",)
+    assert types(result.program) == ["matmul_v2", "elementwise_add", "relu", "matmul_v2", "elementwise_add"]
+    assert result.program.global_block().vars["x"].shape == (-1, 4)
+    np.testing.assert_array_equal(global_scope().values["w0"], weights(5, 4))
+    x = weights(2, 4, seed=9)
+    hidden = np.maximum(x @ weights(5, 4).T + weights(5, seed=1), 0)
+    (scores,) = run(result, x=x)
+    np.testing.assert_allclose(scores, hidden @ weights(5, 3, seed=2) + weights(3, seed=3), rtol=1e-5)
+
+
+def test_names_of_nodes_are_layers_and_the_node_is_the_source() -> None:
+    op = read(mlp()).program.global_block().ops[2]
+    assert op.scope == "/first/"
+    assert source.describe(op.loc) == "model.onnx:2 in /first/Relu:  a = Relu(h)"
+
+
+@pytest.mark.parametrize("where", ["metadata", "doc"])
+def test_the_lines_that_an_exporter_wrote_are_the_source(where: str) -> None:
+    content = mlp()
+    if where == "doc":
+        content.graph.node[
+            1
+        ].doc_string = "/usr/lib/site-packages/torch/nn/functional.py(7): relu\n/home/me/net.py(12): forward\n"
+    else:
+        stack = 'File "/home/me/net.py", line 12, in forward\n    a = relu(h)\n'
+        content.graph.node[1].metadata_props.add(key="pkg.torch.onnx.stack_trace", value=stack)
+    op = read(content).program.global_block().ops[2]
+    assert source.short(op.loc) == "net.py:12"
+    assert next(source.frames(op.loc)) == ("net.py", 12, "forward")
+
+
+# -- constants and shapes ---------------------------------------------------------------------------------------------
+
+
+def test_a_shape_that_is_computed_from_shapes_becomes_an_attribute() -> None:
+    content = model(
+        [
+            node("Shape", "x", "s"),
+            node("Gather", "s zero", "n", axis=0),
+            node("Unsqueeze", "n axes", "n1"),
+            node("Concat", "n1 rest", "wanted", axis=0),
+            node("Reshape", "x wanted", "y"),
+        ],
+        {"x": ["n", 3, 4]},
+        ["y"],
+        {"zero": np.int64(0), "axes": np.asarray([0]), "rest": np.asarray([12])},
+    )
+    result = read(content)
+    assert types(result.program) == ["reshape2"]
+    assert result.program.global_block().ops[0].attrs["shape"] == (-1, 12)
+    assert run(result, x=weights(5, 3, 4))[0].shape == (5, 12)
+
+
+def test_two_sizes_that_are_not_known_are_computed() -> None:
+    content = model(
+        [
+            node("Shape", "x", "s"),
+            node("Slice", "s from to", "outer"),
+            node("Concat", "outer split", "wanted", axis=0),
+            node("Reshape", "x wanted", "y"),
+        ],
+        {"x": ["n", "t", 6]},
+        ["y"],
+        {"from": np.asarray([0]), "to": np.asarray([2]), "split": np.asarray([2, 3])},
+    )
+    result = read(content)
+    assert result.program.global_block().vars["y"].shape == (-1, -1, 2, 3)
+    assert run(result, x=weights(4, 5, 6))[0].shape == (4, 5, 2, 3)
+
+
+def test_constants_are_folded_and_shared_weights_keep_their_name() -> None:
+    content = model(
+        [
+            node("Constant", "", "two", value=numpy_helper.from_array(np.float32(2))),
+            node("Sqrt", "two", "root"),
+            node("Identity", "w", "same"),
+            node("MatMul", "x same", "m"),
+            node("Mul", "m root", "y"),
+        ],
+        {"x": [2, 3]},
+        ["y"],
+        {"w": weights(3, 3)},
+    )
+    result = read(content)
+    assert types(result.program) == ["matmul_v2", "elementwise_mul"]
+    assert [p.name for p in result.program.all_parameters()] == ["w"]
+    np.testing.assert_allclose(
+        run(result, x=weights(2, 3, seed=1))[0], weights(2, 3, seed=1) @ weights(3, 3) * np.sqrt(2), rtol=1e-5
+    )
+
+
+def test_what_a_batch_normalization_remembers_is_no_parameter() -> None:
+    values = {"s": weights(3), "b": weights(3), "m": weights(3), "v": np.ones(3, "float32")}
+    result = read(model([node("BatchNormalization", "x s b m v", "y")], {"x": [2, 3, 4, 4]}, ["y"], values))
+    assert [p.name for p in result.program.all_parameters()] == ["s", "b"]
+    held = result.program.global_block().vars["m"]
+    assert held.persistable
+    assert held.stop_gradient
+
+
+# -- what is lacking --------------------------------------------------------------------------------------------------
+
+
+def test_operators_that_are_lacking_are_told_all_at_once_and_stand_in() -> None:
+    content = model(
+        [
+            node("Relu", "x", "h"),
+            helper.make_node("Magic", ["h"], ["m"], name="trick", domain="my.own"),
+            node("StringNormalizer", "x", "s"),
+            node("Add", "m w", "y"),
+        ],
+        {"x": [2, 3]},
+        ["y"],
+        {"w": weights(2, 3)},
+    )
+    content.opset_import.append(helper.make_opsetid("my.own", 1))
+    result = read(content)
+    op = result.program.global_block().ops[1]
+    assert op.op.absent.texts() == [  # type: ignore[attr-defined]
+        "Magic trick at model.onnx:2 (of the domain my.own)",
+        "StringNormalizer at model.onnx:3",
+    ]
+    with pytest.raises(UnsupportedError, match="gradtool lacks 2 of its operators: Magic trick"):
+        run(result, x=weights(2, 3))
+
+
+def test_functions_are_inlined() -> None:
+    function = helper.make_function(
+        "my.own", "Twice", ["a"], ["b"], [node("Add", "a a", "b")], [helper.make_opsetid("", 17)]
+    )
+    content = model(
+        [helper.make_node("Twice", ["x"], ["y"], domain="my.own"), node("Celu", "y", "z", alpha=2.0)],
+        {"x": [2]},
+        ["z"],
+        functions=[function],
+    )
+    content.opset_import.append(helper.make_opsetid("my.own", 1))
+    (z,) = run(read(content), x=np.asarray([-1, 1], "float32"))
+    np.testing.assert_allclose(z, [2 * np.expm1(-1), 2], rtol=1e-6)
+
+
+# -- branches, loops, quantization ------------------------------------------------------------------------------------
+
+
+def _graph(nodes: list[Any], inputs: list[Any], outputs: list[str]) -> Any:
+    return helper.make_graph(nodes, "inner", inputs, [helper.make_empty_tensor_value_info(n) for n in outputs])
+
+
+def _counted() -> Any:
+    """``for i in range(3): h = tanh(h @ w)``, and every h."""
+    body = _graph(
+        [node("MatMul", "h w", "m"), node("Tanh", "m", "g"), node("Identity", "go", "on")],
+        [info("i", [], TensorProto.INT64), info("go", [], TensorProto.BOOL), info("h", [2, 3])],
+        ["on", "g", "g"],
+    )
+    return model(
+        [node("Loop", "three - x", "last every", body=body)],
+        {"x": [2, 3]},
+        ["last", "every"],
+        {"three": np.int64(3), "w": weights(3, 3)},
+    )
+
+
+def test_a_loop_of_counted_rounds_is_unrolled() -> None:
+    result = read(_counted())
+    assert types(result.program) == ["matmul_v2", "tanh"] * 3 + ["stack"]
+    h, every = weights(2, 3, seed=1), []
+    for _ in range(3):
+        h = np.tanh(h @ weights(3, 3))
+        every.append(h)
+    last, together = run(result, x=weights(2, 3, seed=1))
+    np.testing.assert_allclose(last, h, rtol=1e-5)
+    np.testing.assert_allclose(together, every, rtol=1e-5)
+
+
+def test_a_loop_of_computed_rounds_is_a_while_and_has_gradients() -> None:
+    body = _graph(
+        [node("Mul", "h w", "g"), node("ReduceSum", "g", "sum", keepdims=0), node("Less", "sum limit", "on")],
+        [info("i", [], TensorProto.INT64), info("go", [], TensorProto.BOOL), info("h", [2])],
+        ["on", "g"],
+    )
+    content = model(
+        [node("Loop", "- yes x", "y", body=body)],
+        {"x": [2]},
+        ["y"],
+        {"w": np.asarray([2, 3], "float32"), "limit": np.float32(20), "yes": np.asarray(True)},
+    )
+    result = read(content)
+    assert "while" in types(result.program)
+    paddle.enable_static()
+    block = result.program.global_block()
+    with paddle.static.program_guard(result.program):
+        loss = paddle.sum(block.vars["y"])
+        (pair,) = paddle.static.append_backward(loss, parameter_list=[block.vars["w"]])
+    y, slope = paddle.static.Executor().run(
+        result.program, feed={"x": np.ones(2, "float32")}, fetch_list=[result.outputs[0], pair[1]]
+    )
+    np.testing.assert_allclose(y, [8, 27])
+    np.testing.assert_allclose(slope, [3 * 4, 3 * 9])
+
+
+@pytest.mark.parametrize("value", [1.0, -1.0])
+def test_a_branch_depends_on_what_is_fed(value: float) -> None:
+    then, other = (_graph([node(kind, "x", "r")], [], ["r"]) for kind in ("Exp", "Neg"))
+    content = model(
+        [
+            node("ReduceSum", "x", "sum", keepdims=0),
+            node("Greater", "sum zero", "positive"),
+            node("If", "positive", "y", then_branch=then, else_branch=other),
+        ],
+        {"x": [2]},
+        ["y"],
+        {"zero": np.float32(0)},
+    )
+    x = np.full(2, value, "float32")
+    np.testing.assert_allclose(run(read(content), x=x)[0], np.exp(x) if value > 0 else -x, rtol=1e-6)
+
+
+def test_a_pair_of_quantize_and_dequantize_passes_gradients_straight_through() -> None:
+    content = model(
+        [
+            node("Mul", "x gain", "g"),
+            node("QuantizeLinear", "g scale zero", "q"),
+            node("DequantizeLinear", "q scale zero", "d"),
+            node("DequantizeLinear", "wq scale zero", "w"),
+            node("MatMul", "d w", "y"),
+        ],
+        {"x": [1, 2]},
+        ["y"],
+        {
+            "gain": np.ones(2, "float32"),
+            "scale": np.float32(0.5),
+            "zero": np.int8(0),
+            "wq": np.asarray([[2], [4]], "int8"),
+        },
+    )
+    result = read(content)
+    assert len(result.notes) == 2
+    assert "straight through" in " ".join(result.notes)
+    block = result.program.global_block()
+    assert [p.name for p in result.program.all_parameters()] == ["gain", "wq"]
+    paddle.enable_static()
+    with paddle.static.program_guard(result.program):
+        (slope,) = paddle.static.gradients([block.vars["y"]], [block.vars["gain"]])
+    y, dx = paddle.static.Executor().run(
+        result.program, feed={"x": np.asarray([[0.7, -0.2]], "float32")}, fetch_list=[result.outputs[0], slope]
+    )
+    np.testing.assert_allclose(y, [[0.5 * 1 + 0 * 2]])
+    np.testing.assert_allclose(dx, [0.7 * 1, -0.2 * 2], rtol=1e-6)
+
+
+# -- losses -----------------------------------------------------------------------------------------------------------
+
+
+def test_without_a_loss_the_sum_of_the_outputs_is_taken_and_told(tmp_path: Path) -> None:
+    loaded = _loaded(saved(mlp(), tmp_path))
+    assert loaded.loss is not None
+    assert loaded.loss.op.type == "reduce_sum"
+
+
+def _loaded(path: str, **options: Any) -> Any:
+    from gradtool.models.loading import load
+
+    return load(path, **options)
+
+
+@pytest.mark.parametrize(("kind", "labels"), [("mse", (4, 3)), ("cross_entropy", (4,))])
+def test_a_loss_function_compares_an_output_with_a_label(tmp_path: Path, kind: str, labels: tuple[int, ...]) -> None:
+    loaded = _loaded(saved(mlp(4), tmp_path), loss_fn=kind, label="truth")
+    assert [v.name for v in loaded.inputs()] == ["x", "truth"]
+    assert loaded.inputs()[1].shape == labels
+    table = loaded.backward(run=True)
+    assert [line.status for line in table.rows] == ["ok"] * 4
+
+
+def test_a_label_without_a_function_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--label names what --loss-fn compares with"):
+        _loaded(saved(mlp(), tmp_path), label="truth").backward()
+
+
+# -- files that are refused -------------------------------------------------------------------------------------------
+
+
+def _cyclic() -> Any:
+    return model([node("Add", "x b", "a"), node("Relu", "a", "b")], {"x": [2]}, ["b"])
+
+
+def _nested() -> Any:
+    inner = _graph([node("Relu", "x", "r")], [], ["r"])
+    for _ in range(40):
+        inner = _graph([node("If", "c", "r", then_branch=inner, else_branch=inner)], [], ["r"])
+    del inner.node[0].attribute[1].g.node[:]
+    return model(inner.node, {"x": [2], "c": []}, ["r"], kinds={"c": TensorProto.BOOL})
+
+
+def _huge() -> Any:
+    content = mlp()
+    content.graph.initializer[0].dims[:] = [1 << 40, 1 << 20]
+    return content
+
+
+def _twice() -> Any:
+    return model([node("Relu", "x", "y"), node("Neg", "x", "y")], {"x": [2]}, ["y"])
+
+
+def _calling_itself() -> Any:
+    f = helper.make_function(
+        "my.own",
+        "F",
+        ["a"],
+        ["b"],
+        [helper.make_node("F", ["a"], ["b"], domain="my.own")],
+        [helper.make_opsetid("my.own", 1)],
+    )
+    content = model([helper.make_node("F", ["x"], ["y"], domain="my.own")], {"x": [2]}, ["y"], functions=[f])
+    content.opset_import.append(helper.make_opsetid("my.own", 1))
+    return content
+
+
+def _too_large() -> Any:
+    shape = numpy_helper.from_array(np.asarray([1 << 40]), "shape")
+    content = model([node("ConstantOfShape", "shape", "big"), node("Add", "x big", "y")], {"x": [1]}, ["y"])
+    content.graph.initializer.append(shape)
+    return content
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: b"\x08", "it is none, or damaged"),
+        (lambda: mlp().SerializeToString()[:200], "it is none, or damaged"),
+        (lambda: b"", "it holds no graph"),
+        (_cyclic, "b"),
+        (_huge, "initializer 'w0'"),
+        (_twice, "y"),
+        (_calling_itself, "call themselves"),
+        (lambda: model([], {"x": [2]}, ["y"]), "y"),
+        (lambda: model([node("Relu", "x", "y")], {"x": [2]}, ["y"], opset=6), "version 6"),
+        (lambda: model([node("Concat", "x x", "y", axis=7)], {"x": [2]}, ["y"]), "Concat"),
+    ],
+)
+def test_a_file_that_cannot_exist_is_refused(make: Any, message: str) -> None:
+    with pytest.raises(FileFormatError, match=message) as caught:
+        read(make())
+    assert str(caught.value).startswith("model.onnx")
+
+
+def test_a_constant_that_is_too_large_is_made_when_the_program_runs() -> None:
+    program = read(_too_large()).program
+    assert "fill_constant" in types(program)
+
+
+def _outside(location: str, **told: str) -> Any:
+    content = mlp()
+    tensor = content.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    for key, value in {"location": location, **told}.items():
+        tensor.external_data.add(key=key, value=value)
+    return content
+
+
+@pytest.mark.parametrize("location", ["../secret", "/etc/hostname", "", "link/secret", "a\0b"])
+def test_values_in_other_files_lie_in_the_folder(tmp_path: Path, location: str) -> None:
+    (tmp_path / "secret").write_bytes(bytes(80))
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "link").symlink_to(tmp_path)
+    with pytest.raises(FileFormatError):
+        read(_outside(location), home)
+
+
+def test_values_in_another_file_are_read(tmp_path: Path) -> None:
+    (tmp_path / "values.bin").write_bytes(bytes(16) + weights(5, 4).tobytes())
+    read(_outside("values.bin", offset="16", length="80"), tmp_path)
+    np.testing.assert_array_equal(global_scope().values["w0"], weights(5, 4))
+    with pytest.raises(FileFormatError, match=r"behind the end of 'values\.bin'"):
+        read(_outside("values.bin", offset="32", length="80"), tmp_path)
+
+
+def test_without_the_package_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "onnx", None)
+    with pytest.raises(UnsupportedError, match="the package onnx is not installed") as caught:
+        read(b"x")
+    assert "gradtool[onnx]" in str(caught.value)
+    assert onnx is not None
