@@ -13,7 +13,6 @@ from typing import Any
 
 import click
 
-from gradtool import __version__
 from gradtool.models.imports import guarded
 
 from . import commands, configuration, streams
@@ -171,8 +170,20 @@ def _check(words: Sequence[str]) -> None:
             raise CommandError(f"{word!r} holds a character that no system takes on a command line")
 
 
+def _version(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    """Say which versions are installed of gradtool and of what it may use."""
+    if not value or context.resilient_parsing:
+        return
+    from .versions import lines
+
+    click.echo("\n".join(lines()))
+    context.exit()
+
+
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
-@click.version_option(__version__, message="gradtool %(version)s")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="What is installed, and stop."
+)
 def cli() -> None:
     """See, explain and debug backward (gradient) graphs of models written against Paddle's public API.
 

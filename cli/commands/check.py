@@ -9,14 +9,14 @@ import click
 from ..computing import computing_options
 from ..context import Output, loading_options
 from ..errors import CLEAN, FAILED
+from ..rules import rule_options
 
 
 @click.command("check")
 @click.argument("models", nargs=-1, metavar="[MODEL|DIRECTORY|GLOB]...")
 @loading_options
 @computing_options
-@click.option("--select", multiple=True, metavar="CODE", help="Rules to apply: GT103, GT1, detached, ALL.")
-@click.option("--ignore", multiple=True, metavar="CODE", help="Rules to leave out.")
+@rule_options()
 @click.option("--extend-select", multiple=True, metavar="CODE", help="Rules to apply beside those that are on.")
 @click.option(
     "--train",

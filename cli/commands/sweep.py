@@ -13,6 +13,7 @@ from gradtool.models.errors import CommandError
 from ..computing import computing_options
 from ..context import Output, loading_options, output_options
 from ..errors import CLEAN, ENGINE, FAILED, INTERRUPTED
+from ..rules import rule_options
 from ..sizes import byte_size
 
 if TYPE_CHECKING:
@@ -50,8 +51,7 @@ _DATA = (".npz", ".npy", ".parquet", ".zarr")
 @click.option("--order", type=click.IntRange(1, 2), help="Of nan and gradcheck: 2 for gradients of gradients, too.")
 @click.option("--params", multiple=True, metavar="SELECTOR", help="Of why and backward: as there.")
 @click.option("--no-grad", multiple=True, metavar="SELECTOR", help="Of why and backward: as there.")
-@click.option("--select", multiple=True, metavar="CODE", help="Of check: rules to apply.")
-@click.option("--ignore", multiple=True, metavar="CODE", help="Of check: rules to leave out.")
+@rule_options("Of check: ")
 @click.option(
     "--jobs",
     type=click.IntRange(1),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradtool.engine.core.errors import ArgumentTypeError, BackendError, UnsupportedError, UsageError
+from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, UsageError
 from gradtool.engine.core.spec import DType
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.eager.tensor import Tensor
@@ -13,8 +13,9 @@ from gradtool.engine.ops import registry
 
 from ._arguments import tensor
 from ._dispatch import compute
+from ._on_cpu import stays_on_cpu
 from ._tensor_methods import before, take
-from .device import CPUPlace
+from .device import CPUPlace, CUDAPlace
 
 
 class NeedsNoGradient(UsageError, RuntimeError):
@@ -70,12 +71,9 @@ def _set_data(self: Tensor, value: Tensor) -> None:
 
 
 def _cuda(self: Tensor, device_id: int | None = None, blocking: bool = True) -> Tensor:
-    """Tensors are on the CPU.
-
-    Raises:
-        BackendError: always.
-    """
-    raise BackendError("x.cuda(): gradtool computes on the CPU.", hint="leave the call out, or use x.cpu()")
+    """The tensor itself, with a warning: tensors are on the CPU."""
+    stays_on_cpu("gpu", "x.cuda()")
+    return self
 
 
 def _to(self: Tensor, *args: Any, device: Any = None, dtype: Any = None, blocking: bool | None = None) -> Tensor:
@@ -84,20 +82,21 @@ def _to(self: Tensor, *args: Any, device: Any = None, dtype: Any = None, blockin
     Args:
         args: a device, a dtype, a device and a dtype, or a tensor whose dtype to take; then perhaps ``blocking``.
 
+    On a GPU it stays on the CPU, with a warning.
+
     Raises:
-        BackendError: a device that is not the CPU.
+        BackendError: any other device.
     """
     for value in args:
         if isinstance(value, Tensor):
             dtype = value.dtype
         elif isinstance(value, bool) or value is None:
             continue
-        elif isinstance(value, CPUPlace) or (isinstance(value, str) and _device(value)):
+        elif isinstance(value, (CPUPlace, CUDAPlace)) or (isinstance(value, str) and _device(value)):
             device = value
         else:
             dtype = value
-    if device is not None and not isinstance(device, CPUPlace) and device != "cpu":
-        raise BackendError(f"x.to({device!r}): gradtool computes on the CPU.", hint="use 'cpu'")
+    stays_on_cpu(device, f"x.to({device!r})")
     kind = self.dtype if dtype is None else dtype_of(dtype)
     return self if kind is self.dtype else self.astype(kind)
 

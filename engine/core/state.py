@@ -26,11 +26,13 @@ class _ProcessDefaults:
     Attributes:
         static: whether the main thread switched to static mode last: other threads begin with it.
         is_chosen: whether somebody switched at all.
+        device: where programs are computed whose executor names no place; None where the backend computes by itself.
     """
 
     static = False
     is_chosen = False
     default_dtype: DType = float32
+    device: str | None = None
 
 
 class _Beginning:
@@ -214,6 +216,16 @@ def set_default_dtype(d: object) -> None:
     _ProcessDefaults.default_dtype = wanted
 
 
+def device() -> str | None:
+    """Where programs are computed whose executor names no place; None where the backend computes by itself."""
+    return _ProcessDefaults.device
+
+
+def set_device(name: str | None) -> None:
+    """Have programs computed on the device of that name (``gpu:0``) from now on."""
+    _ProcessDefaults.device = name
+
+
 def name_scope() -> str:
     """The current ``op_namescope``: ``/`` or ``/a/b/``."""
     entry = _own_scope()
@@ -279,14 +291,16 @@ def building() -> Iterator[None]:
 
 @contextmanager
 def kept() -> Iterator[None]:
-    """Give mode, default dtype and the stream of random numbers back as they were."""
+    """Give mode, default dtype, device and the stream of random numbers back as they were."""
     static, shift, position = _static.get(), random.shift, random.position
     begun, chosen, usual = _ProcessDefaults.static, _ProcessDefaults.is_chosen, _ProcessDefaults.default_dtype
+    place = _ProcessDefaults.device
     try:
         yield
     finally:
         _static.set(static)
         _ProcessDefaults.static, _ProcessDefaults.is_chosen, _ProcessDefaults.default_dtype = begun, chosen, usual
+        _ProcessDefaults.device = place
         random.shift, random.position = shift, position
 
 

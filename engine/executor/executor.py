@@ -31,8 +31,8 @@ class Executor:
     """Runs programs on one place.
 
     Args:
-        place: a ``CUDAPlace`` is where a backend computes that sees it; elsewhere, the CPU does, with a warning. Any
-            other place says nothing.
+        place: a ``CUDAPlace`` is where a backend computes that sees it; elsewhere, the CPU does, with a warning. The
+            CPU computes for a ``CPUPlace``, also where there is a GPU. None is where ``set_device`` says.
         backend: the name of what its programs are computed on; what is in use now if None.
         mesh: the devices to spread them over, ``"data=4,model=2"`` or sizes by name of axis; one device if None.
         shards: for patterns of parameters' names, the axis of the mesh (or None) for each dimension.
@@ -57,9 +57,10 @@ class Executor:
     ) -> None:
         self.place = place
         self.backend = current() if backend is None else backend_called(backend)
-        self._device: str | None = getattr(place, "device", None)
-        if self._device is not None and self.backend.falls_back(self._device, f"Executor({place})", 3):
-            self._device = None
+        device: str | None = state.device() if place is None else getattr(place, "device", None)
+        if device is not None and self.backend.falls_back(device, f"Executor({place or device})", 3):
+            device = None
+        self._device = None if device is None or self.backend.is_at(device) else device
         if mesh is not None:
             self.backend = self.backend.spread(mesh, shards)
         self.plan: Plan | None = None

@@ -179,7 +179,11 @@ class Backend:
 
     def sees(self, device: str) -> bool:
         """Whether it can compute on *device* (``gpu:0``)."""
-        return False
+        return device == "cpu"
+
+    def is_at(self, device: str) -> bool:
+        """Whether it computes on *device* without being told; what its user has said outside of scripts counts, too."""
+        return device == "cpu"
 
     def falls_back(self, device: str, what: str, stacklevel: int) -> bool:
         """Whether *device* is not there; says so, once for each line, where *what* names it.

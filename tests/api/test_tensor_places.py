@@ -9,6 +9,7 @@ import pytest
 
 import gradtool as paddle
 from gradtool.engine.core.errors import BackendError, ShapeError, UnsupportedError
+from gradtool.engine.kernels.backend import DeviceWarning
 
 pytestmark = pytest.mark.usefixtures("dynamic")
 
@@ -26,8 +27,11 @@ def test_to_changes_the_dtype() -> None:
     assert x.to("cpu") is x
     assert x.to(x.dtype) is x
     for call in (lambda: x.to("gpu:0"), lambda: x.to(device="gpu"), x.cuda):
-        with pytest.raises(BackendError, match="computes on the CPU"):
-            call()
+        with pytest.warns(DeviceWarning, match=r"x\.(to|cuda)\(.*computed on the CPU") as told:
+            assert call() is x
+        assert told[0].filename == __file__
+    with pytest.raises(BackendError, match="computes on the CPU"):
+        x.to("xpu")
 
 
 def test_to_passes_gradients_on() -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -229,6 +230,7 @@ def test_what_help_imports(folder: Path, arguments: list[str]) -> None:
         "heavy = [m for m in sys.modules if m.partition('.')[0] in ('numpy', 'rich', 'graphviz', 'inspect_')]\n"
         "light = ('gradtool.engine.core', 'gradtool.engine.core.errors', 'gradtool.engine.core.near_names')\n"
         "light += ('gradtool.engine.kernels', 'gradtool.engine.kernels.choice')  # the names of backends\n"
+        "light += ('gradtool.engine.kernels.threads',)  # it says how many, before anything that computes is loaded\n"
         "heavy += [m for m in sys.modules if m.startswith('gradtool.engine.') and m not in light]\n"
         "print('heavy:', heavy)\n"
     )
@@ -273,3 +275,20 @@ def test_two_runs_are_the_same_bytes(folder: Path, model: Write) -> None:
     assert first[0].count(b"next: ") == 4
     assert everything("0") == first
     assert everything("1234") == first
+
+
+def test_the_version_says_what_is_installed(gradtool: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    versions = {"numpy": "2.4.6", "torch": "2.13.0"}
+
+    def version(name: str) -> str:
+        if name not in versions:
+            raise metadata.PackageNotFoundError(name)
+        return versions[name]
+
+    monkeypatch.setattr(metadata, "version", version)
+    done = gradtool("--version")
+    first, python, *rest = done.out.splitlines()
+    assert done.code == 0
+    assert (first, python.split()[0]) == (f"gradtool {package.__version__}", "python")
+    assert rest[:2] == ["numpy   2.4.6", "torch   2.13.0"]
+    assert rest[2].startswith("not installed: jax, jaxlib, paddlepaddle, ")

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
 from typing import Any
 
 from gradtool import _lazy
+from gradtool.engine.core import state
 from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, UsageError
 from gradtool.engine.kernels.choice import current
 
 
 class CPUPlace:
-    """The CPU; all of them are equal."""
+    """The CPU; all of them are equal.
+
+    Attributes:
+        device: its name.
+    """
+
+    device = "cpu"
 
     def is_cpu_place(self) -> bool:
         """True."""
@@ -118,8 +126,14 @@ def cpu_places(device_count: int | None = None) -> list[CPUPlace]:
 
 
 def cuda_places(device_ids: list[int] | None = None) -> list[CUDAPlace]:
-    """Raises :class:`NotCompiled`: there are none."""
-    raise NotCompiled("Not compiled with CUDA", hint="use cpu_places()")
+    """The places of the GPUs of these numbers; all that the backend sees when None.
+
+    Raises:
+        NotCompiled: it sees none.
+    """
+    if not device_count():
+        raise NotCompiled("Not compiled with CUDA", hint="use cpu_places()")
+    return [CUDAPlace(n) for n in (range(device_count()) if device_ids is None else device_ids)]
 
 
 class NotCompiled(UnsupportedError, AssertionError):
@@ -127,7 +141,7 @@ class NotCompiled(UnsupportedError, AssertionError):
 
 
 def set_device(device: str | CPUPlace | CUDAPlace | int | None) -> CPUPlace | CUDAPlace:
-    """Compute on *device*; of a number or None, it is the CPU, as in Paddle.
+    """Have executors that name no place compute on *device*; of a number or None, it is the CPU, as in Paddle.
 
     ``"gpu"`` is where programs are computed by a backend that sees one (``--backend jax``, which takes it by itself);
     elsewhere the CPU computes, with a :class:`DeviceWarning`, so that a script for a GPU runs where there is none.
@@ -136,8 +150,17 @@ def set_device(device: str | CPUPlace | CUDAPlace | int | None) -> CPUPlace | CU
         ArgumentTypeError: no string (a TypeError).
         UsageError: any other device (a ValueError).
     """
+    place = _place(device)
+    if isinstance(place, CUDAPlace) and current().falls_back(place.device, f"set_device({device!r})", 3):
+        place = CPUPlace()
+    state.set_device(place.device)
+    return place
+
+
+def _place(device: str | CPUPlace | CUDAPlace | int | None) -> CPUPlace | CUDAPlace:
+    """The place that *device* stands for; errors as for :func:`set_device`."""
     if isinstance(device, CUDAPlace):
-        return CPUPlace() if current().falls_back(device.device, f"set_device({device})", 3) else device
+        return device
     if device is None or isinstance(device, (CPUPlace, int)):
         return CPUPlace()
     if not isinstance(device, str):
@@ -147,8 +170,7 @@ def set_device(device: str | CPUPlace | CUDAPlace | int | None) -> CPUPlace | CU
         return CPUPlace()
     if name == "gpu":
         number = device.partition(":")[2] or "0"
-        place = CUDAPlace(int(number) if number.isdigit() else 0)
-        return CPUPlace() if current().falls_back(place.device, f"set_device({device!r})", 3) else place
+        return CUDAPlace(int(number) if number.isdigit() else 0)
     if name in ("xpu", "npu", "dcu"):
         raise UnsupportedError(
             f"The device should not be {device!r}: this version of gradtool computes on the CPU only."
@@ -157,18 +179,23 @@ def set_device(device: str | CPUPlace | CUDAPlace | int | None) -> CPUPlace | CU
 
 
 def get_device() -> str:
-    """``"cpu"``."""
-    return "cpu"
+    """Where executors without a place compute: ``"cpu"``, or ``"gpu:0"`` where the backend takes that by itself."""
+    return state.device() or ("gpu:0" if is_compiled_with_cuda() and current().is_at("gpu:0") else "cpu")
 
 
 def is_compiled_with_cuda() -> bool:
-    """False: this version computes on the CPU only."""
+    """Whether the backend sees a GPU: only ``jax`` may."""
+    return current().sees("gpu:0")
+
+
+def is_compiled_with_rocm() -> bool:
+    """False, as of any kind of device beside CPU and GPU."""
     return False
 
 
-is_compiled_with_rocm = is_compiled_with_xpu = is_compiled_with_cinn = is_compiled_with_cuda
+is_compiled_with_xpu = is_compiled_with_cinn = is_compiled_with_rocm
 
-is_compiled_with_ipu = is_compiled_with_distribute = is_compiled_with_cuda
+is_compiled_with_ipu = is_compiled_with_distribute = is_compiled_with_rocm
 
 
 def is_compiled_with_custom_device(device_type: str) -> bool:
@@ -185,8 +212,8 @@ get_all_custom_device_type = get_available_device = get_available_custom_device 
 
 
 def device_count() -> int:
-    """How many devices there are beside the CPU: 0."""
-    return 0
+    """How many GPUs the backend sees."""
+    return next(n for n in itertools.count() if not current().sees(f"gpu:{n}"))
 
 
 def current_device() -> int:
@@ -195,8 +222,8 @@ def current_device() -> int:
 
 
 def is_available() -> bool:
-    """False: there are no devices beside the CPU."""
-    return False
+    """Whether there is a device beside the CPU."""
+    return is_compiled_with_cuda()
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
@@ -211,7 +238,7 @@ def is_current_stream_capturing() -> bool:
 
 def device_to_place(device: Any = None) -> CPUPlace | CUDAPlace:
     """The place that *device* stands for; errors as for :func:`set_device`."""
-    return set_device(device)
+    return _place(device)
 
 
 def manual_seed(seed: int) -> None:
@@ -237,7 +264,7 @@ def get_cudnn_version() -> None:
 
 
 def get_default_device() -> str:
-    """``"cpu"``, where new tensors are made."""
+    """``"cpu"``, where tensors of dynamic mode are made."""
     return "cpu"
 
 

@@ -1,15 +1,11 @@
-"""``paddle.device.cuda`` of a build without graphics cards."""
+"""``paddle.device.cuda``: what can be said of graphics cards."""
 
 from __future__ import annotations
 
 from gradtool import _lazy
+from gradtool.device import device_count
 
 __all__ = ["device_count", "empty_cache"]
-
-
-def device_count() -> int:
-    """0."""
-    return 0
 
 
 def empty_cache() -> None:

@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 from gradtool._convolving import filter_shape, filter_spread
 from gradtool._images import numbers, sequence_windows, windows
+from gradtool._on_cpu import stays_on_cpu
 from gradtool.engine.core import state
 from gradtool.engine.core.errors import UsageError
 
 from . import functional as F
-from ._layer_dtypes import check_device
 from ._layers import needed
 from ._second_names_of_parts import also_by
 from .layer import Layer
@@ -120,7 +120,7 @@ class _Forward(_ConvNd):
     ) -> None:
         super().__init__(dtype=state.default_dtype() if dtype is None else dtype)
         needed(weight_attr, "weight_attr", "Conv")
-        check_device(device, type(self).__name__)
+        stays_on_cpu(device, type(self).__name__)
         kind = type(self).__name__
         if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
             raise UsageError(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from gradtool.engine.core.errors import BackendError, DtypeError, GradtoolError, ModeError, UsageError
+from gradtool._on_cpu import stays_on_cpu
+from gradtool.engine.core.errors import DtypeError, GradtoolError, ModeError, UsageError
 from gradtool.engine.core.spec import DType
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.eager.tensor import Tensor
@@ -24,15 +25,15 @@ class Convertible:
         Whole numbers among the buffers change, too; :meth:`astype` leaves them as they are.
 
         Args:
-            device: the CPU, if anything.
+            device: the CPU, if anything; on a GPU it stays on the CPU, with a warning.
             dtype: unchanged when None.
 
         Raises:
-            BackendError: another device.
+            BackendError: any other device.
             UnknownDtype: no dtype of that name (a ValueError).
             ModeError: the layer is part of a static program.
         """
-        check_device(device, "Layer.to")
+        stays_on_cpu(device, f"Layer.to({device!r})")
         if dtype is not None:
             _convert(self.sublayers(include_self=True), _dtype(dtype), everything=True)
         return self
@@ -55,12 +56,9 @@ class Convertible:
         return self
 
     def cuda(self, device: Any = None) -> Self:
-        """Layers stay on the CPU.
-
-        Raises:
-            BackendError: always.
-        """
-        raise BackendError("Layer.cuda(): gradtool computes on the CPU.", hint="leave it out")
+        """The layer itself, with a warning: layers are on the CPU."""
+        stays_on_cpu("gpu", "Layer.cuda()")
+        return self
 
     def astype(self, dtype: Any = None) -> Self:
         """Change floating parameters and buffers, of the layers below it too, to *dtype*; returns the layer.
@@ -92,12 +90,6 @@ class Convertible:
                 raise UsageError(f"excluded_layers must be classes of layers, but received {kind!r}.")
         _convert([v for v in self.sublayers(include_self=True) if not isinstance(v, classes)], _dtype(dtype))
         return self
-
-
-def check_device(device: Any, where: str) -> None:
-    """Raise :class:`BackendError` unless *device* is the CPU or None."""
-    if device is not None and str(device).lower() not in ("cpu", "place(cpu)"):
-        raise BackendError(f"{where}({device!r}): gradtool computes on the CPU.", hint="use 'cpu'")
 
 
 class UnknownDtype(UsageError):

@@ -40,6 +40,12 @@ class XlaBackend(Backend):
             return False
         return True
 
+    def is_at(self, device: str) -> bool:
+        # Where --device says so, a script's CPUPlace does not undo it.
+        if jax.config.jax_default_device is not None:  # type: ignore[attr-defined]
+            return device == "cpu"
+        return bool(devices.device(device) == jax.local_devices()[0])
+
     def spread(
         self, mesh: str | Mapping[str, int], shards: Mapping[str, Sequence[str | None]] | None = None
     ) -> XlaBackend:

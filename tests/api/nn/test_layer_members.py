@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.core.errors import BackendError
+from gradtool.engine.kernels.backend import DeviceWarning
 
 nn = paddle.nn
 
@@ -170,5 +170,6 @@ def test_modes() -> None:
     assert model[0].weight.grad.numpy().tolist() == [[0.0, 0.0], [0.0, 0.0]]
     model.zero_grad()
     assert model[0].weight.grad is None
-    with pytest.raises(BackendError, match="computes on the CPU"):
-        model.cuda()
+    with pytest.warns(DeviceWarning, match=r"Layer\.(cuda|to)\(.* computed on the CPU") as told:
+        assert model.cuda() is model.to("gpu:0")
+    assert [w.filename for w in told] == [__file__] * 2

@@ -86,7 +86,7 @@ def test_a_graph_from_before_is_gone() -> None:
         (lambda m: m.astype("foo"), ValueError, "dtype value error"),
         (lambda m: m.astype(None), ValueError, "dtype value error"),
         (lambda m: m.to(dtype="int64"), TypeError, "cannot compute in int64"),
-        (lambda m: m.to("gpu:0"), BackendError, "computes on the CPU"),
+        (lambda m: m.to("npu:0"), BackendError, "computes on the CPU"),
         (lambda m: m.backward(), ValueError, "shouldn't implement backward"),
     ],
 )
