@@ -74,6 +74,7 @@ class Plan:
         constant_ids: the identities of the constants.
         inputs: fills the registers before a run (``inputs.py``); None for the plan of a block.
         compiled: carries all of it out, where the backend compiles plans; see docs/jax.md.
+        tuning: is asked before each run, where the backend has part of the plan compiled; see docs/numba.md.
     """
 
     def __init__(
@@ -102,7 +103,14 @@ class Plan:
         self.constant_ids = frozenset(map(id, constants.values()))
         self.inputs: Any = None
         self.compiled = backend.compile(self)
-        self.code = tuple([encode(i) for i in code]) if self.compiled is None else ()
+        self.path: tuple[tuple[Instruction, ...], tuple[Code, ...]] = (), ()
+        self.tuning = backend.tuning(self)
+        if self.compiled is None:
+            self.carry_out(self.instructions)
+
+    def carry_out(self, code: Sequence[Instruction]) -> None:
+        """Run by *code* from the next run on; it leaves in the registers what :attr:`instructions` do."""
+        self.path = tuple(code), tuple([encode(i) for i in code])
 
     def blank(self) -> list[Any]:
         """The registers with nothing but the constants."""
@@ -134,7 +142,10 @@ class Plan:
         if self.compiled is not None:
             self.compiled(regs)
             return
-        code = iter(self.code)
+        if self.tuning is not None and self.tuning(regs):
+            return
+        instructions, encoded = self.path
+        code = iter(encoded)
         with np.errstate(all="ignore"):
             try:
                 for form, kernel, first, second, out, dead in code:
@@ -150,8 +161,9 @@ class Plan:
                     for r in dead:
                         regs[r] = None
             except Exception as error:
-                index = len(self.code) - operator.length_hint(code) - 1
-                raise self._explained(error, index, regs) from (None if isinstance(error, GradtoolError) else error)
+                index = len(encoded) - operator.length_hint(code) - 1
+                told = self._explained(error, instructions[index], regs)
+                raise told from (None if isinstance(error, GradtoolError) else error)
 
     def steps(self, regs: list[Any]) -> Iterator[Step]:
         """As :meth:`run`, stopping after each operator with what it read and wrote."""
@@ -163,7 +175,7 @@ class Plan:
                     result = instruction.kernel(*inputs)
                     seconds = perf_counter() - start
                 except Exception as error:
-                    raise self._explained(error, index, regs) from error
+                    raise self._explained(error, instruction, regs) from error
             outputs = tuple(result) if instruction.spread else (result,)
             for r, value in zip(instruction.outs, outputs, strict=True):
                 regs[r] = value
@@ -179,8 +191,7 @@ class Plan:
             return self.steps(regs)
         return (event if isinstance(event, Uneventful) else Step(*event) for event in told)
 
-    def _explained(self, error: Exception, index: int, regs: list[Any]) -> GradtoolError:
-        instruction = self.instructions[index]
+    def _explained(self, error: Exception, instruction: Instruction, regs: list[Any]) -> GradtoolError:
         return explained(error, instruction.op, [regs[i] for i in instruction.ins])
 
     @staticmethod

@@ -37,6 +37,9 @@ class Compiled(Protocol):
         """Carry it out and tell of each operator what was asked; None where the steps have to be told one by one."""
 
 
+Tuning = Callable[[list[Any]], bool]
+"""Is asked before each run of a plan, with its registers; may carry the run out itself and says whether it has."""
+
 Override = Callable[[Mapping[str, Any], Sequence[Any]], Kernel | None]
 
 _overrides: dict[tuple[str, str], Override] = {}
@@ -153,6 +156,10 @@ class Backend:
 
     def compile(self, plan: Any) -> Compiled | None:
         """*plan* as a whole, over its registers; None where its instructions are carried out one by one."""
+        return None
+
+    def tuning(self, plan: Any) -> Tuning | None:
+        """Who makes *plan* faster while it runs, by :meth:`Plan.carry_out`; None for nobody."""
         return None
 
     @contextmanager

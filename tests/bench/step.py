@@ -379,20 +379,22 @@ def main() -> None:
 
 def table(models: Sequence[str], runs: int) -> None:
     """Print a row for each model."""
-    headings = "".join(f"{h:>10}" for h in ("numpy", "copied", "watched", "jax", "jax.jit"))
+    headings = "".join(f"{h:>10}" for h in ("numpy", "copied", "watched", "jax", "jax.jit", "numba"))
     print(f"{'model':<12}{headings}{'ratio':>8}{'watched':>9}   (at most 1.1, and 1.3)")
     for name in models:
         made = MODELS[name](np.random.default_rng(7))
         by_hand = of_jax(made)
-        reference = of_gradtool(made, "numpy")
+        reference, fused = of_gradtool(made, "numpy"), of_gradtool(made, "numba")
         step, copied = (of_gradtool(made, "jax", stays=stays) for stays in (True, False))
         expected = reference()
         compared(expected, by_hand(), f"jax.jit of {name}")
+        for _ in range(3):  # groups are compiled after the first run, and compared in the second
+            assert all(map(np.array_equal, expected, fused())), f"numba of {name}"
         compared(expected, step(), f"gradtool of {name}")
         compared(expected, copied(), f"gradtool of {name}, copied")
         asked = watched(step)
         compared(expected, asked(), f"gradtool of {name}, watched")
-        row = milliseconds((reference, copied, asked, step, by_hand), runs)
+        row = milliseconds((reference, copied, asked, step, by_hand, fused), runs)
         ratios = f"{row[3] / row[4]:>8.2f}{row[2] / row[3]:>9.2f}"
         print(f"{name:<12}" + "".join(f"{t:>10.3f}" for t in row) + ratios, flush=True)
 

@@ -253,7 +253,7 @@ def test_the_environment_names_the_first() -> None:
 
 
 def test_it_is_offered_where_backends_are_chosen(counting: ModuleType) -> None:
-    assert choice.available() == ["counting", "jax", "numpy", "onednn"]
+    assert choice.available() == ["counting", "jax", "numba", "numpy", "onednn"]
     with pytest.raises(BackendError, match=r"'countin' is not part of this version.*\n.*'counting'"):
         choice.choose("countin")
 

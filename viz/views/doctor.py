@@ -20,7 +20,7 @@ from .view import Table, View
 _BACKENDS = {
     "numpy": "NumPy, the reference",
     "onednn": "convolutions of oneDNN",
-    "numba": "compiled loops",
+    "numba": "NumPy with its elementwise parts compiled",
     "cupy": "NVIDIA GPUs",
 }
 """Remarks; those that are not among the folders of ``kernels`` may come."""

@@ -9,14 +9,15 @@ from typing import Any
 
 import jax
 
+from ..disk import folder as cache_folder
+
 FASTEST = 0.05
 """Seconds of compiling below which the code is not kept."""
 
 
 def folder() -> Path:
     """Where it is kept: beside what other programs keep for this user."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(home) / "gradtool" / "jax"
+    return cache_folder() / "jax"
 
 
 def keep_compiled_code() -> None:

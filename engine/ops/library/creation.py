@@ -263,7 +263,7 @@ def add_n(k, xs):
     for x in xs[2:]:
         # Numbers and selected rows have nothing to add into.
         total = k.xp.add(total, x, out=total) if isinstance(total, np.ndarray) else total + x
-    return total if isinstance(total, (SelectedRows, TensorArray)) else k.xp.asarray(total)
+    return k.xp.asarray(total) if isinstance(total, np.generic) else total
 
 
 @add_n.infer

@@ -1,0 +1,40 @@
+"""The Numba backend: NumPy's kernels, with groups of elementwise operators compiled into single functions.
+
+A plan runs on NumPy once. What its instructions read and gave is known then, and the pass in ``groups.py`` finds those
+that one function can compute. Results are NumPy's to the bit, whichever of a plan's runs they come from; docs/numba.md
+tells why, and how all of it fits together:
+
+* ``trace.py``: the kernels of NumPy run over values that stand for arrays, and what they call is written down;
+* ``layout.py``: where elements lie among those of a group, through broadcasting, reshaping and sums;
+* ``groups.py``: the pass over plans; ``source.py``: the text of a group's function, from the table ``expressions.py``;
+* ``loops.py``: NumPy's own inner loops, which compute in groups what is not exact;
+* ``intrinsics.py``, ``compiling.py``, ``disk.py``: Numba, and what it has compiled;
+* ``fused.py``, ``tuning.py``: a group as a kernel, and a plan with such kernels; ``fusing.py``: the backend.
+
+Kernels written by hand with Numba (convolutions, pooling, recurrent cells) belong here as well, a file for each kind:
+a function ``register()`` that offers them with ``override(op_type, "numba")``, as the files of ``kernels/numpy`` do,
+called in :func:`make`. They are asked before NumPy's (the chain below). They import Numba when they are first called,
+and keep their code in the same folder (``disk.py``).
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from ...core.errors import BackendError
+from ..backend import Backend
+from ..choice import reference
+
+
+def make() -> Backend:
+    """The backend.
+
+    Raises:
+        BackendError: Numba is not installed.
+    """
+    if find_spec("numba") is None:
+        raise BackendError("backend 'numba' needs Numba", hint="pip install 'gradtool[numba]'")
+    reference()  # registers the overrides of NumPy
+    from .fusing import FusingBackend
+
+    return FusingBackend("numba", ("numba", "numpy"))

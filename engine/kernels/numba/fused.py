@@ -1,0 +1,164 @@
+"""A group as the kernel of one instruction: the compiled function, and NumPy's kernels where it does not hold."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .groups import Group
+from .trace import Node
+
+
+class Blank:
+    """Stands for an array that is going to be made: its type and how many dimensions it has."""
+
+    def __init__(self, dtype: np.dtype[Any], ndim: int) -> None:
+        self.dtype = dtype
+        self.ndim = ndim
+
+
+class Place(NamedTuple):
+    """Where a value is that a group gives.
+
+    Attributes:
+        computed: whether among what is computed, or among the operands.
+        number: which of them.
+        single: whether it is a number and no array.
+    """
+
+    computed: bool
+    number: int
+    shape: tuple[int, ...]
+    single: bool
+
+
+class FusedKernel:
+    """Computes a group: takes what its members read, and gives what others read of them.
+
+    Operands of other shapes, types or orders of elements than were seen are left to the members' own kernels. So is
+    everything once a first run, which computes both, has shown a difference in a single bit.
+
+    Attributes:
+        members: the instructions.
+        verified: whether the first run has shown none.
+        differs: whether it has shown one.
+    """
+
+    def __init__(self, group: Group, code: Sequence[Any], explained: Callable[..., Exception]) -> None:
+        assert group.source is not None
+        self.group = group
+        self.members = [code[i] for i in group.members]
+        self.verified = self.differs = False
+        self._explained = explained
+        self._source = group.source
+        self._function: Callable[..., Any] | None = None
+        self._first = threading.Lock()
+        at = {r: i for i, r in enumerate(group.inputs)}
+        self._guards = [(i, group.seen[r].shape, group.seen[r].dtype) for r, i in at.items()]
+        self._operands = [at[r] for r in group.source.leaves]
+        self._shapes = self._result_shapes()
+        self._places = [self._place(r, at) for r in group.outputs]
+        self._count = math.prod(group.source.dims)
+
+    def _result_shapes(self) -> list[tuple[tuple[int, ...], np.dtype[Any], bool]]:
+        """Shape and type of each result, and whether it begins with zeros."""
+        shapes: dict[int, tuple[int, ...]] = {}
+        for r in self.group.outputs:
+            value = self.group.values[r]
+            if value is not None:
+                shapes.setdefault(id(value.node), value.shape)
+        results: list[Node] = self.group.results
+        return [(shapes[id(n)], n.dtype, i in self._source.sums) for i, n in enumerate(results)]
+
+    def _place(self, register: int, at: dict[int, int]) -> Place | None:
+        """Where the value of an output is."""
+        value = self.group.values[register]
+        if value is None:
+            return None
+        if value.node.op == "leaf":
+            return Place(False, at[value.node.value], value.shape, False)
+        index = [id(n) for n in self.group.results].index(id(value.node))
+        return Place(True, index, value.shape, register in self.group.singles)
+
+    def compile(self, compiled: Callable[..., Any], addresses: Callable[..., Any]) -> None:
+        """Have the function compiled; from then on it is used."""
+        seen = self.group.seen
+        operands = [Blank(seen[r].dtype, len(seen[r].shape)) for r in self._source.leaves]
+        results = [Blank(dtype, len(shape)) for shape, dtype, _ in self._shapes]
+        self._loops = addresses(self._source)
+        self._function = compiled(self._source, operands, results)
+
+    def __call__(self, *values: Any) -> list[Any]:
+        function = self._function
+        if function is None or self.differs:
+            return self.separately(values)
+        for i, shape, dtype in self._guards:
+            v = values[i]
+            if v.__class__ is not np.ndarray:
+                if not isinstance(v, np.generic):
+                    return self.separately(values)
+                values = (*values[:i], np.asarray(v), *values[i + 1 :])
+                v = values[i]
+            if v.shape != shape or v.dtype != dtype:
+                return self.separately(values)
+        operands = [values[i] for i in self._operands]
+        for v in operands:
+            if not v.flags.c_contiguous:
+                return self.separately(values)
+        results = [np.zeros(shape, dtype) if sums else np.empty(shape, dtype) for shape, dtype, sums in self._shapes]
+        source = self._source
+        function(*operands, *results, self._loops, *source.dims, 0, source.dims[0])
+        given = [self._output(place, results, values) for place in self._places]
+        return given if self.verified else self._compared(given, values)
+
+    @staticmethod
+    def _output(place: Place | None, results: list[Any], values: Sequence[Any]) -> Any:
+        if place is None:
+            return None
+        computed, number, shape, single = place
+        value = results[number] if computed else values[number]
+        if single:
+            return value[()]
+        return value if value.shape == shape else value.reshape(shape)
+
+    def _compared(self, given: list[Any], values: Sequence[Any]) -> list[Any]:
+        """What NumPy gives, and a look at whether *given* is the same."""
+        expected = self.separately(values)
+        with self._first:
+            self.differs = not all(map(same, given, expected))
+            self.verified = True
+        return expected
+
+    def separately(self, values: Sequence[Any]) -> list[Any]:
+        """What the members' own kernels give.
+
+        Raises:
+            GradtoolError: one of them failed; it names the operator.
+        """
+        regs = dict(zip(self.group.inputs, values, strict=True))
+        for member in self.members:
+            inputs = [regs[r] for r in member.ins]
+            try:
+                result = member.kernel(*inputs)
+            except Exception as error:
+                raise self._explained(error, member, inputs) from error
+            regs.update(zip(member.outs, result if member.spread else (result,), strict=True))
+        return [regs[r] for r in self.group.outputs]
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two values are the same to the bit; all that is no number is one."""
+    if a is None or b is None:
+        return a is b
+    x, y = np.asarray(a), np.asarray(b)
+    if x.shape != y.shape or x.dtype != y.dtype:
+        return False
+    if x.dtype.kind != "f":
+        return bool(np.array_equal(x, y))
+    bits = np.dtype(f"u{x.itemsize}")
+    alike = np.ascontiguousarray(x).view(bits) == np.ascontiguousarray(y).view(bits)
+    return bool((alike | (np.isnan(x) & np.isnan(y))).all())

@@ -1,0 +1,292 @@
+"""The pass: which instructions of a plan are computed together, and in which order everything is carried out then.
+
+A pure function over instructions and what was seen of their operands in a run. Instructions that are not fused keep
+their order (random numbers are drawn as before), and none is carried out earlier than in the plan. Those that are
+fused wait, in open groups, until somebody else needs what they give. An instruction goes to the latest of the groups
+that it reads from, so groups depend on earlier ones only. Time is linear: an open group has at most :data:`MOST`
+values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...ops.opdef import Trait
+from .expressions import inline
+from .layout import NoLayout
+from .source import Source, check, generated, ordered
+from .trace import FLEXIBLE, Node, Traced, Untraceable, constant_like, domain, spread, traced
+
+MOST = 96
+"""Weight of a group beyond which nothing is added to it: compiling takes longer than the number of lines grows."""
+
+CALL = 4
+"""The weight of a call of NumPy's loops; that of an expression is one."""
+
+MANY = 32
+"""Open groups at most; the first is closed then, so that nothing lives for long without being needed."""
+
+NEVER = Trait.RANDOM | Trait.EFFECT | Trait.OPAQUE | Trait.VALUES
+
+
+class Seen(NamedTuple):
+    """What a run has shown of an array.
+
+    Attributes:
+        contiguous: whether its elements lie in C order.
+        single: whether it is a number and no array.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    contiguous: bool
+    single: bool
+
+    @classmethod
+    def of(cls, value: Any) -> Seen | None:
+        """What is seen of *value*; nothing of what is no array."""
+        if not isinstance(value, (np.ndarray, np.generic)):
+            return None
+        return cls(value.shape, value.dtype, value.flags.c_contiguous, isinstance(value, np.generic))
+
+
+Sights = Sequence[tuple[Sequence[Seen | None], Sequence[Seen | None]] | None]
+"""For each instruction what it read and what it gave; None for one of which nothing is known."""
+
+
+@dataclass(slots=True)
+class Group:
+    """Instructions that are computed by one function.
+
+    Attributes:
+        members: their indices, in the order of the plan.
+        inputs: registers that members read and others have written.
+        outputs: registers that members write and others read.
+        values: by register, what members give: a value of the trace, or None.
+        seen: what was seen of the inputs.
+        singles: outputs that are numbers and no arrays.
+        source: the function; its results are :attr:`results`.
+        results: the nodes that the function computes, without those that are operands.
+    """
+
+    members: list[int]
+    inputs: list[int] = field(default_factory=list)
+    outputs: list[int] = field(default_factory=list)
+    values: dict[int, Traced | None] = field(default_factory=dict)
+    seen: dict[int, Seen] = field(default_factory=dict)
+    singles: set[int] = field(default_factory=set)
+    results: list[Node] = field(default_factory=list)
+    source: Source | None = None
+
+
+class _Open:
+    """A group that instructions can still join."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.members: list[int] = []
+        self.values: dict[int, Traced | None] = {}
+        self.reads: dict[int, Seen] = {}
+        self.behind: set[int] = set()
+        """The numbers of open groups that it reads from."""
+        self.weight = 0
+        self.size = 1
+
+
+def grouped(
+    code: Sequence[Any], sights: Sights, results: Collection[int], pays: Callable[[Group], bool] | None = None
+) -> list[int | Group]:
+    """The steps that carry out *code*: indices of its instructions, and groups of them.
+
+    Args:
+        code: the instructions of a plan.
+        results: registers that are read after the run.
+        pays: whether a group is worth a function; by sizes if None.
+    """
+    return _Pass(code, sights, results, pays or worthwhile).steps()
+
+
+class _Pass:
+    def __init__(
+        self, code: Sequence[Any], sights: Sights, results: Collection[int], pays: Callable[[Group], bool]
+    ) -> None:
+        self.code = code
+        self.pays = pays
+        self.sights = sights
+        self.results = results
+        self.readers: dict[int, list[int]] = {}
+        for index, instruction in enumerate(code):
+            for r in instruction.ins:
+                self.readers.setdefault(r, []).append(index)
+        self.open: dict[int, _Open] = {}
+        self.home: dict[int, int] = {}
+        """The number of the open group that writes a register."""
+        self.order: list[int | Group] = []
+        self.begun = 0
+
+    def steps(self) -> list[int | Group]:
+        for index, instruction in enumerate(self.code):
+            if not self._joins(index):
+                self._close({self.home[r] for r in instruction.ins if r in self.home})
+                self.order.append(index)
+            elif len(self.open) > MANY:
+                self._close({min(self.open)})
+        self._close(set(self.open))
+        return self.order
+
+    # -- joining ----------------------------------------------------------------------------------------------------
+
+    def _joins(self, index: int) -> bool:
+        """Put the instruction into an open group, or into a new one; False where it is not fused."""
+        instruction, sight = self.code[index], self.sights[index]
+        if sight is None or instruction.effect or instruction.op is None:
+            return False
+        op = instruction.op.op
+        if op.holds_blocks or op.trait & NEVER or not sight[0] or any(s is None for s in sight[0]):
+            return False
+        producers = {self.home[r] for r in instruction.ins if r in self.home}
+        at = max(producers) if producers else max(self.open, default=None)
+        if at is not None and self._enters(index, self.open[at], needed=bool(producers)):
+            return True
+        fresh = _Open(self.begun)
+        if not self._enters(index, fresh, needed=True):
+            return False
+        self.open[fresh.number] = fresh
+        self.begun += 1
+        return True
+
+    def _enters(self, index: int, group: _Open, needed: bool) -> bool:
+        """Whether the instruction can be computed in *group*; then it is.
+
+        Args:
+            needed: whether it reads what the group gives, so that it may be about fewer elements.
+        """
+        if group.weight >= MOST:
+            return False
+        instruction, sight = self.code[index], self.sights[index]
+        assert sight is not None
+        try:
+            given = traced_members(instruction, sight, group.values)
+            before = [v.node for v in group.values.values() if v is not None]
+            after = [v.node for v in given.values() if v is not None]
+            nodes = ordered(after)
+            size = domain(nodes)
+            if not needed and (size == 1 or size != group.size):
+                return False
+            check([*before, *after])
+        except (Untraceable, NoLayout):
+            return False
+        outside = {r: s for r, s in zip(instruction.ins, sight[0], strict=True) if r not in group.values}
+        read = {n.value for n in nodes if n.op == "leaf"}
+        if any(s is not None and not s.contiguous and r in read for r, s in outside.items()):
+            return False
+        group.members.append(index)
+        group.values.update(given)
+        group.reads.update((r, s) for r, s in outside.items() if s is not None)
+        group.behind.update(self.home[r] for r in outside if r in self.home)
+        group.weight = sum(1 if inline(n) or n.op in FLEXIBLE else CALL for n in ordered([*before, *after]))
+        group.size = max(group.size, size)
+        self.home.update(dict.fromkeys((r for r in given), group.number))
+        return True
+
+    # -- closing ----------------------------------------------------------------------------------------------------
+
+    def _close(self, numbers: set[int]) -> None:
+        """Put these groups, and those that they read from, into the order."""
+        todo, needed = list(numbers), set(numbers)
+        while todo:
+            before = self.open[todo.pop()].behind & self.open.keys()
+            todo += before - needed
+            needed |= before
+        for number in sorted(needed):
+            group = self.open.pop(number)
+            for r in group.values:
+                del self.home[r]
+            self.order += self._closed(group)
+
+    def _closed(self, group: _Open) -> list[int | Group]:
+        members = set(group.members)
+        outputs = [
+            r for r in group.values if r in self.results or any(i not in members for i in self.readers.get(r, ()))
+        ]
+        whole = Group(group.members, list(group.reads), outputs, group.values, group.reads)
+        for index in group.members:
+            sight = self.sights[index]
+            assert sight is not None
+            whole.singles.update(r for r, s in zip(self.code[index].outs, sight[1], strict=True) if s and s.single)
+        nodes: dict[int, Node] = {}
+        for r in outputs:
+            value = group.values[r]
+            if value is not None and value.node.op != "leaf":
+                nodes[id(value.node)] = value.node
+        whole.results = list(nodes.values())
+        if not whole.results:
+            return list(group.members)
+        try:
+            whole.source = generated(whole.results)
+        except (Untraceable, NoLayout):
+            return list(group.members)
+        return [whole] if self.pays(whole) else list(group.members)
+
+
+def traced_members(
+    instruction: Any, sight: tuple[Sequence[Seen | None], Sequence[Seen | None]], values: dict[int, Traced | None]
+) -> dict[int, Traced | None]:
+    """What the instruction gives, by register, where *values* are there and everything else is an operand.
+
+    Raises:
+        Untraceable: its kernel does what is not compiled, or what it gives is not what was seen.
+    """
+    operands = []
+    for r, seen in zip(instruction.ins, sight[0], strict=True):
+        value = values.get(r)
+        if value is None:
+            if r in values or seen is None:
+                raise Untraceable("nothing")
+            value = traced(r, seen.shape, seen.dtype)
+        operands.append(Traced(value.node, value.shape, operand=True))
+    try:
+        with np.errstate(all="ignore"):
+            result = instruction.kernel(*operands)
+    except Untraceable:
+        raise
+    except Exception as error:  # a kernel that cannot do with such values
+        raise Untraceable(str(error)) from error
+    given: dict[int, Traced | None] = {}
+    for r, value, seen in zip(instruction.outs, result if instruction.spread else (result,), sight[1], strict=True):
+        if r >= 0:
+            given[r] = _as_seen(value, seen)
+    return given
+
+
+def _as_seen(value: Any, seen: Seen | None) -> Traced | None:
+    if value is None and seen is None:
+        return None
+    if seen is None or value is None:
+        raise Untraceable("nothing")
+    array = value if isinstance(value, Traced) else constant_like(value)
+    if array.shape != seen.shape or array.dtype != seen.dtype:
+        raise Untraceable("another shape or type")
+    if array.node.op == "constant":
+        array = spread(array)
+    if array.node.op != "leaf" and not seen.contiguous:
+        raise Untraceable("another order of elements")  # NumPy adds it up in another order, too
+    return array
+
+
+def worthwhile(group: Group) -> bool:
+    """Whether one function takes less time than NumPy's; about microseconds, from sizes alone."""
+    source = group.source
+    assert source is not None
+    nodes = [n for n in ordered(group.results) if n.op not in ("leaf", "constant", "spread")]
+    elements = math.prod(source.dims)
+    rows = elements // source.dims[-1]
+    arrays = len(source.leaves) + len(group.results)
+    calls = sum(not inline(n) for n in nodes)
+    separate = len(nodes) * (0.5 + 2e-4 * elements)
+    return 2 + 0.35 * arrays + 1e-4 * elements * arrays + 0.01 * rows * (1 + calls) < separate

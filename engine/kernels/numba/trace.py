@@ -1,0 +1,386 @@
+"""What the kernels of NumPy call, written down: the kernels run once over values that stand for arrays.
+
+A :class:`Traced` value has a shape and a type and no numbers. NumPy hands every ufunc that is called with one to it
+(``__array_ufunc__``), with its reductions and a few functions beside them, and so what is written down is what NumPy
+computes, in its types and in its order. Whatever else a kernel does with one (looking into it, picking elements,
+writing to an operand) raises :class:`Untraceable`, and the operator stays NumPy's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .layout import Layout, NoLayout, composed, full, normal, size, within
+
+TYPES = tuple(np.dtype(name) for name in ("float32", "float64", "bool", "int32", "int64"))
+"""What compiled code computes with; operators of other types stay NumPy's."""
+
+CONSTANT = 1 << 14
+"""Elements up to which an array of one number is taken for that number."""
+
+REDUCED = ("add", "maximum", "minimum")
+
+_INTO_FLOAT = "fd"
+
+
+class Untraceable(Exception):
+    """A kernel does something that is not written down."""
+
+
+@dataclass(eq=False, slots=True)
+class Node:
+    """One value of a group.
+
+    Attributes:
+        op: a ufunc's name; ``select``, ``cast`` or ``spread`` (the same numbers, broadcast); ``leaf`` for an operand,
+            ``constant``; ``reduce`` with the ufunc's name as *value*.
+        args: what it is computed from.
+        value: the register of a leaf, the number of a constant.
+    """
+
+    op: str
+    args: tuple[Node, ...]
+    dtype: np.dtype[Any]
+    layout: Layout
+    value: Any = None
+
+
+def _refused(what: str) -> Callable[..., NoReturn]:
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+        raise Untraceable(what)
+
+    return refuse
+
+
+class Traced(np.lib.mixins.NDArrayOperatorsMixin):
+    """Stands for an array.
+
+    Args:
+        node: how it is computed.
+        shape: as kernels see it.
+        operand: whether it is an operand's own array or a view of something, and must not be written to.
+    """
+
+    __slots__ = ("node", "operand", "shape")
+
+    def __init__(self, node: Node, shape: Sequence[int], operand: bool = False) -> None:
+        self.node = node
+        self.shape = tuple(int(n) for n in shape)
+        self.operand = operand
+
+    # -- what kernels ask ---------------------------------------------------------------------------------------
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.node.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def real(self) -> Traced:
+        return self
+
+    __array__ = __bool__ = __float__ = __int__ = __index__ = _refused("values")
+    __len__ = __iter__ = __setitem__ = _refused("elements")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise Untraceable(name)
+
+    # -- what they compute ---------------------------------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        out = kwargs.pop("out", None)
+        target = out[0] if isinstance(out, tuple) else out
+        if target is not None and not isinstance(target, Traced):
+            raise Untraceable("out")
+        if method == "reduce" and target is None:
+            return _reduced(ufunc, *inputs, **kwargs)
+        if method != "__call__" or ufunc.nout != 1 or ufunc.nin > 3 or kwargs.keys() - {"casting", "subok"}:
+            raise Untraceable(f"{ufunc.__name__}.{method}")
+        result = _called(ufunc, inputs)
+        return result if target is None else _written(target, result)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if function.__name__ not in FUNCTIONS:
+            raise Untraceable(function.__name__)
+        return FUNCTIONS[function.__name__](*args, **kwargs)
+
+    def __pow__(self, exponent: Any) -> Any:
+        # NumPy's operator computes these powers of floats by other functions.
+        if type(exponent) in (int, float) and self.dtype.kind == "f":
+            simple = {1: np.positive, -1: np.reciprocal, 0.5: np.sqrt, 2: np.square}.get(exponent)
+            if simple is not None:
+                return simple(self)
+            if exponent == 0:
+                raise Untraceable("power of 0")
+        return np.power(self, exponent)
+
+    def __ipow__(self, exponent: Any) -> Any:
+        return _written(self, self**exponent)
+
+    def astype(self, dtype: Any, copy: bool = True) -> Traced:
+        wanted = np.dtype(dtype)
+        return Traced(_cast(self.node, wanted), self.shape, operand=wanted == self.dtype and not copy)
+
+    def copy(self) -> Traced:
+        return Traced(self.node, self.shape)
+
+    def reshape(self, *shape: Any) -> Traced:
+        wanted = [int(n) for n in (shape[0] if len(shape) == 1 and np.ndim(shape[0]) else shape)]
+        if -1 in wanted:
+            rest = -math.prod(wanted)
+            wanted[wanted.index(-1)] = self.size // rest if rest else 0
+        if math.prod(wanted) != self.size:
+            raise Untraceable("reshape")
+        self.operand = True  # two names for one array
+        return Traced(self.node, wanted, operand=True)
+
+    def __getitem__(self, index: Any) -> Traced:
+        """Only with new dimensions, and all elements of the others."""
+        entries = list(index) if isinstance(index, tuple) else [index]
+        whole = slice(None)
+        if any(not (e is None or e is Ellipsis or (isinstance(e, slice) and e == whole)) for e in entries):
+            raise Untraceable("index")
+        missing = self.ndim - sum(isinstance(e, slice) for e in entries)
+        if Ellipsis not in entries:
+            entries.append(Ellipsis)
+        at = entries.index(Ellipsis)
+        entries[at : at + 1] = [whole] * missing
+        sizes = iter(self.shape)
+        return self.reshape([1 if e is None else next(sizes) for e in entries])
+
+    def sum(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        return _reduced(np.add, self, axis, dtype, out, keepdims)
+
+    def max(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        return _reduced(np.maximum, self, axis, None, out, keepdims)
+
+    def min(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        return _reduced(np.minimum, self, axis, None, out, keepdims)
+
+
+def _written(target: Traced, result: Traced) -> Traced:
+    """*result*, written over *target*."""
+    if target.operand or target.shape != result.shape:
+        raise Untraceable("out")
+    target.node = _cast(result.node, target.dtype)
+    return target
+
+
+def _called(ufunc: np.ufunc, inputs: Sequence[Any]) -> Traced:
+    """What a ufunc gives, computed in the types that NumPy would choose."""
+    dtypes = ufunc.resolve_dtypes((*map(_type_of, inputs), None))
+    if any(d not in TYPES for d in dtypes):
+        raise Untraceable("types")
+    operands = [_operand(v, d) for v, d in zip(inputs, dtypes, strict=False)]
+    return _elementwise(ufunc.__name__, operands, dtypes[:-1], dtypes[-1])
+
+
+def _type_of(value: Any) -> Any:
+    """As NumPy's promotion takes it: Python's numbers have no size."""
+    if type(value) in (bool, int, float):
+        return type(value) if type(value) is not bool else np.dtype(bool)
+    if isinstance(value, (Traced, np.ndarray, np.generic)):
+        return value.dtype
+    raise Untraceable(type(value).__name__)
+
+
+def _operand(value: Any, dtype: np.dtype[Any]) -> Traced:
+    """*value* as something that nodes are made of."""
+    if isinstance(value, Traced):
+        return value
+    array = np.asarray(value, dtype if type(value) in (bool, int, float) else None)
+    if array.dtype not in TYPES or not 0 < array.size <= CONSTANT:
+        raise Untraceable("constant")
+    first = array.reshape(-1)[:1]
+    if (
+        array.size > 1
+        and not (array.reshape(-1).view(np.uint8).reshape(-1, array.itemsize) == first.view(np.uint8)).all()
+    ):
+        raise Untraceable("constant")
+    return Traced(Node("constant", (), array.dtype, (), first[0]), array.shape)
+
+
+def _elementwise(op: str, operands: Sequence[Traced], dtypes: Sequence[np.dtype[Any]], dtype: np.dtype[Any]) -> Traced:
+    shape = np.broadcast_shapes(*[o.shape for o in operands])
+    if 0 in shape:
+        raise Untraceable("no elements")
+    layout, args = _aligned(operands, shape)
+    args = [_cast(a, d) for a, d in zip(args, dtypes, strict=True)]
+    return Traced(Node(op, tuple(args), dtype, layout), shape)
+
+
+def _aligned(operands: Sequence[Traced], shape: Sequence[int]) -> tuple[Layout, list[Node]]:
+    """The layout of what is computed of *operands*, which are broadcast to *shape*, and their nodes in its domain."""
+    parts = [within(o.shape, shape) for o in operands]
+    count = math.prod(shape)
+    # A domain may be larger than what is computed: rows' means are computed where the rows are.
+    bases = [full(count)]
+    for o, part in zip(operands, parts, strict=True):
+        if part == full(count) and o.node.op not in FLEXIBLE and o.node.layout not in bases:
+            bases.insert(0, o.node.layout)
+    for base in bases:
+        try:
+            args = [_placed(o.node, composed(part, base)) for o, part in zip(operands, parts, strict=True)]
+        except NoLayout:
+            continue
+        return base, args
+    raise Untraceable("layouts")
+
+
+FLEXIBLE = ("leaf", "constant")
+"""Nodes that lie where they are read: every reading has its own."""
+
+
+def _placed(node: Node, layout: Layout) -> Node:
+    if node.op == "constant" or not node.layout or node.layout == layout:
+        return node  # a single number is the same everywhere
+    if node.op != "leaf":
+        raise NoLayout
+    return Node("leaf", (), node.dtype, layout, node.value)
+
+
+def _cast(node: Node, dtype: np.dtype[Any]) -> Node:
+    if node.dtype == dtype:
+        return node
+    if dtype not in TYPES or (node.dtype.kind == "f" and dtype.kind != "f") or dtype.kind == "b":
+        raise Untraceable("cast")
+    if node.op == "constant":
+        with np.errstate(all="ignore"):
+            return Node("constant", (), dtype, (), node.value.astype(dtype))
+    return Node("cast", (node,), dtype, node.layout)
+
+
+def _reduced(
+    ufunc: np.ufunc,
+    x: Traced,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = np._NoValue,
+    where: Any = True,
+) -> Traced:
+    if ufunc.__name__ not in REDUCED or dtype is not None or out is not None or where is not True:
+        raise Untraceable("reduce")
+    if initial is not np._NoValue or x.dtype.char not in _INTO_FLOAT or not x.size:
+        raise Untraceable("reduce")
+    axes = range(x.ndim) if axis is None else (axis if isinstance(axis, tuple) else (axis,))
+    dropped = {a % x.ndim for a in axes} if x.ndim else set()
+    node = _placed(x.node, x.node.layout if x.node.op != "leaf" else full(x.size))
+    if node.op == "constant":
+        raise Untraceable("reduce")
+    try:
+        layout = composed(normal((n, i not in dropped) for i, n in enumerate(x.shape)), node.layout)
+    except NoLayout:
+        raise Untraceable("layouts") from None
+    shape = [1 if i in dropped else n for i, n in enumerate(x.shape) if keepdims or i not in dropped]
+    if layout == node.layout:  # along dimensions of one element; a sum begins with zero, and zero has no sign then
+        return _called(np.add, (Traced(node, shape), x.dtype.type(0))) if ufunc is np.add else Traced(node, shape)
+    return Traced(Node("reduce", (node,), x.dtype, layout, ufunc.__name__), shape)
+
+
+# -- functions beside the ufuncs --------------------------------------------------------------------------------------
+
+
+def _where(condition: Any, x: Any, y: Any) -> Traced:
+    types = [_type_of(x), _type_of(y)]
+    python = [t for t in types if t in (int, float)]
+    dtype = np.result_type(*[t for t in types if t not in python], *[t(0) for t in python])
+    if dtype not in TYPES or _type_of(condition) != np.dtype(bool):
+        raise Untraceable("where")
+    operands = [_operand(condition, np.dtype(bool)), _operand(x, dtype), _operand(y, dtype)]
+    return _elementwise("select", operands, (np.dtype(bool), dtype, dtype), dtype)
+
+
+def _broadcast_to(x: Traced, shape: Any, subok: bool = False) -> Traced:
+    wanted = (shape,) if isinstance(shape, int) else tuple(shape)
+    if wanted == x.shape:
+        x.operand = True
+        return Traced(x.node, x.shape, operand=True)
+    if 0 in wanted:
+        raise Untraceable("no elements")
+    part = within(x.shape, wanted)
+    node = _placed(x.node, part) if x.node.op in FLEXIBLE or x.node.layout == part else None
+    if node is None:
+        raise Untraceable("layouts")
+    return Traced(Node("spread", (node,), x.dtype, full(math.prod(wanted))), wanted, operand=True)
+
+
+def _clip(x: Any, low: Any = None, high: Any = None) -> Any:
+    if low is None or high is None:
+        raise Untraceable("clip")
+    return np.minimum(np.maximum(x, low), high)
+
+
+def _filled(number: int) -> Callable[..., Any]:
+    def like(x: Traced, dtype: Any = None) -> Any:
+        if x.size > CONSTANT:
+            raise Untraceable("constant")
+        return np.full(x.shape, number, dtype or x.dtype)
+
+    return like
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "where": _where,
+    "broadcast_to": _broadcast_to,
+    "reshape": lambda x, shape: x.reshape(shape),
+    "sum": lambda x, axis=None, keepdims=False: x.sum(axis, keepdims=keepdims),
+    "amax": lambda x, axis=None, keepdims=False: x.max(axis, keepdims=keepdims),
+    "max": lambda x, axis=None, keepdims=False: x.max(axis, keepdims=keepdims),
+    "amin": lambda x, axis=None, keepdims=False: x.min(axis, keepdims=keepdims),
+    "min": lambda x, axis=None, keepdims=False: x.min(axis, keepdims=keepdims),
+    "zeros_like": _filled(0),
+    "ones_like": _filled(1),
+}
+
+
+def traced(register: int, shape: Sequence[int], dtype: np.dtype[Any]) -> Traced:
+    """An operand that lies in *register*.
+
+    Raises:
+        Untraceable: it is of a type that is not compiled, or has no elements.
+    """
+    if dtype not in TYPES or 0 in shape:
+        raise Untraceable("types")
+    return Traced(Node("leaf", (), dtype, full(math.prod(shape)), register), shape, operand=True)
+
+
+def constant_like(value: Any) -> Traced:
+    """An array that a kernel has made of nothing traced.
+
+    Raises:
+        Untraceable: it is not one number everywhere.
+    """
+    if not isinstance(value, (np.ndarray, np.generic)):
+        raise Untraceable(type(value).__name__)
+    return _operand(value, value.dtype)
+
+
+def spread(value: Traced) -> Traced:
+    """*value*, the same number everywhere, with an element for each."""
+    return Traced(Node("spread", (value.node,), value.dtype, full(value.size)), value.shape)
+
+
+def domain(nodes: Sequence[Node]) -> int:
+    """How many elements the loops over *nodes* go over; 1 for single numbers.
+
+    Raises:
+        Untraceable: their domains differ.
+    """
+    sizes = {size(n.layout) for n in nodes} - {1}
+    if len(sizes) > 1:
+        raise Untraceable("domains")
+    return sizes.pop() if sizes else 1

@@ -1,0 +1,81 @@
+"""Generated functions carried out by Python, element by element: what Numba makes of them, without the compiling."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from gradtool.engine.kernels.numba.fused import FusedKernel
+from gradtool.engine.kernels.numba.groups import Group
+from gradtool.engine.kernels.numba.source import Source
+from gradtool.engine.kernels.numba.tuning import fused, observed
+
+LOOP = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
+
+
+def at(place: Any, index: int) -> Any:
+    return place.reshape(-1)[index]
+
+
+def put(place: Any, index: int, value: Any) -> None:
+    assert np.asarray(value).dtype == place.dtype, (value, place.dtype)
+    place.reshape(-1)[index] = value
+
+
+def address(place: Any, index: int) -> int:
+    return int(place.ctypes.data) + int(index) * int(place.itemsize)
+
+
+def choice(condition: Any, x: Any, y: Any) -> Any:
+    assert np.asarray(x).dtype == np.asarray(y).dtype
+    return x if condition else y
+
+
+def loop(function: int, data: int, a: int, b: int, c: int, count: int, *steps: int) -> None:
+    places, strides = (ctypes.c_void_p * 3)(a, b, c), (ctypes.c_ssize_t * 3)(*steps)
+    LOOP(int(function))(places, (ctypes.c_ssize_t * 1)(count), strides, int(data) or None)
+
+
+NAMES = {"np": np, "at": at, "put": put, "address": address, "choice": choice, "root": np.sqrt, "loop": loop}
+
+
+def interpreted(source: Source, operands: Sequence[Any], results: Sequence[Any]) -> Callable[..., Any]:
+    """In place of ``compiling.compiled``."""
+    names: dict[str, Any] = dict(NAMES)
+    for name, dtype, count in source.rooms:
+        names[name + "_"] = lambda dtype=dtype, count=count: np.empty(count, dtype)
+    exec(source.text, names)
+    return names["group"]  # type: ignore[no-any-return]
+
+
+def addresses(source: Source) -> Any:
+    """In place of ``compiling.addresses``, which is beside Numba."""
+    from gradtool.engine.kernels.numba.loops import inner_loop
+
+    return np.array([n for loop in source.loops for n in inner_loop(*loop)], np.int64)
+
+
+def always(group: Group) -> bool:
+    """Every group is worth a function."""
+    return True
+
+
+def tuned(plan: Any, regs: list[Any], compiled: Any = interpreted, pays: Any = always) -> list[FusedKernel]:
+    """Run *plan* once, and have its groups computed by generated functions from then on."""
+    plan.tuning = None
+    steps, kernels = fused(plan, observed(plan, regs), pays)
+    for kernel in kernels:
+        kernel.compile(compiled, addresses)
+    plan.carry_out(steps)
+    return kernels
+
+
+def instruction(op: Any, kernel: Callable[..., Any], ins: Sequence[int], outs: Sequence[int]) -> Any:
+    """What the pass reads of an instruction."""
+    return SimpleNamespace(
+        op=SimpleNamespace(op=op), kernel=kernel, ins=tuple(ins), outs=tuple(outs), spread=True, effect=False, dead=()
+    )

@@ -1,0 +1,191 @@
+"""Groups that Numba has compiled: NumPy's results to the bit, also of what is no number, and the same errors."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradtool as paddle
+from gradtool import static
+from gradtool.engine.core.errors import BackendError, KernelError
+from gradtool.engine.kernels import choice
+from gradtool.engine.kernels.numba import compiling, disk
+from gradtool.engine.kernels.numba.fused import same
+from gradtool.engine.kernels.numba.tuning import Tuning
+
+F = paddle.nn.functional
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((64, 96)).astype("float32")
+STRANGE = X.copy()
+ODD = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-42, -3e38, 88.8], "float32")
+STRANGE[0, :8], STRANGE[7, 90:] = ODD, ODD[:6]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A cache folder of this file's own."""
+    before = os.environ.get("XDG_CACHE_HOME")
+    path = tmp_path_factory.mktemp("cache")
+    os.environ["XDG_CACHE_HOME"] = str(path)
+    yield path / "gradtool" / "numba"
+    if before is None:
+        del os.environ["XDG_CACHE_HOME"]
+    else:
+        os.environ["XDG_CACHE_HOME"] = before
+
+
+def model() -> tuple[static.Program, static.Program, list[Any]]:
+    """Layer norm, softmax, gelu, choices, sums of rows, two types and an optimizer's update."""
+    main, startup = static.Program(), static.Program()
+    with static.program_guard(main, startup):
+        x = static.data("x", [64, 96], "float32")
+        x.stop_gradient = False
+        scale = paddle.create_parameter([96], "float32", default_initializer=paddle.nn.initializer.Constant(1.5))
+        shift = paddle.create_parameter([96], "float32", default_initializer=paddle.nn.initializer.Constant(0.1))
+        h = F.layer_norm(x, 96, scale, shift)
+        h = F.gelu(h) * F.sigmoid(x) + F.softmax(x)
+        h = paddle.where(h > x, h, paddle.minimum(x, -h)) + shift
+        wide = paddle.sqrt(paddle.abs(paddle.cast(h, "float64"))) / 3.0
+        loss = paddle.mean(paddle.tanh(h)) + paddle.cast(paddle.mean(wide), "float32")
+        paddle.optimizer.Adam(0.1).minimize(loss)
+    gradients = ["x@GRAD", f"{scale.name}@GRAD", f"{shift.name}@GRAD"]
+    return main, startup, [loss.name, h.name, *gradients, scale.name]
+
+
+def trained(name: str, steps: int = 3) -> tuple[list[Any], static.Program]:
+    main, startup, fetch = model()
+    scope = static.Scope()
+    with static.scope_guard(scope):
+        exe = static.Executor(backend=name)
+        exe.run(startup)
+        return [exe.run(main, feed={"x": x}, fetch_list=fetch) for x in [X] * steps + [STRANGE]], main
+
+
+@pytest.fixture(scope="module")
+def both(home: Path) -> tuple[list[Any], list[Any], list[Any]]:
+    """What a training fetches on NumPy and on Numba, and the compiled groups of the latter."""
+    paddle.enable_static()
+    tunings: list[Tuning] = []
+    begin = Tuning.__init__
+
+    def noting(self: Tuning, plan: Any) -> None:
+        begin(self, plan)
+        tunings.append(self)
+
+    patch = pytest.MonkeyPatch()
+    patch.setattr(Tuning, "__init__", noting)
+    with patch.context():
+        expected, _ = trained("numpy")
+        here, _ = trained("numba")
+    patch.undo()
+    return expected, here, [k for t in tunings for k in t.kernels]
+
+
+def test_a_training_is_the_same_to_the_bit(both: Any) -> None:
+    expected, here, kernels = both
+    for a, b in zip(expected, here, strict=True):
+        assert all(map(same, a, b))
+    assert [bool(np.isnan(values[1]).any()) for values in expected] == [False] * 3 + [True]
+    assert kernels
+    assert all(k.verified for k in kernels)
+    assert not any(k.differs for k in kernels)
+    types = {m.op.type for k in kernels for m in k.members}
+    assert {"layer_norm", "gelu", "softmax", "where_grad", "sum", "softmax_grad", "layer_norm_grad"} <= types
+
+
+def test_what_was_compiled_is_on_disk_and_read_by_others(
+    both: Any, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected, _, kernels = both
+    files = sorted(home.iterdir())
+    assert len(files) == len({k._source.text for k in kernels})
+    assert {f.suffix for f in files} == {disk.ENDING}
+    monkeypatch.setattr(compiling, "_compiled", {})
+    monkeypatch.setattr(compiling, "_made", None)  # nothing is compiled again
+    here, _ = trained("numba")
+    assert all(map(same, expected[-1], here[-1]))
+
+
+@pytest.mark.parametrize("harm", ["cut", "nonsense", "gone", "no folder"])
+def test_files_that_are_no_good_cost_the_time_of_compiling(
+    harm: str, both: Any, home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kernel = min(both[2], key=lambda k: len(k._source.text))
+    made = []
+    monkeypatch.setattr(compiling, "_compiled", {})
+    monkeypatch.setattr(compiling, "_made", lambda key, *rest: made.append(key) or len)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = disk.folder()
+    kernel.compile(compiling.compiled, compiling.addresses)
+    (key,) = made
+    if harm == "no folder":
+        folder.parent.mkdir()
+        folder.write_text("a file where the folder should be")
+        disk.write(key, b"lost")
+        assert disk.read(key) is None
+        return
+    folder.mkdir(parents=True)
+    content = (home / (key + disk.ENDING)).read_bytes()
+    disk.write(key, {"nonsense": b"nonsense"}.get(harm, content))
+    file = folder / (key + disk.ENDING)
+    if harm == "cut":
+        file.write_bytes(content[:-7])
+    if harm == "gone":
+        file.unlink()
+    compiling._compiled.clear()
+    kernel.compile(compiling.compiled, compiling.addresses)
+    assert made == [key, key]
+
+
+def test_the_folder_is_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(disk, "LIMIT", 4000)
+    for i in range(12):
+        disk.write(f"k{i}", bytes(500))
+        os.utime(disk.folder() / f"k{i}{disk.ENDING}", (i, i))
+    left = {p.stem for p in disk.folder().iterdir()}
+    assert "k11" in left
+    assert "k0" not in left
+    assert sum(p.stat().st_size for p in disk.folder().iterdir()) <= 4000
+    assert disk.read("k11") == bytes(500)
+
+
+def test_errors_name_the_operator_and_its_line(both: Any) -> None:
+    main, startup = static.Program(), static.Program()
+    with static.program_guard(main, startup):
+        x = static.data("x", [-1, 4], "float32")
+        y = static.data("y", [-1, 4], "float32")
+        z = paddle.tanh(paddle.exp(x) + y)
+    errors = []
+    for name in ("numpy", "numba"):
+        exe = static.Executor(backend=name)
+        exe.run(main, feed={"x": X[:3, :4], "y": X[:3, :4]}, fetch_list=[z])
+        with pytest.raises(KernelError) as caught:
+            exe.run(main, feed={"x": X[:3, :4], "y": X[:2, :4]}, fetch_list=[z])
+        errors.append(str(caught.value))
+    assert errors[0] == errors[1]
+    assert "elementwise_add" in errors[0]
+
+
+def test_without_numba_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(choice._Process.loaded, "numba", None)
+    monkeypatch.delitem(choice._Process.loaded, "numba")
+    monkeypatch.setitem(sys.modules, "numba", None)
+    with pytest.raises(BackendError, match="needs Numba") as caught:
+        choice.backend("numba")
+    assert "gradtool[numba]" in caught.value.hint
+
+
+def test_loading_the_backend_imports_no_numba() -> None:
+    text = (
+        "from gradtool.engine.kernels.choice import backend as b; b('numba'); import sys; print('numba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

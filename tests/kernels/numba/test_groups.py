@@ -1,0 +1,140 @@
+"""The pass that finds groups, on plans where it matters and where it must not do anything; and layouts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradtool as paddle
+from gradtool.engine.executor.lower import lower
+from gradtool.engine.executor.plan import Plan
+from gradtool.engine.kernels.choice import backend
+from gradtool.engine.kernels.numba import layout
+from gradtool.engine.kernels.numba.groups import Group, grouped
+from gradtool.engine.kernels.numba.tuning import observed
+from tests.autodiff.nets import data, main, op
+from tests.kernels.numba.interpreted import always, tuned
+
+X = np.arange(6.0).reshape(2, 3)
+
+
+def plan(*fetch: Any) -> Plan:
+    return lower(main(), ["x"], [v.name for v in fetch], backend("numpy"))
+
+
+def registers(of: Plan) -> list[Any]:
+    return of.registers({"x": X.copy()}, {})
+
+
+def steps(of: Plan, pays: Any = always) -> list[Any]:
+    """What is carried out: a type, or the types of a group."""
+    sights = observed(of, registers(of))
+    held = {r for i in of.instructions for r in i.outs} - {r for i in of.instructions for r in i.dead}
+    names = [i.op.type if i.op is not None else "release" for i in of.instructions]
+    parts = grouped(of.instructions, sights, held, pays)
+    return [[names[m] for m in p.members] if isinstance(p, Group) else names[p] for p in parts]
+
+
+def test_neighbours_are_one_group_through_broadcasting_and_sums_of_rows() -> None:
+    x = data("x", 2, 3)
+    centred = x - paddle.mean(x, axis=1, keepdim=True)
+    y = paddle.nn.functional.softmax(paddle.tanh(centred) * 2.0)
+    kinds = steps(plan(y))
+    assert kinds == ["reduce_mean", ["elementwise_sub", "tanh", "scale", "softmax"]]
+
+
+def test_what_is_no_element_by_element_stands_between_groups_and_keeps_its_place() -> None:
+    x = data("x", 2, 3)
+    a = paddle.exp(paddle.tanh(x))
+    b = paddle.transpose(a, [1, 0])
+    c = paddle.exp(b * 0.5)
+    # Of columns: NumPy lays its results out as its operands, and so everything after them stays NumPy's.
+    assert steps(plan(c)) == [["tanh", "exp"], "transpose2", "scale", "exp"]
+
+
+def test_random_numbers_are_drawn_in_their_order_and_by_nobody_else() -> None:
+    x = data("x", 2, 3)
+    first = paddle.exp(paddle.rand([2, 3], dtype="float64") + x)
+    y = first * paddle.rand([2, 3], dtype="float64")
+    of = plan(y)
+    assert steps(of) == ["uniform_random", "uniform_random", ["elementwise_add", "exp", "elementwise_mul"]]
+
+
+def test_small_groups_do_not_pay() -> None:
+    y = paddle.tanh(data("x", 2, 3)) + 1.0
+    assert steps(plan(y), None) == ["tanh", "scale"]
+
+
+def test_single_steps_are_seen_one_by_one() -> None:
+    y = paddle.exp(paddle.tanh(data("x", 2, 3)))
+    of = plan(y)
+    (kernel,) = tuned(of, registers(of))
+    assert len(kernel.members) == 2
+    assert [s.op.type for s in of.steps(registers(of))] == ["tanh", "exp"]
+
+
+def test_a_difference_of_one_bit_ends_a_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    y = paddle.exp(paddle.tanh(data("x", 2, 3)))
+    of = plan(y)
+
+    def wrong(source: Any, operands: Any, results: Any) -> Any:
+        def group(x: Any, out: Any, *rest: Any) -> None:
+            out[...] = np.nextafter(np.exp(np.tanh(x)), 9.0)
+
+        return group
+
+    (kernel,) = tuned(of, registers(of), wrong)
+    for _ in range(2):
+        regs = registers(of)
+        of.run(regs)
+        np.testing.assert_array_equal(regs[of.fetches[0]], np.exp(np.tanh(X)))
+    assert kernel.differs
+
+
+@pytest.mark.parametrize("other", [X[:1], X.astype("float32"), np.asfortranarray(X), X[:, ::-1], np.float64(2.0)])
+def test_what_was_not_seen_is_left_to_numpy(other: Any) -> None:
+    y = paddle.exp(paddle.tanh(data("x", 2, 3)))
+    of = plan(y)
+    (kernel,) = tuned(of, registers(of))
+    of.run(registers(of))
+    assert kernel.verified
+    (result,) = kernel(other)
+    np.testing.assert_array_equal(result, np.exp(np.tanh(other)))
+    assert np.asarray(result).flags.f_contiguous == np.exp(other).flags.f_contiguous
+
+
+def test_errors_of_members_name_their_operator() -> None:
+    y = paddle.exp(op("tanh", data("x", 2, 3)))
+    of = plan(y)
+    (kernel,) = tuned(of, registers(of))
+    with pytest.raises(Exception, match="tanh failed") as caught:
+        kernel("text")
+    assert "tanh(" in str(caught.value)
+
+
+ROWS = ((6, True), (4, False))
+COLUMNS = ((6, False), (4, True))
+
+
+def test_layouts() -> None:
+    assert layout.within((3,), (2, 3)) == ((2, False), (3, True))
+    assert layout.within((2, 1), (2, 3)) == ((2, True), (3, False))
+    assert layout.within((1, 4, 1), (5, 4, 1)) == ((5, False), (4, True))
+    assert layout.composed(((2, True), (3, False)), ROWS) == ((2, True), (12, False))
+    assert layout.composed(((3, False), (8, True)), ((24, True),)) == ((3, False), (8, True))
+    assert layout.dimensions([ROWS, COLUMNS, ((24, True),), ((2, True), (12, False))], 24) == [2, 3, 4]
+    assert layout.pattern(((2, True), (12, False)), [2, 3, 4]) == (True, False, False)
+    assert layout.pattern((), [2, 3, 4]) == (False, False, False)
+
+
+@pytest.mark.parametrize(("part", "whole"), [(((5, True),), ROWS), (((4, True), (3, False)), ((9, True), (2, False)))])
+def test_layouts_that_do_not_go_together(part: layout.Layout, whole: layout.Layout) -> None:
+    with pytest.raises(layout.NoLayout):
+        layout.composed(part, whole)
+
+
+def test_loops_that_there_are_not() -> None:
+    with pytest.raises(layout.NoLayout):
+        layout.dimensions([((6, True), (4, False)), ((4, True), (6, False))], 24)
