@@ -84,6 +84,30 @@ def _computed(compute: Callable[[int, int], int]) -> Callable[[Node], Sizes | No
     return follow
 
 
+def _compared(node: Node) -> Sizes | None:
+    """1 where two sizes are equal, 0 where not: one that is not known is none below 0."""
+    a, b = node.sizes_or_none(0), node.sizes_or_none(1)
+    if a is None or b is None or len(a) != len(b):
+        return None
+    return [_is_equal(x, y) for x, y in zip(a, b, strict=True)]
+
+
+def _is_equal(x: int | None, y: int | None) -> int | None:
+    if x is not None and y is not None:
+        return int(x == y)
+    known = x if y is None else y
+    return 0 if known is not None and known < 0 else None
+
+
+def _chosen(node: Node) -> Sizes | None:
+    condition = node.array(0)
+    which = node.entry(0).sizes if condition is None else [int(c) for c in condition.reshape(-1)[:64]]
+    a, b = node.sizes_or_none(1), node.sizes_or_none(2)
+    if which is None or a is None or b is None or not len(which) == len(a) == len(b):
+        return None
+    return [None if w is None else (x if w else y) for w, x, y in zip(which, a, b, strict=True)]
+
+
 _FOLLOWED: dict[str, Callable[[Node], Sizes | None]] = {
     "Shape": _shape,
     "Gather": _gather,
@@ -94,6 +118,8 @@ _FOLLOWED: dict[str, Callable[[Node], Sizes | None]] = {
     "Identity": _same,
     "Reshape": _same,
     "Slice": _sliced,
+    "Equal": _compared,
+    "Where": _chosen,
     "Add": _computed(lambda a, b: a + b),
     "Sub": _computed(lambda a, b: a - b),
     "Mul": _computed(lambda a, b: a * b),
