@@ -70,6 +70,10 @@ class Commands(click.Group):
             # Nothing before says which file: as everywhere, -- stands before a name that begins with a dash.
             ctx.meta[SCRIPT] = ()
             rest = [*rest, "--", *after]
+        if command is not None and not command.epilog and not {"-h", "--help"}.isdisjoint(rest):
+            from .guide import examples
+
+            command.epilog = examples.epilog(args[0])
         if name is not None and command is not None:
             configuration.held(ctx, name, command, rest)
         return name, command, rest

@@ -18,7 +18,7 @@ _FOLDER = os.path.dirname(__file__)
 _FIRST = (
     *("backward", "gradients", "program", "graph", "dump", "why", "where", "nan", "stats", "saved", "profile"),
     *("gradcheck", "flow", "diff", "sweep", "check", "rules", "rule", "explain", "debug", "report", "ops"),
-    *("config", "doctor", "samples", "help", "completion"),
+    *("config", "doctor", "samples", "help", "completion", "man"),
 )
 """The order in which they are listed; others follow by name."""
 

@@ -24,6 +24,7 @@ WITHOUT_A_MODEL = {
     "help": ["nan"],
     "samples": [],
     "completion": ["bash"],
+    "man": ["why"],
 }
 """Commands that are asked about no file, and what they are asked about."""
 

@@ -1,0 +1,172 @@
+"""What ends the help of a command: three examples on the sample models, its exit codes, its page in the cookbook.
+
+The examples run as they stand where ``gradtool samples copy all .`` has been; tests run them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_ASKED = "with --exit-code a finding"
+_ALWAYS = "a finding"
+
+
+@dataclass(frozen=True)
+class Guidance:
+    """What the help of one command ends with.
+
+    Attributes:
+        examples: command lines without ``gradtool``.
+        failed: what exit code 1 means; empty where the command never ends with it.
+        page: the page of the cookbook.
+        runs: whether it runs a model, which may raise.
+    """
+
+    examples: tuple[str, str, str]
+    page: str = "README"
+    failed: str = ""
+    runs: bool = True
+
+
+TABLE: dict[str, Guidance] = {
+    "backward": Guidance(
+        ("backward missing_gradient.py", "backward static_program.py --run", "backward training.py --list"),
+        "gradient_is_none",
+        _ASKED,
+    ),
+    "gradients": Guidance(
+        (
+            "gradients static_program.py --target mean_0.tmp_0",
+            "gradients static_program.py --target head.tmp_1 --input x",
+            "gradients static_program.py --target mean_0.tmp_0 --format tsv",
+        ),
+        "non_leaf_gradient",
+    ),
+    "program": Guidance(
+        ("program static_program.py --pairs", "program static_program.py --part bwd", "program training.py --source"),
+        "text_dump",
+    ),
+    "graph": Guidance(
+        (
+            "graph static_program.py -o graph.html",
+            "graph missing_gradient.py -o graph.svg --collapse layer",
+            "graph static_program.py --format mermaid",
+        ),
+        "unreadable_pictures",
+    ),
+    "dump": Guidance(
+        ("dump static_program.py dumped", "dump missing_gradient.py graphs", "dump training.py dumps --format json"),
+        "missing_names",
+    ),
+    "why": Guidance(
+        (
+            "why missing_gradient.py",
+            "why zero_gradient.py --exit-code",
+            "why model.right.weight missing_gradient.py --prove",
+        ),
+        "gradient_is_none",
+        _ASKED,
+    ),
+    "where": Guidance(
+        (
+            "where mean_0.tmp_0 static_program.py",
+            "where line:missing_gradient.py:19 missing_gradient.py",
+            "where op:sqrt_grad nan_gradient.py",
+        ),
+        "line_of_a_backward_operator",
+    ),
+    "nan": Guidance(("nan nan_gradient.py", "nan training.py", "nan nan_gradient.py --format json"), "nan", _ALWAYS),
+    "stats": Guidance(
+        ("stats missing_gradient.py", "stats training.py --steps 20", "stats training.py --by layer"),
+        "vanishing_and_exploding",
+        _ASKED,
+    ),
+    "saved": Guidance(
+        ("saved static_program.py", "saved training.py", "saved training.py --format tsv"), "what_is_saved"
+    ),
+    "profile": Guidance(
+        ("profile static_program.py", "profile training.py --by layer", "profile training.py --by type"),
+        "time_per_layer",
+    ),
+    "gradcheck": Guidance(
+        ("gradcheck wrong_backward.py", "gradcheck static_program.py", "gradcheck wrong_backward.py --format json"),
+        "custom_backward_wrong",
+        "a gradient that is wrong",
+    ),
+    "flow": Guidance(
+        ("flow static_program.py", "flow static_program.py --format tsv", "flow static_program.py --format json"),
+        "detach_and_numpy",
+    ),
+    "diff": Guidance(
+        (
+            "diff static_program.py training.py",
+            "diff training.py training.py --exit-code",
+            "diff missing_gradient.py zero_gradient.py --format json",
+        ),
+        "two_versions_disagree",
+        "with --exit-code a change",
+    ),
+    "sweep": Guidance(
+        (
+            "sweep nan nan_gradient.py --seeds 0,1",
+            "sweep stats zero_gradient.py --seeds 0,1",
+            "sweep nan training.py --seeds 0,1 --format json",
+        ),
+        "nan",
+        _ALWAYS,
+    ),
+    "check": Guidance(
+        ("check missing_gradient.py", "check training.py --select GT1", "check nan_gradient.py --exit-zero"),
+        "unused_parameters",
+        "a finding as severe as --fail-on says",
+    ),
+    "rules": Guidance(("rules", "rules --format json", "rules --format tsv"), "unused_parameters", runs=False),
+    "rule": Guidance(("rule GT103", "rule detached", "rule GT201 --format json"), "unused_parameters", runs=False),
+    "explain": Guidance(("explain GT-E205", "explain GT203", "explain"), runs=False),
+    "debug": Guidance(
+        (
+            "debug nan_gradient.py --catch nan",
+            "debug training.py --step 3",
+            "debug static_program.py",
+        ),
+        "stepping_inside_backward",
+        "with --batch a catch that fires or an expect that fails",
+    ),
+    "report": Guidance(
+        (
+            "report missing_gradient.py --html report.html",
+            "report static_program.py --md report.md",
+            "report training.py --ipynb report.ipynb",
+        ),
+        "gradient_is_none",
+    ),
+    "ops": Guidance(("ops", "ops relu", "ops conv2d --format json"), "operator_without_gradient", runs=False),
+    "config": Guidance(("config", "config why", "config --schema"), runs=False),
+    "doctor": Guidance(("doctor", "doctor missing_gradient.py", "doctor training.py --exit-code"), failed=_ASKED),
+    "samples": Guidance(("samples", "samples show training", "samples copy training models"), runs=False),
+    "help": Guidance(("help", "help gradient is none", "help loss is nan"), runs=False),
+    "completion": Guidance(("completion bash", "completion zsh", "completion fish -o gradtool.fish"), runs=False),
+    "man": Guidance(("man", "man why", "man -o man1"), runs=False),
+    "export": Guidance(
+        (
+            "export static_program.py -o net.pdmodel",
+            "export static_program.py -o whole.pdmodel --format json",
+            "export static_program.py -o quiet.pdmodel --quiet",
+        ),
+        "two_versions_disagree",
+    ),
+}
+
+
+def epilog(name: str) -> str:
+    """The end of a command's help, as click takes it."""
+    entry = TABLE.get(name)
+    if entry is None:
+        return ""
+    codes = ["0 answered", f"1 {entry.failed}" if entry.failed else "", "2 usage"]
+    codes += ["3 the model raised", "4 refused"] if entry.runs else []
+    codes += ["70 a bug of gradtool", "130 interrupted"]
+    lines = ["\b", "Examples, on what gradtool samples copy all . brings:"]
+    lines += [f"  gradtool {example}" for example in entry.examples]
+    lines += ["", f"Exit codes: {' · '.join(filter(None, codes))}", "", f"Cookbook: docs/cookbook/{entry.page}.md"]
+    return "\n".join(lines)

@@ -1,0 +1,76 @@
+"""Manual pages made of the commands themselves: what ``--help`` says, in the macros of ``man``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import click
+
+from gradtool import __version__
+
+from . import examples
+
+SECTION = 1
+
+
+def name(command: str) -> str:
+    """What the page of a command is called; of ``""`` that of gradtool itself."""
+    return f"gradtool-{command}" if command else "gradtool"
+
+
+def page(command: click.Command, called: str, commands: list[tuple[str, str]]) -> str:
+    """One manual page.
+
+    Args:
+        called: the command, or ``""`` for the group.
+        commands: of the group: names of its commands and what they do.
+    """
+    context = click.Context(command, info_name=f"gradtool {called}".strip())
+    usage = " ".join(command.collect_usage_pieces(context))
+    first, *paragraphs = (command.help or "").strip().split("\n\n")
+    lines = [
+        f'.TH "{name(called).upper()}" "{SECTION}" "" "gradtool {__version__}" "gradtool"',
+        ".SH NAME",
+        f"{_escaped(name(called))} \\- {_text(first)}",
+        ".SH SYNOPSIS",
+        f".B {_escaped(context.info_name or '')}\n{_escaped(usage)}",
+    ]
+    if paragraphs:
+        lines += [".SH DESCRIPTION", *(line for text in paragraphs for line in _paragraph(text))]
+    lines += [".SH OPTIONS", *_entries(_options(command, context))]
+    if commands:
+        lines += [".SH COMMANDS", *_entries(commands)]
+    closing = examples.epilog(called)
+    if closing:
+        lines += [".SH NOTES", *(line for text in closing.split("\n\n") for line in _paragraph(text))]
+    return "\n".join(lines) + "\n"
+
+
+def _options(command: click.Command, context: click.Context) -> Iterator[tuple[str, str]]:
+    for param in command.get_params(context):
+        record = param.get_help_record(context)
+        if record is not None:
+            yield record
+
+
+def _entries(entries: Iterator[tuple[str, str]] | list[tuple[str, str]]) -> Iterator[str]:
+    for term, text in entries:
+        yield f".TP\n.B {_escaped(term)}\n{_text(text)}"
+
+
+def _paragraph(text: str) -> list[str]:
+    """A paragraph of a help text: as it stands after ``\\b``, else filled."""
+    if "\b" in text:
+        return [".PP", ".nf", *map(_escaped, text.replace("\b", "").strip("\n").split("\n")), ".fi"]
+    return [".PP", _text(text)]
+
+
+def _text(text: str) -> str:
+    return _escaped(" ".join(text.split()))
+
+
+def _escaped(line: str) -> str:
+    """A line that ``man`` shows as it is: no macro, no escape, hyphens that can be searched."""
+    line = line.replace("\\", "\\e").replace("-", "\\-")
+    return re.sub(r"^(?=[.'])", r"\\&", line)
