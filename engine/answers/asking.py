@@ -166,7 +166,7 @@ def stats(model: Any, feed: Mapping[str, Any] | None = None) -> StatsStory:
     if isinstance(loss, Variable):
         values: dict[Variable, Any] = {}
         pairs = dict(through_program(loss, gatherer, feed, keep=values))
-        held = global_scope().values
+        held = global_scope().values.raw
         for p in loss.block.program.all_parameters():
             gradient = pairs.get(p)
             lines.append(health.parameter(p.name, held[p.name], None if gradient is None else values[gradient], p))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 
+from ..core.rows import RowArray
+from ..core.summary import Summary
+from ..kernels import choice
 from . import magnitudes
 
 OK: Final = "ok"
@@ -75,6 +78,10 @@ class Numbers:
         Args:
             orders: whether to count *decades*, which takes longer than the rest.
         """
+        measured = [_measured(v) for v in values]
+        if any(m is not None for m in measured):
+            pairs = zip(values, measured, strict=True)
+            return cls.joined([cls.of(v, orders=orders) if m is None else cls(**m) for v, m in pairs])
         blocks = [
             cls._of_block(magnitudes.wide(flat[start : start + BLOCK]), orders)
             for flat in (magnitudes.plain(v).reshape(-1) for v in values)
@@ -125,6 +132,13 @@ class Numbers:
             "nonfinite": self.nonfinite,
             "elements": self.elements,
         }
+
+
+def _measured(value: Any) -> Mapping[str, Any] | None:
+    """Numbers of an array that has stayed where it was computed."""
+    if isinstance(value, Summary):
+        return value.told
+    return None if isinstance(value, (np.ndarray, RowArray)) else choice.current().measured(value)
 
 
 def _decades(sizes: np.ndarray[Any, Any]) -> dict[int, int]:

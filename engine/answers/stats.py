@@ -11,9 +11,10 @@ import numpy as np
 
 from ..core.result import Result
 from ..core.source import Location
+from ..core.summary import Measured
 from ..view.graph import BACKWARD
 from . import magnitudes, numbers
-from .events import Begin, End, Inside, OpEvent
+from .events import Begin, End, Inside, OpEvent, part_of
 from .numbers import Numbers
 
 LARGEST = 1e4
@@ -165,12 +166,19 @@ def _joined(name: str, lines: Sequence[Line]) -> Line:
     return Line(name, Numbers.joined(gradients), weight, members=members, scale=lines[0].scale)
 
 
+def _gives_gradients(op: Any) -> bool:
+    return part_of(op) == BACKWARD
+
+
 class Gatherer:
     """Listens to a run and keeps the numbers of what every gradient operator gives, not the arrays."""
 
     def __init__(self) -> None:
         self._lines: list[Line] = []
         self._repeated: dict[Any, Line] = {}
+
+    summarised = Measured(_gives_gradients)
+    """Numbers do in place of arrays."""
 
     def __call__(self, event: OpEvent | Begin | End) -> None:
         if not isinstance(event, OpEvent) or event.part != BACKWARD or (event.nested and not event.inside):

@@ -10,11 +10,12 @@ from ..autodiff.found import gradients_of_parameters
 from ..autodiff.gradients import gradients
 from ..core import watch
 from ..core.errors import ArgumentTypeError, LossError, UsageError
-from ..core.summary import Asked
+from ..core.summary import Asked, Measured
 from ..eager.backward import Pass
 from ..eager.recorded import leaves_behind, nodes_behind
 from ..eager.tensor import Leaf, Tensor
 from ..executor.executor import Executor
+from ..ir.program import Program
 from ..ir.variable import Variable
 from .events import Adapter, Begin, Listener, Quiet
 
@@ -89,11 +90,23 @@ def through_program(
         fetch += [g for g in seconds if g is not None]
     adapter = Adapter(listener)
     with watch.watched(adapter):
-        values = run(fetch) if run is not None else Executor().run(program, feed=feed, fetch_list=fetch)
+        values = _fetched(program, feed, fetch, measures(listener)) if run is None else run(fetch)
         adapter.finish()
     if keep is not None:
         keep.update(zip(fetch, values, strict=True))
     return pairs
+
+
+def measures(listener: Listener) -> bool:
+    """Whether numbers are all that *listener* needs of values, so that they may stay on a device."""
+    return isinstance(getattr(listener, "summarised", None), Measured)
+
+
+def _fetched(program: Program, feed: Mapping[str, Any] | None, fetch: list[Variable], stays: bool) -> list[Any]:
+    executor = Executor()
+    if not stays:
+        return executor.run(program, feed=feed, fetch_list=fetch)
+    return [h.value for h in executor.run(program, feed=feed, fetch_list=fetch, return_numpy=False)]
 
 
 def any_model(

@@ -230,6 +230,13 @@ class Backend:
         """Whether *value*, a result that is stored, stays as it is until the next run: an array of the device's."""
         return False
 
+    def measured(self, value: Any) -> Mapping[str, Any] | None:
+        """Numbers of an array that lies on the backend's device, of which nothing else leaves it; None for others.
+
+        They are those of :class:`~gradtool.engine.answers.numbers.Numbers`, by the names of its attributes.
+        """
+        return None
+
     def scan(
         self,
         step: Callable[[Any, tuple[Any, ...]], tuple[Any, Any]],

@@ -1,18 +1,20 @@
-"""``nan`` on JAX: asked of the compiled plan, answered as on NumPy."""
+"""``nan`` and ``stats`` on JAX: asked of the compiled plan, answered as on NumPy."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 
 import gradtool as paddle
 from gradtool import static
+from gradtool.engine.answers import numbers
 from gradtool.engine.core.state import random
 from gradtool.engine.kernels.choice import current
-from gradtool.engine.kernels.jax import asking
+from gradtool.engine.kernels.jax import asking, measuring
 from gradtool.engine.kernels.jax.asking import Asking
 
 Model = Callable[[], tuple[Any, dict[str, Any]]]
@@ -138,3 +140,62 @@ def test_compiled_parts_around_a_loop_are_judged(stepped: list[range]) -> None:
     model = _model(build, x=full(2))
     assert told(model, "jax") == told(model, "numpy")
     assert not stepped
+
+
+def _layers(x: Any) -> Any:
+    w = paddle.create_parameter([3, 4], "float32", default_initializer=paddle.nn.initializer.Constant(0.3))
+    table = paddle.create_parameter([6, 3], "float32", default_initializer=paddle.nn.initializer.Constant(0.1))
+    rows = paddle.nn.functional.embedding(paddle.argmax(x, axis=0), table)
+    loss = paddle.mean(paddle.tanh(paddle.matmul(paddle.tanh(x) + rows, w)) ** 2)
+    return loss + paddle.sum(paddle.nn.functional.relu(x) * 1e-30) + paddle.sum(paddle.log(x))
+
+
+def _looped(x: Any) -> Any:
+    y = static.nn.while_loop(
+        lambda n, y: n < 2, lambda n, y: [n + 1, paddle.tanh(y)], [paddle.zeros([1], "int64"), x * x]
+    )[1]
+    return paddle.mean(y * 3)
+
+
+@pytest.mark.parametrize("build", [_layers, _looped])
+def test_gradients_are_measured_where_they_are(build: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.array([[-2, 0, 3], [0.5, 1e-20, 5], [1, 2, -1e-42]], "float32")
+    stories = []
+    for name in ("numpy", "jax"):
+        paddle.set_backend(name)
+        with static.program_guard(static.Program(), static.Program()), static.scope_guard(static.Scope()):
+            loss, feed = _model(build, x=values)()
+            static.Executor().run(static.default_startup_program())
+            if name == "jax" and build is _layers:
+                monkeypatch.setattr(numbers.Numbers, "_of_block", None)  # what measures NumPy's arrays
+            stories.append(paddle.stats(loss, feed))
+    for here, there in zip(*[[*s.parameters, *s.operators] for s in stories], strict=True):
+        assert (here.name, here.shape, here.dtype) == (there.name, there.shape, there.dtype)
+        a, b = here.gradient, there.gradient
+        assert a is not None
+        assert b is not None
+        counts = [(n.zeros, n.nonfinite, n.nan, n.elements, n.decades) for n in (a, b)]
+        assert counts[0] == counts[1]
+        sizes = [(n.norm, n.largest, n.mean) for n in (a, b)]
+        np.testing.assert_allclose(*sizes, rtol=1e-6)
+        np.testing.assert_allclose(here.weight or 0, there.weight or 0, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+def test_numbers_of_any_bits_are_counted_as_numpy_counts_them(dtype: str) -> None:
+    kind = jax.numpy.dtype(dtype)
+    rng = np.random.default_rng(5)
+    with np.errstate(all="ignore"):
+        drawn = rng.integers(0, 256, (3000, kind.itemsize), "uint8").view(kind)
+        drawn = drawn[~(np.abs(drawn.astype("float64")) > 1e290)]  # sums of larger ones are infinite in some orders
+        powers = np.array([float(f"1e{n}") for n in range(-330, 290)]).astype(kind)
+    for values in (drawn, powers, np.array([np.inf, 1, -0.0, np.nan]).astype(kind), np.full(3, np.nan).astype(kind)):
+        with np.errstate(all="ignore"):
+            expected = numbers.Numbers.of(values)
+        here = numbers.Numbers(**measuring.measured(measuring.laid(jax.numpy.asarray(values))))
+        assert here.decades == expected.decades
+        counts = [(n.zeros, n.nonfinite, n.nan, n.elements) for n in (here, expected)]
+        assert counts[0] == counts[1]
+        np.testing.assert_array_equal(here.largest, expected.largest)
+        np.testing.assert_allclose(here.norm, expected.norm, rtol=1e-12)
+        np.testing.assert_allclose(here.mean, expected.mean, rtol=1e-12, atol=1e-12 * np.nan_to_num(here.largest))

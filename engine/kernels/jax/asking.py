@@ -5,7 +5,7 @@ What is not compiled (branches, loops, Python) runs between the parts and is tol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -14,16 +14,20 @@ import numpy as np
 from ...core import state
 from ...core.errors import GradtoolError
 from ...core.rows import RowArray
-from ...core.summary import Asked, Told, Uneventful
+from ...core.summary import Asked, InOrder, Measured, Summary, Told, Uneventful
 from ...core.tensor_array import TensorArray
 from .compilation import Compilation
 from .conditional import TAKES_CONDITIONAL
 from .hosted import BLOCK
-from .judged import JudgedPart, summary
-from .part import HostedPart, Part, Seen
-from .pytrees import at_home
+from .judged import JudgedPart, holds_numbers, summary
+from .measuring import Laid, laid, measured
+from .part import HostedPart, Part, Seen, TracedPart, tracing
+from .pytrees import Shown, at_home
 
 Event = Told | Uneventful
+
+LONGEST = 256
+"""Instructions of a part whose results are measured."""
 
 
 class Asking(Compilation):
@@ -120,7 +124,7 @@ class Asking(Compilation):
 class Judging(Asking):
     """Asks whether anything is wrong; around what is, arrays are told."""
 
-    def __init__(self, plan: Any, asked: Any) -> None:
+    def __init__(self, plan: Any, asked: InOrder) -> None:
         super().__init__(plan)
         self.asked = asked
 
@@ -144,9 +148,53 @@ class Judging(Asking):
         return lambda index: any(index in span for span in wrong)
 
 
+class Measuring(Asking):
+    """Asks for numbers of results, which are measured where they are computed."""
+
+    def __init__(self, plan: Any, asked: Measured) -> None:
+        super().__init__(plan, self._tapped)
+        self._asks = asked.of
+
+    def _tapped(self, instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Any]:
+        """What a compiled part returns of an instruction: shapes and types, and what is measured of its results."""
+        if not tracing.get():
+            return []  # it is told with arrays
+        op = instruction.op
+        tapped = op is not None and self._asks(op)
+        return [(Shown(summary(v)), laid(v) if tapped and holds_numbers(v) else None) for v in outputs]
+
+    def traced(self, span: range) -> list[Part]:
+        """As in the base; all that a part returns is held until it is measured."""
+        starts = range(span.start, span.stop, LONGEST)
+        return [TracedPart(self.plan, range(n, min(n + LONGEST, span.stop)), self.look) for n in starts]
+
+    def answered(self, part: Part, seen: Seen) -> bool:
+        """As in the base."""
+        return True
+
+    def events(self, part: Part, seen: Seen) -> list[Event]:
+        """As in the base."""
+        told: list[Event] = []
+        for index, results in seen:
+            instruction = self.plan.instructions[index]
+            if instruction.op is not None:
+                gave = tuple([_told(shown.summary, row) for shown, row in results])
+                told.append((index, instruction.op, (None,) * len(instruction.ins), gave))
+        return told
+
+    def wanted(self, part: Part, seen: Seen | None) -> Callable[[int], bool]:
+        """As in the base."""
+        ops = {n: self.plan.instructions[n].op for n in part.span}
+        return lambda index: ops[index] is not None and self._asks(ops[index])
+
+
+def _told(shown: Summary | None, row: Laid | None) -> Summary | None:
+    return shown if shown is None or row is None else Summary(shown.shape, shown.dtype, measured(row))
+
+
 def asking(plan: Any, asked: Asked) -> Asking:
     """*plan* compiled for what is *asked*."""
-    return Judging(plan, asked)
+    return Judging(plan, asked) if isinstance(asked, InOrder) else Measuring(plan, asked)
 
 
 def _there(kernel: Any) -> Callable[..., Any]:

@@ -79,7 +79,7 @@ class JudgedPart(TracedPart):
         def look(instruction: Any, inputs: Any, outputs: Any) -> None:
             self._note(next(numbers), instruction, outputs)
             for value in outputs if instruction.op is not None else ():
-                if _holds_numbers(value):
+                if holds_numbers(value):
                     wrong = _wrong(value, self.largest)
                     before = verdicts.get(wrong.shape)
                     verdicts[wrong.shape] = wrong if before is None else before | wrong
@@ -152,7 +152,8 @@ def summary(value: Any) -> Summary | None:
     return Summary(tuple(value.shape), np.dtype(value.dtype))
 
 
-def _holds_numbers(value: Any) -> bool:
+def holds_numbers(value: Any) -> bool:
+    """Whether *value* is an array of a type that can hold NaN."""
     kind = None if isinstance(value, TensorArray) else getattr(value, "dtype", None)
     return kind is not None and (np.dtype(kind).kind in "fc" or np.dtype(kind).name == "bfloat16")
 

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from ...core.rows import RowUpdate, SelectedRows
-from ...core.summary import Uneventful
+from ...core.summary import Summary, Uneventful
 from ...core.tensor_array import TensorArray
 from .conditional import settled
 from .packing import Packed
@@ -37,6 +37,15 @@ class Refused:
         return self.error(*map(np.asarray, self.values))
 
 
+class Shown:
+    """A summary that is known when a function is compiled, and returned by it as it is."""
+
+    __slots__ = ("summary",)
+
+    def __init__(self, summary: Summary | None) -> None:
+        self.summary = summary
+
+
 def register() -> None:
     """Tell JAX; once in a process."""
     add = jax.tree_util.register_pytree_node
@@ -45,7 +54,8 @@ def register() -> None:
         lambda r: ((r.wrong, tuple(r.values)), (r.error, r.index)),
         lambda rest, parts: Refused(parts[0], parts[1], *rest),
     )
-    add(Uneventful, lambda e: ((), e), lambda same, _: same)
+    for kind in (Uneventful, Shown):
+        add(kind, lambda same: ((), same), lambda same, _: same)
     add(
         Packed,
         lambda p: ((p.rows, p.large), (p.structure, p.places)),

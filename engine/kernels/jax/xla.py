@@ -14,7 +14,7 @@ from ...core.streams import Draws
 from ...ops.opdef import OpDef
 from ..backend import Backend, Compiled, Kernel
 from ..choice import reference
-from . import devices, streams
+from . import devices, measuring, streams
 from .blocks import BlockKernel
 from .compilation import Compilation, Look
 from .mesh import Mesh, axes_of
@@ -114,6 +114,9 @@ class XlaBackend(Backend):
                 values[name] = self.mesh.put(value, self.mesh.of_parameter(name, value.shape))
             elif not isinstance(value, jax.Array):
                 values[name] = jax.numpy.array(value)  # a copy: what others hold must not be overwritten by a later run
+
+    def measured(self, value: Any) -> Mapping[str, Any] | None:
+        return measuring.measured(measuring.laid(value)) if isinstance(value, jax.Array) else None
 
     def kept(self, value: Any) -> bool:
         return isinstance(value, jax.Array)

@@ -38,21 +38,31 @@ _LIMITS = {
 
 
 def run(
-    model: ProgramModel, fetch: Sequence[Variable], file: str | None, notes: Notes, backend: str | None = None
-) -> list[np.ndarray[Any, Any]]:
+    model: ProgramModel,
+    fetch: Sequence[Variable],
+    file: str | None,
+    notes: Notes,
+    backend: str | None = None,
+    *,
+    stays: bool = False,
+) -> list[Any]:
     """Run the model's program and return the values of *fetch*.
 
     Parameters keep the values that the model file gave them; others get theirs from the startup programs.
 
     Args:
         file: arrays to feed; by default what the model file says, or random numbers.
+        stays: whether the values may stay on the backend's device.
 
     Raises:
         CommandError: the file cannot be read, or names what is no variable.
         GradtoolError: the engine refused a feed or failed.
     """
     executor, feed = ready(model, file, notes, backend)
-    return executor.run(model.program, feed=feed, fetch_list=list(fetch))
+    if not stays:
+        return executor.run(model.program, feed=feed, fetch_list=list(fetch))
+    handles = executor.run(model.program, feed=feed, fetch_list=list(fetch), return_numpy=False)
+    return [handle.value for handle in handles]
 
 
 def steps(model: ProgramModel, fetch: Sequence[Variable], file: str | None, notes: Notes) -> Iterator[Step]:

@@ -27,8 +27,10 @@ def run(
         appended(model)
     also = [] if table is None else fetched(model, table)
 
+    stays = table is None and under_watch.measures(listener)
+
     def once(fetch: Sequence[Variable]) -> Any:
-        arrays = feeds.run(model, [*fetch, *also], feed, notes)
+        arrays = feeds.run(model, [*fetch, *also], feed, notes, stays=stays)
         if table is not None:
             fill(table, arrays[len(fetch) :])
         return arrays[: len(fetch)]
@@ -39,7 +41,7 @@ def run(
 
 def sizes(model: ProgramModel, gatherer: stats.Gatherer, gradients: Mapping[Any, Any]) -> stats.StatsStory:
     """Sizes of the gradients of a run that *gatherer* listened to."""
-    held = global_scope().values
+    held = global_scope().values.raw
     kept = kept_in_program(model.program.global_block().ops, model.parameters())
     lines = [
         stats.parameter(getattr(p, "layer_path", None) or p.name, held[p.name], gradients.get(p), p, p.made_at)
