@@ -152,12 +152,14 @@ class _Visited:
         inside, slopes = self.inside, self.slopes
         reasons, carried = inside.reasons, inside.region.carried
         current, written = reasons.flow.values.current, outer.flow.values.written
+        starts = {inside.start(c.start) for c in carried if c.start is not None}
         carry = [None if c.result is None else arriving.get(written(self.op, c.result)) for c in carried]
         for run in reversed(self.runs):
             for c, g in zip(carried, carry, strict=True):
                 if c.end is not None and g is not None:
                     slopes.sums[current(c.end)] = g
-            _sweep(reasons, run, slopes, opaque)
+            with slopes.another_round(starts):
+                _sweep(reasons, run, slopes, opaque)
             carry = [None if c.start is None else slopes.sums.pop(inside.start(c.start), None) for c in carried]
             self.rounds.append(sum(measured(g).total for g in carry if g is not None))
         begun = {c.before: g for c, g in zip(carried, carry, strict=True) if c.before is not None}

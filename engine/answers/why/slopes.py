@@ -12,7 +12,8 @@ had cancelled.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic
@@ -175,6 +176,8 @@ class Slopes(Generic[V, C]):
         """What a call made -> the value that it read and that is 0 everywhere, which makes the result 0."""
         self._constant: dict[int, tuple[V, Killer]] = {}
         """By the identity of a call that gives the same whatever it reads: what it reads, and what is said of it."""
+        self._gone: set[V] = set()
+        """What has a gradient in each round of a block, and has none any more."""
         self._parts: dict[V, list[Level]] = {}
         """Of the gradients that have not arrived yet, the levels of what was added up so far."""
 
@@ -271,6 +274,36 @@ class Slopes(Generic[V, C]):
             v = self._zero_by[v]
         self._zero_by.update(dict.fromkeys(way, v))  # the next question walks over it at once
         return v
+
+    @contextmanager
+    def another_round(self, starts: Collection[V]) -> Iterator[None]:
+        """Inside, the pass goes through a block once more.
+
+        What is made in a round, and what it starts with, has a gradient in each round. Of these the uses are told that
+        decide the last of them: those of the round, or where nothing comes there any more, of the round that made it
+        zero. Of all else the parts of all rounds are added up.
+
+        Args:
+            starts: the values that a round starts with.
+        """
+        before, self.uses = self.uses, {}
+        try:
+            yield
+        finally:
+            for v, uses in before.items():
+                now = self.uses.get(v, [])
+                if v not in starts and v not in self.made:
+                    self.uses[v] = uses + now
+                elif not now or (v in self._gone and all(u.dead and u.killer is None for u in now)):
+                    self.uses[v] = uses
+            self._gone = {v for v in self.uses if self._is_gone(v, starts)}
+
+    def _is_gone(self, v: V, starts: Collection[V]) -> bool:
+        """Whether the gradient of *v*, which has one in each round, has become zero."""
+        if v not in starts:
+            return v in self.levels and self.levels[v].dead
+        g = self.sums.get(v)
+        return g is None or not measured(g).largest
 
     # -- after the pass -----------------------------------------------------------------------------------------------
 
