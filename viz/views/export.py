@@ -14,19 +14,33 @@ from gradtool.models.questions.export import Exported
 from .view import Table, View
 
 ENDING = ".pdmodel"
+ONNX = ".onnx"
+
+
+def form(file: str) -> str:
+    """What a file of that name holds: ``paddle`` or ``onnx``."""
+    return "onnx" if file.endswith(ONNX) else "paddle"
 
 
 def checked_name(file: str | None) -> str:
-    """*file*, whose name says that it is a program of Paddle's; raises :class:`CommandError` for another one."""
+    """*file*, whose name says that it is a program of Paddle's or an ONNX model.
+
+    Raises:
+        CommandError: it is called otherwise.
+    """
     if not file:
-        raise CommandError("export needs a file to write", f"-o NAME{ENDING}")
-    if not file.endswith(ENDING) or os.path.basename(file) == ENDING:
-        raise CommandError(f"cannot write {file}: a program of Paddle is called NAME{ENDING}", f"-o NAME{ENDING}")
+        raise CommandError("export needs a file to write", f"-o NAME{ENDING}, or NAME{ONNX}")
+    if not file.endswith((ENDING, ONNX)) or os.path.basename(file) in (ENDING, ONNX):
+        raise CommandError(
+            f"cannot write {file}: a program of Paddle is called NAME{ENDING}", f"-o NAME{ENDING}, or NAME{ONNX}"
+        )
     return file
 
 
 def files(answer: Exported, file: str) -> dict[str, str | bytes]:
     """Path -> content: the program, and the values that Paddle's ``static.load`` reads beside it."""
+    if form(file) == "onnx":
+        return {file: answer.program}
     stem = file.removesuffix(ENDING)
     held = {".pdparams": answer.parameters, ".pdopt": answer.others}
     values = {stem + ending: {n: np.asarray(v) for n, v in arrays.items()} for ending, arrays in held.items()}
@@ -45,5 +59,7 @@ def view(answer: Exported, file: str, contents: Mapping[str, str | bytes]) -> Vi
         f"  program = paddle.static.Program.parse_from_string(open({file!r}, 'rb').read())",
         f"  paddle.static.load(program, {stem!r}, paddle.static.Executor())",
     ]
+    if form(file) == "onnx":
+        how = ["in Python:", f"  session = onnxruntime.InferenceSession({file!r})"]
     data = {"model": answer.about.file, "files": sizes, "fed": list(answer.fed), "loss": answer.loss or None}
     return View("export", data, [head, table, *how], [])

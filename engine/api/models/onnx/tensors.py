@@ -60,6 +60,11 @@ def type_name(number: int) -> str:
     return name
 
 
+def type_number(name: str) -> int:
+    """The number of an element type by its name here."""
+    return next(number for number, own in _NAMES.items() if own == name)
+
+
 def array_of(proto: Any, folder: Path) -> np.ndarray[Any, Any]:
     """The elements of a ``TensorProto``; those that lie in another file must lie in the model's folder.
 

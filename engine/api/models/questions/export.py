@@ -14,10 +14,10 @@ from .question import Question
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A program for Paddle.
+    """A program for Paddle, or for whatever runs ONNX.
 
     Attributes:
-        program: the bytes of the description.
+        program: the bytes of the description, or of the ONNX model, which holds the parameters, too.
         parameters, others: values by name: of parameters, and of the other variables that live in the scope.
         forward, backward: how many operators of each part it has.
         fed: names of what is fed.
@@ -40,9 +40,11 @@ class Export(Cuts, Question[Exported]):
 
     Attributes:
         forward_only: leave the backward part out.
+        form: ``paddle`` or ``onnx``.
     """
 
     forward_only: bool = False
+    form: str = "paddle"
 
     needs: ClassVar = {"need_loss": False, "full_stacks": True}
 
