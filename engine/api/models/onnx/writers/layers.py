@@ -319,10 +319,10 @@ def _layer_norm_back(c: Call) -> Any:
 def _of_affine(c: Call, normal: str, g: str, outer: list[int]) -> dict[str, str]:
     """The gradients of scale and bias."""
     w, made = c.w, {}
-    for slot, value in (("Scale", lambda: w.node("Mul", g, normal)), ("Bias", lambda: g)):
-        out = c.out(f"{slot}@GRAD")
-        if out is not None:
-            total = w.node("ReduceSum", value(), w.constant(outer), keepdims=0)
+    for slot in ("Scale", "Bias"):
+        if c.out(f"{slot}@GRAD") is not None:
+            value = w.node("Mul", g, normal) if slot == "Scale" else g
+            total = w.node("ReduceSum", value, w.constant(outer), keepdims=0)
             made[f"{slot}@GRAD"] = w.node("Reshape", total, w.constant(c.var(slot).shape))
     return made
 
