@@ -15,7 +15,6 @@ from ..eager.tensor import Leaf, Tensor
 from ..executor.plan import Step
 from ..ir import roles
 from ..ir.operator import Operator
-from ..ir.variable import Variable
 from ..ops.compat import grad_type
 from ..view.graph import BACKWARD, FORWARD
 from . import magnitudes
@@ -307,7 +306,7 @@ def _variables(slots: Sequence[Any], values: Sequence[Any], arrays: Sequence[Any
             if v is None and skip:
                 continue
             array = next(rest, None)
-            if isinstance(v, Variable) and _is_tensor(array):
+            if v is not None and _is_tensor(array):
                 tensors.append(SlotArray(slot.name, array, v.name, v, v.persistable or v.is_data))
     return tensors
 

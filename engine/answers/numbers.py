@@ -100,14 +100,14 @@ class Numbers:
         known = np.isfinite(flat)
         finite = flat if np.count_nonzero(known) == flat.size else flat[known]
         sizes = np.abs(finite)
-        largest = float(sizes.max(initial=0.0))
+        largest = float(np.maximum.reduce(sizes, initial=0.0))
         scaled = sizes / largest if largest else sizes
         zeros = sizes.size - np.count_nonzero(sizes)
         nothing = flat.size > 0 and finite.size == 0
         return cls(
-            norm=math.nan if nothing else largest * float(np.sqrt(np.square(scaled).sum())),
+            norm=math.nan if nothing else largest * math.sqrt(np.add.reduce(np.square(scaled))),
             largest=math.nan if nothing else largest,
-            mean=math.nan if nothing else float(finite.mean()) if finite.size else 0.0,
+            mean=math.nan if nothing else float(np.add.reduce(finite) / finite.size) if finite.size else 0.0,
             zeros=int(zeros),
             nonfinite=int(flat.size - finite.size),
             elements=flat.size,

@@ -7,8 +7,10 @@ A buffer counts once, however many operators keep it and through however many vi
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -202,7 +204,7 @@ class Keeper:
         buffer = self._buffers.get(key)
         if buffer is None:
             self._arrays[key] = array
-            shape, dtype = tuple(v.array.shape), np.dtype(v.array.dtype).name
+            shape, dtype = tuple(v.array.shape), _type_name(v.array.dtype)
             buffer = Buffer(len(self._buffers), nbytes(array), shape, dtype, producer, v.slot, v.name, v.place)
             self._buffers[key] = buffer
         elif buffer.tensor is None and v.name is not None:
@@ -246,6 +248,12 @@ def _choose(buffers: Iterable[Buffer], there: set[int]) -> None:
             pinned |= needs
 
 
+@cache
+def _type_name(kind: Any) -> str:
+    """The name of a NumPy type; NumPy puts it together, with an import, each time that it is asked for."""
+    return str(np.dtype(kind).name)
+
+
 _PRODUCTS = {"matmul_v2": "X", "mul": "X", "bmm": "X", "addmm": "X"}
 _CONVOLUTIONS = frozenset(
     ["conv2d", "depthwise_conv2d", "conv3d", "conv2d_transpose", "depthwise_conv2d_transpose", "conv3d_transpose"]
@@ -254,11 +262,11 @@ _CONVOLUTIONS = frozenset(
 
 def work(event: OpEvent) -> int:
     """An estimate of an operator's arithmetic: the elements that it writes, times what is summed for each."""
-    elements = sum(int(np.prod(v.array.shape)) for v in event.outputs if v.array is not None)
+    elements = int(sum([math.prod(v.array.shape) for v in event.outputs if v.array is not None]))
     slots = event.slots()
     if event.type in _PRODUCTS:
         x = slots[_PRODUCTS[event.type]]
         return 2 * elements * int(x.shape[-2 if event.attrs.get("trans_x") and len(x.shape) > 1 else -1])
     if event.type in _CONVOLUTIONS:
-        return 2 * elements * int(np.prod(slots["Filter"].shape[1:]))
+        return 2 * elements * int(math.prod(slots["Filter"].shape[1:]))
     return elements

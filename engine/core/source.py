@@ -14,6 +14,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any, Final
 
@@ -252,9 +253,15 @@ def file_named(path: str) -> str:
     if name is not None or path.startswith("<"):
         return name or path.removeprefix(_RECORDED)
     try:
-        inside = os.path.relpath(path)
+        return _from_folder(path, os.getcwd())
     except (OSError, ValueError):  # the working folder is gone, or on another drive
         return path
+
+
+@lru_cache(maxsize=1024)
+def _from_folder(path: str, folder: str) -> str:
+    """What :func:`file_named` says of a file while *folder* is the working folder; answers ask for each operator."""
+    inside = os.path.relpath(path, folder)
     return (os.path.abspath(path) if inside.startswith(os.pardir) else inside).replace(os.sep, "/")
 
 

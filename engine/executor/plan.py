@@ -48,7 +48,7 @@ class Instruction:
     effect: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)  # not frozen: there is one for every operator of a run
 class Step:
     """What one operator did: the event that debuggers, profilers and NaN searches consume."""
 

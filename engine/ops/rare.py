@@ -227,12 +227,12 @@ def pulled(
     Raises:
         DtypeError: one is complex and *op* does not take complex numbers.
     """
-    from .opdef import Trait
-
     rule = op.rule
     assert rule is not None
     if not any(a.dtype.kind == "c" for a in each(args)):
         return rule(k, args, wanted, attrs)
+    from .opdef import Trait  # an import costs more than what is above, which is asked of every operator
+
     if not allows_complex(op):
         raise DtypeError(
             f"the gradient of {op.type} does not take complex numbers.",

@@ -53,13 +53,24 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
     """
     about, story, names = answer.about, answer.story, answer.names
 
+    told: dict[int, str] = {}
+    layers: dict[int, str] = {}
+
     def named(operation: Any) -> str:
-        name = names.operators.get(operation.origin)
-        fits = name is not None and name.rpartition(".")[0] == operation.type
-        return str(name if fits else operation.type)
+        text = told.get(id(operation))  # the story holds them
+        if text is None:
+            name = names.operators.get(operation.origin)
+            fits = name is not None and name.rpartition(".")[0] == operation.type
+            text = told[id(operation)] = str(name if fits else operation.type)
+        return text
 
     def layer(b: Any) -> str:
-        return "" if b.producer is None else str(names.layer(b.producer.origin, b.producer.type))
+        if b.producer is None:
+            return ""
+        text = layers.get(id(b.producer))
+        if text is None:
+            text = layers[id(b.producer)] = str(names.layer(b.producer.origin, b.producer.type))
+        return text
 
     chosen = [b for b in story.buffers if held or not b.held]
     kinds = _largest(_runs_together(chosen), top)

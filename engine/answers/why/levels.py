@@ -73,6 +73,10 @@ def summed(parts: Sequence[Level], g: Any) -> Level:
     return level.doubted(max(doubt, level.doubt))
 
 
+_largest, _sum = np.maximum.reduce, np.add.reduce
+"""What ``max`` and ``sum`` of arrays call; gradients are small, and there are many."""
+
+
 def measured(g: Any) -> Level:
     """The level of *g*, as exact as its type allows."""
     a = dense(g)
@@ -81,11 +85,11 @@ def measured(g: Any) -> Level:
     flat = a.reshape(-1)
     largest = total = squares = 0.0
     for start in range(0, flat.size, BLOCK):
-        sizes = np.abs(flat[start : start + BLOCK]).astype(np.float64)
-        most = float(sizes.max())
+        sizes = np.abs(flat[start : start + BLOCK]).astype(np.float64, copy=False)
+        most = float(_largest(sizes))
         if not math.isfinite(most):
             return Level(math.inf, math.inf, math.inf, a.size)
-        largest, total, squares = max(largest, most), total + float(sizes.sum()), squares + float(sizes @ sizes)
+        largest, total, squares = max(largest, most), total + float(_sum(sizes)), squares + float(sizes @ sizes)
     return Level(largest, total, math.sqrt(squares), a.size, largest * rounding(a))
 
 

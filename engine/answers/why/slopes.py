@@ -41,7 +41,7 @@ from .zeros import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)  # not frozen: there is one for every operator
 class Use(Generic[V, C]):
     """One use of a value by a call, and its part of the gradient.
 
@@ -86,7 +86,7 @@ class Use(Generic[V, C]):
         return None if self.level is None else self.level.norm
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)  # not frozen: there is one for every operator
 class Visit(Generic[V, C]):
     """One call as a backward pass comes by.
 
@@ -123,7 +123,7 @@ class Visit(Generic[V, C]):
     hooked: Mapping[V, Location] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)  # not frozen: there is one for every operator
 class Made(Generic[V, C]):
     """A call that gradients came to, seen from what it made.
 
