@@ -52,7 +52,7 @@ def _block(b: Block) -> str:
         case Lines():
             return f"<pre>{_lines(b.text)}</pre>"
         case Table():
-            return f'<div class="wide" tabindex="0" role="region" aria-label="table">{b.html()}</div>'
+            return f'<div class="wide" tabindex="0" role="group" aria-label="table">{b.html()}</div>'
         case Figure():
             return _figure(b)
         case Excerpt():

@@ -4,6 +4,7 @@
 export const SMALLEST_SCALE = 0.002;
 export const LARGEST_SCALE = 8;
 const READABLE = 0.55;
+const COMFORTABLE = 0.9; // names of boxes are 10 pixels high
 
 /** *at* after zooming by *factor* around a point of the screen, which stays where it is. */
 export function zoomed(at, factor, px, py) {
@@ -32,8 +33,8 @@ export function whole(size, screen) {
 /** Where to begin: the whole picture if it can be read then, otherwise its top at a readable size. */
 export function beginning(size, screen) {
   const all = whole(size, screen);
-  if (all.k >= READABLE) return all;
-  const k = Math.max(READABLE, Math.min(1, (screen.width - 32) / size.width));
+  if (all.k >= COMFORTABLE) return all;
+  const k = Math.max(COMFORTABLE, Math.min(1, (screen.width - 32) / size.width));
   return { k, x: Math.max(16, (screen.width - size.width * k) / 2) - size.left * k, y: 16 };
 }
 

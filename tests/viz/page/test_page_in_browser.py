@@ -18,6 +18,7 @@ from gradtool.viz.details import Details, details
 from gradtool.viz.mirror.layout import mirror
 from gradtool.viz.picture import framed
 from gradtool.viz.render import html
+from tests.viz.accessibility import violations
 from tests.viz.chromium import Browser, Page, browser
 from tests.viz.models import Model
 
@@ -316,6 +317,52 @@ def test_it_follows_the_dark_scheme_and_the_button(opened: Opener) -> None:
     light.key("d")
     assert light.run(ground) == black
     assert light.run(f"getComputedStyle({box('tanh.0')}.querySelector('path')).fill") == "rgb(86, 180, 233)"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_checker_of_accessibility_finds_nothing(scheme: str, opened: Opener) -> None:
+    view, particulars = network()
+    page = opened(view, particulars, prefers_color_scheme=scheme)
+    assert violations(page) == []
+    page.key("j")
+    page.key("t")
+    page.settle()
+    assert violations(page) == []
+    page.run("document.querySelector('#stage svg').setAttribute('role', 'img')")
+    page.key("t")
+    assert "nested-interactive" in "".join(violations(page)), "it looks"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_pressed_button_can_be_read_under_the_pointer(scheme: str, opened: Opener) -> None:
+    page = opened(network()[0], prefers_color_scheme=scheme)
+    x, y = page.place("document.querySelector('#as-table')")
+    page.press("#as-table")
+    page.mouse("mouseMoved", x, y)
+    style = "getComputedStyle(document.querySelector('#as-table:hover'))"
+    assert page.run(f"{style}.color") != page.run(f"{style}.backgroundColor")
+    assert page.run(f"{style}.color") == page.run("getComputedStyle(document.body).backgroundColor")
+
+
+def test_pale_boxes_are_dimmed_by_night(opened: Opener) -> None:
+    shown = "getComputedStyle(document.querySelector('#legend [fill=\"{}\" i]')).fill"
+    fills = [shown.format(fill) for fill in ("#FFFFFF", "#F0E442")]
+    page = opened(network()[0], prefers_color_scheme="light")
+    assert page.run(fills[0]) == "rgb(255, 255, 255)"
+    page.key("d")
+    for fill in fills:
+        red, green, blue = (int(v) for v in page.run(fill)[4:-1].split(","))
+        assert 130 < 0.2126 * red + 0.7152 * green + 0.0722 * blue < 190
+
+
+def test_a_large_graph_begins_at_a_size_that_is_read(opened: Opener) -> None:
+    page = opened(network(40)[0])
+    page.key("E")
+    page.settle()
+    page.key("Home")
+    page.settle()
+    size = "document.querySelector('#stage .box .name').getBoundingClientRect().height"
+    assert page.run(size) >= 10
 
 
 def test_who_wants_no_motion_gets_none(opened: Opener) -> None:

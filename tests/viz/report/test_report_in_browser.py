@@ -12,6 +12,7 @@ from gradtool.viz.debugger.cell import Cell
 from gradtool.viz.document import session, to_html
 from gradtool.viz.document.blocks import Document, Figure, Lines, Section
 from gradtool.viz.table import Table
+from tests.viz.accessibility import violations
 from tests.viz.chromium import Browser, Page, browser
 
 HOSTILE = "</pre><script>window.ran = 1</script><img src=x onerror='window.ran = 1'>"
@@ -145,3 +146,8 @@ def test_cells_of_a_hostile_session(chromium: Browser, tmp_path: Path) -> None:
     assert page.run("document.querySelector('#cell-1 td').innerText") == "kept"
     assert page.run("document.querySelectorAll('img').length") == 2
     assert page.run("[...document.querySelectorAll('pre.in')].length") == 3
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_checker_of_accessibility_finds_nothing(scheme: str, chromium: Browser, report: Path) -> None:
+    assert violations(chromium.page(report, prefers_color_scheme=scheme)) == []
