@@ -13,11 +13,11 @@ from dataclasses import dataclass
 FILE = os.path.join(os.path.dirname(__file__), "symptoms.json")
 
 FIRST = (
-    *("gradient_is_none", "exactly_zero", "nan", "vanishing_and_exploding", "unused_parameters", "second_backward"),
-    *("in_place_edit", "custom_backward_wrong", "line_of_a_backward_operator", "unreadable_pictures", "what_is_saved"),
-    *("stepping_inside_backward", "two_versions_disagree"),
+    *("gradient_is_none", "exactly_zero", "nan", "vanishing_and_exploding", "unused_parameters", "loss_without_grad"),
+    *("second_backward", "custom_backward_wrong", "unreadable_pictures", "what_is_saved", "stepping_inside_backward"),
+    "two_versions_disagree",
 )
-"""The pages of the short guide, which fits a terminal of 24 lines."""
+"""The pages of the short guide, which fits a terminal of 24 lines and 80 columns."""
 
 MOST = 5
 """Matches that are shown of a search."""

@@ -33,10 +33,10 @@ def every(titles: Sequence[tuple[str, str]]) -> View:
 
 def _indented(text: str) -> str:
     """Markdown as a terminal shows it: blocks of code stand further in, and are not fenced."""
-    lines, inside = [], False
-    for line in text.split("\n"):
-        if line.startswith("```"):
-            inside = not inside
+    lines: list[str] = []
+    for number, part in enumerate(text.split("```")):
+        if number % 2:
+            lines += [f"    {line}".rstrip() for line in part.split("\n")[1:-1]]
         else:
-            lines.append(f"{'    ' if inside else '  '}{line}".rstrip())
-    return "\n".join(lines)
+            lines += [f"  {' '.join(paragraph.split())}".rstrip() for paragraph in part.strip().split("\n\n")]
+    return "\n".join(lines).strip("\n")
