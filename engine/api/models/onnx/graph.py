@@ -31,7 +31,7 @@ from .errors import Lacking, Malformed
 from .node import Entry, Node
 from .operators import rows
 from .sources import Sources
-from .tensors import MOST_ELEMENTS, array_of, is_real, type_name
+from .tensors import array_of, is_real, type_name
 
 EXPECTED: Final = "an ONNX model"
 _MOST_FOLDED: Final = 1 << 16
@@ -39,6 +39,8 @@ _MOST_FOLDED: Final = 1 << 16
 _WRONG: Final = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, MemoryError, AssertionError)
 """What Python and NumPy raise for attributes and operands that no row expects."""
 _MOST_AXES: Final = 32
+_LONGEST_AXIS: Final = 1 << 24
+"""Of what is fed: where windows lie along an axis is worked out place by place."""
 _MOST_NODES: Final = 200_000
 """Nodes with those that loops repeat: a file of some bytes can ask for any number of rounds."""
 
@@ -130,7 +132,7 @@ class Builder:
         if not tensor.HasField("shape"):
             self.fail("its rank is not said")
         shape = [d.dim_value if d.HasField("dim_value") and d.dim_value >= 0 else -1 for d in tensor.shape.dim]
-        if len(shape) > _MOST_AXES or any(d > MOST_ELEMENTS for d in shape):
+        if len(shape) > _MOST_AXES or any(d > _LONGEST_AXIS for d in shape):
             self.fail(f"its shape is {shape[:_MOST_AXES]}")
         v = Variable(
             self.program.global_block(), value.name, TensorSpec(shape, dtype), is_data=True, stop_gradient=True

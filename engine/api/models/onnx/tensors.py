@@ -13,7 +13,7 @@ from gradtool.engine.core.spec import DTYPES
 from .errors import Lacking, Malformed
 
 MOST_ELEMENTS: Final = 1 << 31
-"""More elements than this no tensor and no axis is read with: sizes are told by the file, before its bytes."""
+"""More elements than this no tensor is read with: sizes are told by the file, before its bytes."""
 
 _NAMES: Final = {
     1: "float32",

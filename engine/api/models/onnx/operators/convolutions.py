@@ -15,6 +15,9 @@ from .shapes import padded
 CONVOLUTIONS = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
 TRANSPOSED = {1: F.conv1d_transpose, 2: F.conv2d_transpose, 3: F.conv3d_transpose}
 
+MOST = 1 << 16
+"""Elements that a window may reach, and that may be put around a tensor."""
+
 
 class Windows:
     """How windows lie over the last axes of a tensor.
@@ -37,6 +40,8 @@ class Windows:
             raise Malformed(f"its windows do not fit {rank} axes")
         if min(*self.strides, *self.dilations, *sizes) < 1:
             raise Malformed("it has windows, strides or dilations below 1")
+        if max(map(abs, (*self.strides, *self.dilations, *sizes, *pads))) > MOST:
+            raise Malformed(f"it has windows, strides, dilations or pads above {MOST}")
         self.before, self.after = pads[:rank], pads[rank:]
         auto = n.text("auto_pad", "NOTSET")
         if auto in ("SAME_UPPER", "SAME_LOWER"):
