@@ -25,7 +25,14 @@ def matmul(k, x, y, *, transpose_X, transpose_Y, alpha):
 
 
 @composed("X Shape ShapeTensor Out Out@GRAD", wrt="X")
-@op("reshape_v1", "X Shape? ShapeTensor* -> Out", type="reshape", attrs={"shape": ()}, trait=Trait.MOVES)
+@op(
+    "reshape_v1",
+    "X Shape? ShapeTensor* -> Out",
+    type="reshape",
+    attrs={"shape": ()},
+    trait=Trait.MOVES,
+    sized="Shape ShapeTensor",
+)
 def reshape(k, x, shape_tensor, shape_tensor_list, *, shape):
     """The elements in another shape: -1 stands for what is left, 0 for the same dimension of *X*."""
     return k.ops.reshape(x, shape_tensor, shape_tensor_list, shape=shape)[0]

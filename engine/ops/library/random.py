@@ -13,6 +13,7 @@ from ..samples import between, exactly
 from .creation import made_shape, shaped
 
 SHAPES = "ShapeTensor? ShapeTensorList* -> Out"
+SIZED = "ShapeTensor ShapeTensorList"
 UNIFORM = {
     "shape": (),
     "dtype": 5,
@@ -37,7 +38,7 @@ def _shapes(defined):
 
 
 @_shapes
-@op("uniform_random", SHAPES, attrs=UNIFORM, trait=Trait.RANDOM, differentiable=False)
+@op("uniform_random", SHAPES, attrs=UNIFORM, trait=Trait.RANDOM, differentiable=False, sized=SIZED)
 def uniform_random(k, shape_tensor, shape_tensor_list, *, shape, dtype, min, max, seed):
     """Numbers drawn evenly from *min* up to *max*."""
     shape = made_shape(shape, shape_tensor, shape_tensor_list)
@@ -45,7 +46,7 @@ def uniform_random(k, shape_tensor, shape_tensor_list, *, shape, dtype, min, max
 
 
 @_shapes
-@op("gaussian_random", SHAPES, attrs=NORMAL, trait=Trait.RANDOM, differentiable=False)
+@op("gaussian_random", SHAPES, attrs=NORMAL, trait=Trait.RANDOM, differentiable=False, sized=SIZED)
 def gaussian_random(k, shape_tensor, shape_tensor_list, *, shape, dtype, mean, std, seed):
     """Numbers from a normal distribution."""
     shape = made_shape(shape, shape_tensor, shape_tensor_list)
@@ -78,6 +79,7 @@ def _(*, shape, dtype, a, b):
     attrs={"shape": (), "dtype": 3, "low": 0, "high": 0, "seed": 0},
     trait=Trait.RANDOM,
     differentiable=False,
+    sized=SIZED,
 )
 def randint(k, shape_tensor, shape_tensor_list, *, shape, dtype, low, high, seed):
     """Whole numbers from *low* up to but without *high*."""
