@@ -17,6 +17,7 @@ Write = Callable[[str], str]
 WITHOUT_A_MODEL = {
     "ops": [],
     "doctor": [],
+    "cache": [],
     "config": [],
     "rules": [],
     "rule": ["GT103"],

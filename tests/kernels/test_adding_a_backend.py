@@ -259,6 +259,7 @@ def test_it_is_offered_where_backends_are_chosen(counting: ModuleType) -> None:
 
 
 OTHERWISE = {
+    "cli/versions.py": "packages whose versions are told",
     "engine/api/_variable_methods.py": "the module of a type of numbers",
     "engine/api/jit/conversion/calls.py": "a package whose functions are called as they are",
     "engine/api/jit/conversion/members.py": "a method of tensors",
