@@ -112,7 +112,7 @@ def measure(shape: str, size: int) -> dict[str, float]:
 def loop(plan: Any, value: Any) -> float:
     """Nanoseconds per instruction of the plan's loop, the best of three."""
     seconds = min(consumed(lambda: plan.run(plan.registers({"x": value}, {})))[1] for _ in range(3))
-    return seconds / len(plan.code) * 1e9
+    return seconds / len(plan.instructions) * 1e9
 
 
 def warm_up(paddle: Any, apply: Callable[..., Any]) -> None:
