@@ -77,7 +77,7 @@ class _Plan:
         return describe(told, op=entry.name, made=source.describe(entry.loc))
 
 
-_SUM = SimpleNamespace(trait=Trait.NONE, type="sum")
+_SUM = SimpleNamespace(trait=Trait.NONE, type="sum", holds_blocks=False)
 
 
 def _added(before: Any, part: Any) -> Any:
