@@ -2,7 +2,7 @@
 
 A link leads to the same file on the site as in the repository, because files keep their paths: only their addresses
 lose ``docs/``. A comment ``<!-- made: rules -->`` is where the rules of the gate stand on the site, made from the rules
-themselves; ``commands``, ``schemas`` and ``python`` likewise.
+themselves; ``commands``, ``errors``, ``schemas`` and ``python`` likewise.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ ROOT = Path(__file__).parents[1]
 TEXTS = ("docs", "CONTRIBUTING.md", "CHANGELOG.md")
 LINK = re.compile(r"(\]\()([^()\s#]+)((?:#[^()\s]*)?\))")
 CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+ROLE = re.compile(r":(?:func|class|meth|mod|data):(?=`)")
 MADE = re.compile(r"^<!-- made: (\w+) -->$", re.MULTILINE)
 
 PYTHON = (
@@ -49,7 +50,8 @@ def on_startup(**_: Any) -> None:
     for name in PYTHON:
         package, _, attribute = name.rpartition(".")
         thing = getattr(importlib.import_module(package), attribute)
-        [function] = ast.parse(textwrap.dedent(inspect.getsource(thing))).body
+        source = ROLE.sub("", textwrap.dedent(inspect.getsource(thing)))
+        [function] = ast.parse(source).body
         assert isinstance(function, ast.FunctionDef)
         function.decorator_list, function.body = [], function.body[:1]
         packages.setdefault(package, ["from __future__ import annotations"]).append(ast.unparse(function))
@@ -137,7 +139,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         index = "README.md" if (target / "README.md").exists() else "FOLDER.md"
         return f"{match[1]}{match[2].rstrip('/')}/{index}{match[3]}"
 
-    makers = {"commands": _commands, "rules": _rules, "schemas": _schemas, "python": _python}
+    makers = {"commands": _commands, "rules": _rules, "schemas": _schemas, "python": _python, "errors": _errors}
     return MADE.sub(lambda match: "\n".join(makers[match[1]]()), LINK.sub(led, markdown))
 
 
@@ -161,6 +163,11 @@ def _rules() -> Iterator[str]:
         for title, source in (("Wrong", rule.wrong), ("Right", rule.right)):
             if source:
                 yield from (f"{title}:", "", "```python", source.rstrip(), "```", "")
+
+
+def _errors() -> Iterator[str]:
+    for file in sorted((ROOT / "cli" / "guide" / "errors").glob("*.md")):
+        yield re.sub(r"^#", "##", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
 def _schemas() -> Iterator[str]:

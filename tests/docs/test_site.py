@@ -48,8 +48,11 @@ FAINT = """
     const pair = getComputedStyle(element).color + " on " + ground(element);
     if (seen.has(pair)) continue;
     seen.add(pair);
-    const [a, b] = pair.split(" on ").map(light).sort((x, y) => y - x);
-    if ((a + 0.05) / (b + 0.05) < 4.5) faint.add(`${pair}: ${words.currentNode.data.trim().slice(0, 30)}`);
+    const [r, g, b, alpha = 1] = parts(getComputedStyle(element).color);
+    const behind = parts(ground(element));
+    const mixed = [r, g, b].map((v, k) => alpha * v + (1 - alpha) * behind[k]);
+    const [bright, dark] = [light(`${mixed}`), light(ground(element))].sort((x, y) => y - x);
+    if ((bright + 0.05) / (dark + 0.05) < 4.5) faint.add(`${pair}: ${words.currentNode.data.trim().slice(0, 30)}`);
   }
   return [...faint];
 })()

@@ -1,4 +1,4 @@
-"""What the README prints is what its commands and its program print."""
+"""What the README and the page about the library print is what their commands and programs print."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from gradtool.cli.commands import names as command_names
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+LIBRARY = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
+COMMANDS = (ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8")
 START = "import sys; from gradtool.cli.main import main; sys.argv[0] = 'gradtool'; sys.exit(main())"
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+def blocks(language: str, text: str = README) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
 def printed(command: list[str], codes: tuple[int, ...] = (0,), typed: str = "") -> str:
@@ -38,11 +40,18 @@ def test_commands(block: str) -> None:
     assert printed([sys.executable, "-c", START, *arguments], codes=(0, 1), typed=typed) == expected
 
 
+def test_it_is_short_and_shows_the_script_that_it_asks_about() -> None:
+    assert len(README.splitlines()) < 200
+    assert blocks("python")[0] == (ROOT / "samples" / "detached_expert.py").read_text(encoding="utf-8")
+
+
 def test_the_table_of_commands_is_complete() -> None:
-    assert re.findall(r"^\| `(\w+)[ `]", README, re.MULTILINE) == list(command_names())
+    assert re.findall(r"^\| `(\w+)[ `]", COMMANDS, re.MULTILINE) == list(command_names())
 
 
-@pytest.mark.parametrize(("program", "expected"), list(zip(blocks("python"), blocks("text"), strict=True)))
+@pytest.mark.parametrize(
+    ("program", "expected"), list(zip(blocks("python", LIBRARY), blocks("text", LIBRARY), strict=True))
+)
 def test_program(program: str, expected: str) -> None:
     assert printed([sys.executable, "-c", program]) == expected
 

@@ -42,7 +42,9 @@ def test_every_answer_can_be_read_without_scripts(saved: NotebookNode) -> None:
 
 @pytest.mark.parametrize("block", [0, 1])
 def test_the_readme_shows_what_a_notebook_shows(tmp_path: Path, block: int) -> None:
-    texts = re.findall(r"```ipython\n(.*?\n)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    texts = re.findall(
+        r"```ipython\n(.*?\n)```", (ROOT / "docs" / "in_notebooks.md").read_text(encoding="utf-8"), re.DOTALL
+    )
     assert len(texts) == 2
     _, *parts = re.split(r"^In \[\d+\]: ", texts[block], flags=re.MULTILINE)
     typed = [part.partition("\n") for part in parts]

@@ -22,6 +22,7 @@ PICTURES = {
     "resnet50.svg": ["samples/models/resnet50.py", "--max-nodes", "120"],
     "eager_decoder.svg": ["samples/eager_decoder.py", "--max-nodes", "60"],
     "frozen_branch.svg": ["samples/frozen_branch.py"],
+    "detached_expert.svg": ["samples/detached_expert.py"],
 }
 
 PROGRAM = [sys.executable, "-c", "from gradtool.cli.main import main; main()"]
@@ -64,8 +65,8 @@ def test_the_pictures_of_the_readme_are_current(tmp_path: Path, name: str) -> No
     command = [*PROGRAM, "graph", *PICTURES[name], "-o", f"samples/pictures/{name}"]
     subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
     assert target.read_text(encoding="utf-8") == (ROOT / "samples" / "pictures" / name).read_text(encoding="utf-8")
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"(samples/pictures/{name})" in readme
+    readme = "".join((ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "docs/drawing.md"))
+    assert f"samples/pictures/{name})" in readme
     assert f"gradtool graph {' '.join(PICTURES[name])} -o samples/pictures/{name}" in readme
 
 

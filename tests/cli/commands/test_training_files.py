@@ -172,4 +172,6 @@ def test_the_picture_of_the_readme_is_current(gradtool: Run, folder: Path, monke
     assert gradtool(*command.split(), str(folder / "train_digits.svg"), "-q").code == 0
     current = (folder / "train_digits.svg").read_text(encoding="utf-8")
     assert told(current) == told((ROOT / "samples/pictures/train_digits.svg").read_text(encoding="utf-8"))
-    assert f"gradtool {command} samples/pictures/train_digits.svg" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"gradtool {command} samples/pictures/train_digits.svg" in (ROOT / "docs" / "tour.md").read_text(
+        encoding="utf-8"
+    )
