@@ -21,7 +21,7 @@ WATCH = "watching"
 SESSION = "g"
 """``%g``, and ``%%g`` for several lines: a cell of the debugger, as it is typed at its prompt."""
 
-OF_IPYTHON = frozenset({"config", "debug", "profile"})
+OF_IPYTHON = frozenset({"config", "debug", "man", "profile"})
 """Names of commands, there or to come, that IPython has taken in some version."""
 
 
