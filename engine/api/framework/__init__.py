@@ -81,17 +81,22 @@ class Flag(NamedTuple):
         default: its value in a fresh process.
         fixed: whether another value would ask for something that gradtool does not do. Other flags are about speed,
             memory or devices: they are kept and change no result.
+        instead: what gradtool does instead of what another value asks for, which changes no result: the value is kept,
+            with a warning.
     """
 
     default: bool | int | float | str
     fixed: bool = False
+    instead: str = ""
 
 
 FLAGS: dict[str, Flag] = {
     "FLAGS_allocator_strategy": Flag("auto_growth"),
     "FLAGS_benchmark": Flag(False),
     "FLAGS_call_stack_level": Flag(1),
-    "FLAGS_check_nan_inf": Flag(False, fixed=True),
+    "FLAGS_check_nan_inf": Flag(
+        False, instead="a run does not stop where NaN or infinity comes up; gradtool nan says where it was born"
+    ),
     "FLAGS_check_nan_inf_level": Flag(0),
     "FLAGS_conv_workspace_size_limit": Flag(512),
     "FLAGS_cpu_deterministic": Flag(True),
@@ -129,6 +134,10 @@ def set_flags(flags: Mapping[str, Any]) -> None:
     _values.update(new)
 
 
+class IgnoredFlagWarning(UserWarning):
+    """A flag asks for something that gradtool does in another way."""
+
+
 class UnknownFlagWarning(UserWarning):
     """A flag that gradtool does not know: Paddle has hundreds, and nearly all are about speed, memory and devices."""
 
@@ -154,6 +163,8 @@ def _fitting(name: str, value: Any) -> Any:
         raise ArgumentTypeError(f"Flag {name} is of type {kind.__name__}, but received {value!r}.")
     if flag.fixed and value != flag.default:
         raise UnsupportedError(f"Flag {name} can only be {flag.default!r} in this version of gradtool.")
+    if flag.instead and value != flag.default:
+        warnings.warn(f"Flag {name} is not followed: {flag.instead}.", IgnoredFlagWarning, stacklevel=4)
     return value
 
 

@@ -13,6 +13,7 @@ import gradtool as paddle
 from gradtool import _alias, base, fluid
 from gradtool.engine.core import state
 from gradtool.engine.core.errors import NotImplementedHere, UnsupportedError
+from gradtool.framework import IgnoredFlagWarning
 
 SAME = {
     "Program": paddle.static.Program,
@@ -223,12 +224,19 @@ def test_flags() -> None:
         (lambda: paddle.set_flags(["FLAGS_benchmark"]), TypeError, "should be a dict"),
         (lambda: paddle.set_flags({"FLAGS_benchmark": "yes"}), TypeError, "of type bool"),
         (lambda: paddle.set_flags({"FLAGS_allocator_strategy": 3}), TypeError, "of type str"),
-        (lambda: paddle.set_flags({"FLAGS_check_nan_inf": True}), UnsupportedError, "can only be False"),
+        (lambda: paddle.set_flags({"FLAGS_prim_all": True}), UnsupportedError, "can only be False"),
     ],
 )
 def test_flags_that_cannot_be_had(ask: Callable[[], object], error: type[Exception], about: str) -> None:
     with pytest.raises(error, match=about):
         ask()
+
+
+def test_a_flag_that_is_done_otherwise_is_kept_with_a_warning() -> None:
+    with pytest.warns(IgnoredFlagWarning, match="FLAGS_check_nan_inf is not followed: .* gradtool nan says"):
+        paddle.set_flags({"FLAGS_check_nan_inf": 1})
+    assert paddle.get_flags("FLAGS_check_nan_inf") == {"FLAGS_check_nan_inf": True}
+    paddle.set_flags({"FLAGS_check_nan_inf": False})
 
 
 def test_nothing_is_set_when_one_flag_is_wrong() -> None:
