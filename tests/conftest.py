@@ -25,12 +25,13 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True)
 def isolated() -> Iterator[None]:
-    """Keep what a test does to the process's mode, default programs, scope and seed away from the other tests."""
-    static, dtype = state.in_static_mode(), state.default_dtype()
+    """Keep what a test does to the process's mode, device, default programs, scope and seed away from the other tests."""
+    static, dtype, device = state.in_static_mode(), state.default_dtype(), state.device()
     state.enable_static()
     with clean():
         yield
     state.set_default_dtype(dtype)
+    state.set_device(device)
     if not static:
         state.disable_static()
 

@@ -142,6 +142,7 @@ TABLE: dict[str, Guidance] = {
     ),
     "ops": Guidance(("ops", "ops relu", "ops conv2d --format json"), "operator_without_gradient", runs=False),
     "config": Guidance(("config", "config why", "config --schema"), runs=False),
+    "cache": Guidance(("cache", "cache clear", "cache --format json"), runs=False),
     "doctor": Guidance(("doctor", "doctor missing_gradient.py", "doctor training.py --exit-code"), failed=_ASKED),
     "samples": Guidance(("samples", "samples show training", "samples copy training models"), runs=False),
     "help": Guidance(("help", "help gradient is none", "help loss is nan"), runs=False),

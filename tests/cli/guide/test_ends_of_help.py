@@ -39,6 +39,7 @@ def test_examples_run(name: str, gradtool: Run, folder: Path, monkeypatch: pytes
     for sample in map(samples.sample, samples.names()):
         (folder / sample.file).write_text(sample.text, encoding="utf-8")
     guidance = examples.TABLE[name]
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "kept"))  # what the user has compiled is not deleted
     for example in guidance.examples:
         monkeypatch.setattr("sys.stdin", io.StringIO(""))
         done = gradtool(*shlex.split(example))

@@ -133,7 +133,7 @@ def test_every_format(model: Model, how: str) -> None:
         assert draw(listing, "svg").count(b'class="node"') >= len(drawn)
 
     page = html.render(scene, details=model.details())
-    assert len(page.encode()) < 200_000
+    assert len(page.encode()) < 210_000
     assert page.count("<script") == 2
 
     tree = json.loads(json_form.render(view))
