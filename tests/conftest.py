@@ -25,7 +25,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True)
 def isolated() -> Iterator[None]:
-    """Keep what a test does to the process's mode, device, default programs, scope and seed away from the other tests."""
+    """Keep what a test does to the process's mode, device, programs, scope and seed away from the other tests."""
     static, dtype, device = state.in_static_mode(), state.default_dtype(), state.device()
     state.enable_static()
     with clean():
