@@ -24,6 +24,10 @@ HINT = "pip install 'gradtool[onednn]', or your system's package of oneDNN 3 (li
 CPU, IN_ORDER, F32, ANY_LAYOUT = 1, 1, 3, 1
 TRAINING, DIRECT, SCRATCHPAD_OF_USER = 64, 1, 1
 
+SPINS = "20000"
+"""How often a thread that waits looks before it sleeps, some microseconds, where ``OMP_WAIT_POLICY`` says nothing: by
+default it looks for milliseconds, in which NumPy's threads, or other programs, would compute."""
+
 
 class Arg(IntEnum):
     """What a memory is to a primitive."""
@@ -104,15 +108,15 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
 class Library:
     """oneDNN, loaded, with one engine (the CPU) and one stream.
 
-    Threads are OpenMP's (``OMP_NUM_THREADS``). They wait asleep unless ``OMP_WAIT_POLICY`` says otherwise: those that
-    wait by running would slow NumPy's own down.
+    Threads are OpenMP's (``OMP_NUM_THREADS``).
 
     Raises:
         BackendError: it is not installed, or is not of version 3.
     """
 
     def __init__(self) -> None:
-        os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+        if "OMP_WAIT_POLICY" not in os.environ:
+            os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
         self._library = _loaded()
         for name, types in _FUNCTIONS.items():
             getattr(self._library, f"dnnl_{name}").argtypes = types
