@@ -21,9 +21,9 @@ _BACKENDS = {
     "numpy": "NumPy, the reference",
     "onednn": "convolutions of oneDNN",
     "numba": "NumPy with its elementwise parts compiled",
-    "cupy": "NVIDIA GPUs",
+    "jax": "programs compiled by XLA, for CPUs, GPUs and TPUs",
 }
-"""Remarks; those that are not among the folders of ``kernels`` may come."""
+"""Remarks."""
 
 
 def view(verbose: bool = False) -> View:
@@ -34,7 +34,7 @@ def view(verbose: bool = False) -> View:
     missing = [name for name, version in versions.items() if not version]
     path = shutil.which("dot")
     dot = _dot_version(path)
-    backends = {name: _backend(name) for name in dict.fromkeys([*_BACKENDS, *available()])}
+    backends = {name: _backend(name) for name in available()}
     data: dict[str, Any] = {"versions": versions, "dot": dot, "backends": backends, "platform": platform.system()}
     table = Table(["part", "found", "remark"], [*_rows(versions, dot, backends)], order=("remark…",))
     if verbose:

@@ -149,7 +149,7 @@ def _installed() -> Iterable[str]:
             for file in sorted(files):
                 status = os.stat(os.path.join(at, file))
                 yield f"{at}/{file}:{status.st_size}:{status.st_mtime_ns}"
-    for package in ("numpy", "ml_dtypes", "numba", "cupy"):
+    for package in ("numpy", "ml_dtypes", "numba", "jax", "jaxlib"):
         spec = importlib.util.find_spec(package)
         if spec is not None and spec.origin is not None:
             status = os.stat(spec.origin)
