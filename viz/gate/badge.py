@@ -5,6 +5,7 @@ from __future__ import annotations
 from xml.sax.saxutils import escape
 
 from gradtool.models.gate.report import Report
+from gradtool.models.wording import count
 
 _ADVANCE = 6.6
 """Pixels of a character of the font, which is set to this width by ``textLength``."""
@@ -14,7 +15,7 @@ _GOOD, _BAD = "#1a7f37", "#b3261e"
 def text(report: Report) -> str:
     """An image with a title for screen readers."""
     left = "gradients"
-    right = f"{report.findings} finding{'' if report.findings == 1 else 's'}" if report.findings else "checked"
+    right = count(report.findings, "finding") if report.findings else "checked"
     colour = _BAD if report.findings else _GOOD
     first, second = (round(len(word) * _ADVANCE + 12) for word in (left, right))
     title = escape(f"{left}: {right}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradtool.models.gate.finding import Finding
 from gradtool.models.gate.report import Report
+from gradtool.models.wording import count
 
 from ..text import printable
 
@@ -25,17 +26,12 @@ def line(finding: Finding, root: str) -> str:
 
 def summary(report: Report) -> str:
     """``Found 2 errors and 1 note in 3 models.``"""
-    models = _counted(len(report.models), "model")
+    models = count(len(report.models), "model")
     counts = [(report.count(s), s.value) for s in type(report.fail_on)]
-    told = [_counted(n, word) for n, word in counts if n]
+    told = [count(n, word) for n, word in counts if n]
     others = [f"{n} {what}" for n, what in ((report.waived, "waived"), (report.known, "in the baseline")) if n]
     more = f" ({', '.join(others)})" if others else ""
     if not told:
-        return f"No findings: {models}, {_counted(len(report.rules), 'rule')}{more}."
+        return f"No findings: {models}, {count(len(report.rules), 'rule')}{more}."
     counted = " and ".join(told) if len(told) < 3 else f"{told[0]}, {told[1]} and {told[2]}"
     return f"Found {counted} in {models}{more}."
-
-
-def _counted(number: int, word: str) -> str:
-    """``1 rule``, ``2 rules``."""
-    return f"{number} {word}{'' if number == 1 else 's'}"
