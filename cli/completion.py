@@ -8,6 +8,7 @@ Nothing here is imported before a shell asks.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -19,6 +20,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 from click.types import StringParamType
+
+from gradtool.engine.files.writing import write_files
 
 from .main import WORDS
 
@@ -105,13 +108,9 @@ def names(model: str) -> list[str]:
     there = _run(model)
     if there is None:
         return []  # it may be quicker the next time
-    try:
+    with contextlib.suppress(OSError):  # a cache that cannot be written is none
         os.makedirs(os.path.dirname(file), exist_ok=True)
-        with open(f"{file}.{os.getpid()}", "w", encoding="utf-8") as fresh:
-            json.dump(there, fresh)
-        os.replace(fresh.name, file)
-    except OSError:
-        pass  # a cache that cannot be written is none
+        write_files({file: json.dumps(there).encode()}, durable=False)
     return there
 
 

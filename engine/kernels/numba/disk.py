@@ -9,9 +9,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import tempfile
 from pathlib import Path
 
+from ...files.writing import write_files
 from ..disk import folder as cache_folder
 
 LIMIT = 64 << 20
@@ -45,18 +45,10 @@ def read(key: str) -> bytes | None:
 def write(key: str, content: bytes) -> None:
     """Keep *content* under *key*, if that can be."""
     home = folder()
-    name = ""
-    try:
+    with contextlib.suppress(OSError):
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, name = tempfile.mkstemp(dir=home, suffix=".part")
-        with os.fdopen(handle, "wb") as file:
-            file.write(hashlib.sha256(content).digest() + content)
-        os.replace(name, home / (key + ENDING))
+        write_files({str(home / (key + ENDING)): hashlib.sha256(content).digest() + content}, durable=False)
         _shrink(home)
-    except OSError:
-        if name:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
 
 
 def _shrink(home: Path) -> None:
