@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -32,9 +33,6 @@ SECONDS, PATIENCE = 2, 5
 
 MOST = 2000
 """Names that are kept of a model."""
-
-ENDINGS = (".py", ".ipynb", ".json", ".pdmodel", ".torchrun")
-"""What files of models end in."""
 
 LOADS = "GRADTOOL_COMPLETE_LOADS"
 
@@ -89,9 +87,11 @@ def equipped(command: click.Command) -> click.Command:
 
 def _models(ctx: click.Context) -> Iterator[str]:
     """The words of the line that name files of models; what is typed is not yet a line that could be parsed."""
+    from gradtool.models.importers import is_called_model
+
     for word in ctx.meta.get(WORDS, ()):
         file = word.partition(":")[0]
-        if file.endswith(ENDINGS) and os.path.isfile(file):
+        if is_called_model(Path(file)) and os.path.isfile(file):
             yield word
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import click
 
-_ENDINGS = (".py", ".ipynb", ".toml", ".json", ".txt", ".npz", ".npy", ".pdmodel", ".pdparams", ".safetensors")
-"""What models, their data and settings are called."""
+_MORE = (".toml", ".npz", ".npy")
+"""What settings and arrays are called, beside models and their values."""
 
 _NOT_ENTERED = frozenset({"__pycache__", "node_modules", "site-packages"})
 
@@ -73,12 +73,15 @@ def _stamps(folders: Iterable[str], apart: Collection[str]) -> Iterator[tuple[st
 
 
 def _files(folders: Iterable[str]) -> Iterator[str]:
+    from gradtool.models.importers import endings, saved_program
+
+    watched = (*endings(), *saved_program.VALUES, *_MORE)
     for folder in folders:
         if os.path.isfile(folder):
             yield folder
         for at, inner, files in os.walk(folder):
             inner[:] = [f for f in inner if f[0] != "." and f not in _NOT_ENTERED]
-            yield from (os.path.join(at, file) for file in files if file.endswith(_ENDINGS))
+            yield from (os.path.join(at, file) for file in files if file.lower().endswith(watched))
 
 
 def _difference(before: Stamps, after: Stamps) -> str:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pytest
-
-_MODELS: Final = (".ipynb", ".pdmodel", ".json", ".gt.json")
-"""Endings of models that are no Python files."""
 
 
 def is_marked(file: Path) -> bool:
@@ -20,11 +17,6 @@ def is_marked(file: Path) -> bool:
         return subject.marked(file.read_bytes())
     except OSError:
         return False
-
-
-def is_model(file: Path) -> bool:
-    """Whether a file that is no Python file can be a model."""
-    return file.name.endswith(_MODELS)
 
 
 def is_configured(file: Path, config: pytest.Config) -> bool:

@@ -115,14 +115,16 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     """Files that say that they are models, and models on the command line that are no Python files."""
     if not parent.config.getoption("gradtool"):
         return None
-    from .items import is_configured, is_marked, is_model
+    from gradtool.models.importers import is_called_model
+
+    from .items import is_configured, is_marked
 
     named, configured = parent.session.isinitpath(file_path), is_configured(file_path, parent.config)
     if file_path.suffix == ".py":
         # One that is named and no test file comes by way of the hook above.
         wanted = (configured or is_marked(file_path)) and (not named or _is_test_file(file_path, parent))
     else:
-        wanted = configured or (named and is_model(file_path))
+        wanted = configured or (named and is_called_model(file_path))
     return _model_file(file_path, parent) if wanted else None
 
 

@@ -14,6 +14,7 @@ from click.shell_completion import get_completion_class
 
 from gradtool.cli import completion
 from gradtool.cli.main import cli
+from gradtool.models import importers
 from tests.cli.conftest import Run, Write
 
 Tab = Callable[[str], list[str]]
@@ -90,6 +91,15 @@ def test_names_come_from_the_cache_until_the_model_changes(
     before = len(runs)
     assert tab(line) == []
     assert len(runs) == before
+
+
+@pytest.mark.parametrize("ending", importers.endings())
+def test_every_file_that_can_be_a_model_is_asked_for_its_names(
+    ending: str, tab: Tab, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(completion, "_run", lambda file: [file])
+    (folder / f"net{ending}").write_bytes(b"")
+    assert tab(f"backward net{ending} --params n") == [f"plain,net{ending}"]
 
 
 def test_what_a_model_does_ends_no_completion(tab: Tab, model: Write) -> None:

@@ -21,6 +21,7 @@ def test_every_change_is_followed_by_a_check(folder: Path, capsys: pytest.Captur
         lambda: (folder / "notes.md").write_text("not looked at"),
         lambda: (folder / ".hidden" / "b.py").write_text("1"),
         lambda: (folder / "gradtool.toml").write_text("seed = 1"),
+        lambda: (folder / "net.ONNX").write_bytes(b"1"),
         lambda: [(folder / "a.py").unlink(), (folder / "c.py").write_text("1")],
     ]
 
@@ -33,11 +34,12 @@ def test_every_change_is_followed_by_a_check(folder: Path, capsys: pytest.Captur
         calls.append(words)
         return len(calls)
 
-    assert watching.checked_again(["check"], ["."], ["made.json"], check, wait) == 4
-    assert calls == [["check"]] * 4
+    assert watching.checked_again(["check"], ["."], ["made.json"], check, wait) == 5
+    assert calls == [["check"]] * 5
     assert [line for line in capsys.readouterr().err.splitlines() if line] == [
         "a.py changed: checking again",
         "gradtool.toml changed: checking again",
+        "net.ONNX changed: checking again",
         "a.py and 1 more changed: checking again",
     ]
 

@@ -402,6 +402,9 @@ def test_model_files_are_tests(inner: pytest.Pytester) -> None:
     )
     assert not [line for line in result.outlines if "Traceback" in line or "runtest" in line]
     run(inner, "--gradtool", "--gradtool-ignore", "GT103", "wrong.py").assert_outcomes(passed=1)
+    # So is one that is no Python; that this holds nothing, the checking says.
+    (inner.path / "net.torchrun").write_bytes(b"")
+    run(inner, "--gradtool", "net.torchrun").assert_outcomes(failed=1)
 
 
 def test_a_test_of_a_model_has_the_verdict_of_check(

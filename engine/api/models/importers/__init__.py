@@ -4,6 +4,8 @@ An importer is a function of the file's path and contents, with the endings of i
 function of a model file may return: a loss, ``(loss, feed)``, or a Program;
 or an :class:`Imported` program. It builds that with the public names, in
 the mode that it switches to; every question can then be asked about it.
+
+What an importer needs it imports when it reads: the endings of all files are also asked for at Tab in a shell.
 """
 
 from __future__ import annotations
@@ -11,9 +13,12 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from gradtool.engine.ir.program import Program
+from .. import cells
+
+if TYPE_CHECKING:
+    from gradtool.engine.ir.program import Program
 
 
 class Imported(NamedTuple):
@@ -31,7 +36,7 @@ class Imported(NamedTuple):
 
 Importer = Callable[[Path, bytes], Any]
 
-PYTHON = ".py"
+PYTHON: Final = ".py"
 _importers: dict[str, Importer] = {}
 
 
@@ -56,12 +61,34 @@ def importer(*endings: str) -> Callable[[Importer], Importer]:
 
 def importer_of(path: Path) -> Importer | None:
     """The importer of files that are called so; None if there is none."""
+    by_ending = _all()
+    fitting = [ending for ending in by_ending if path.name.lower().endswith(ending)]
+    return by_ending[max(fitting, key=len)] if fitting else None
+
+
+def _all() -> dict[str, Importer]:
+    """The importers of this folder, and whatever else was registered, by the endings of their files."""
     import pkgutil
 
     for module in pkgutil.iter_modules(__path__, f"{__name__}."):
         importlib.import_module(module.name)
-    fitting = [ending for ending in _importers if path.name.lower().endswith(ending)]
-    return _importers[max(fitting, key=len)] if fitting else None
+    return _importers
+
+
+def endings() -> tuple[str, ...]:
+    """What names of files with models end in: Python, notebooks, saved programs, and what importers read.
+
+    >>> set(endings()) >= {".py", ".ipynb", ".pdmodel", ".onnx"}
+    True
+    """
+    from . import saved_program
+
+    return (PYTHON, cells.ENDING, *saved_program.PROGRAMS, *_all())
+
+
+def is_called_model(path: Path) -> bool:
+    """Whether a file is called as files with models are."""
+    return path.name.lower().endswith(endings())
 
 
 def is_file_name(path: Path) -> bool:

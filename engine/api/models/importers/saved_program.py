@@ -6,23 +6,28 @@ Nothing in them is run, so that they are safe to look at wherever they come from
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from gradtool.engine.core.errors import FileFormatError
-from gradtool.engine.executor.scope import global_scope
 from gradtool.engine.files.jsontext import BOM, shown
-from gradtool.engine.ir.parse import ProgramTextError
-from gradtool.engine.ir.program import Program
-from gradtool.engine.ir.to_json import SCHEMA
-from gradtool.static._foreign import START, beside, is_foreign, program_in
 
 from ..errors import CommandError
 
-_CONTAINERS = (".pdmodel", ".pdparams", ".pdopt", ".pdiparams", ".safetensors")
-_FORMS = {".json": "json", ".txt": "text", **dict.fromkeys(_CONTAINERS, "container")}
-_VALUES = (".pdparams", ".pdopt", ".pdiparams")
+if TYPE_CHECKING:
+    from gradtool.engine.ir.program import Program
+
+PROGRAMS: Final[Mapping[str, str]] = {".json": "json", ".txt": "text", ".pdmodel": "container"}
+"""What files with programs end in, and how they hold them."""
+
+_BESIDE = (".pdparams", ".pdopt", ".pdiparams")
 """Files beside ``NAME.pdmodel`` that hold values of its variables."""
+
+VALUES: Final = (*_BESIDE, ".safetensors")
+"""What files with values end in: containers, which may hold a program as well."""
+
+_FORMS = {**PROGRAMS, **dict.fromkeys(VALUES, "container")}
 
 _OTHERS = {
     ".npz": ("arrays", "--feed FILE.npz feeds them to a program"),
@@ -37,7 +42,7 @@ _OTHERS = {
 
 _TEXT_BEGINS = b"{ // block_idx:"
 
-Read = Callable[[], Program]
+Read = Callable[[], "Program"]
 
 
 ENDINGS = frozenset({*_FORMS, *_OTHERS})
@@ -50,6 +55,8 @@ def reader(path: Path, data: bytes) -> Read:
     Raises:
         CommandError: it holds something else than its name says, or its name does not say what it holds.
     """
+    from gradtool.static._foreign import START, is_foreign
+
     ending = path.suffix.lower()
     if ending in _OTHERS:
         what, hint = _OTHERS[ending]
@@ -76,6 +83,8 @@ def _form_of(data: bytes) -> str | None:
     begin = data.removeprefix(BOM).lstrip()
     if begin.startswith(_TEXT_BEGINS):
         return "text"
+    from gradtool.engine.ir.to_json import SCHEMA
+
     return "json" if begin.startswith(b"{") and SCHEMA.encode() in begin[:200] else None
 
 
@@ -84,10 +93,14 @@ def _on_stdin(path: Path) -> str:
 
 
 def _json(path: Path, data: bytes) -> Read:
+    from gradtool.engine.ir.program import Program
+
     return lambda: _checked(path, lambda: Program.from_json(data))
 
 
 def _text(path: Path, data: bytes) -> Read:
+    from gradtool.engine.ir.program import Program
+
     return lambda: _checked(path, lambda: Program.parse_from_string(data.removeprefix(BOM).decode("utf-8", "replace")))
 
 
@@ -99,6 +112,8 @@ _READ: dict[str, Callable[[Path, bytes], Read]] = {"json": _json, "text": _text,
 
 
 def _checked(path: Path, read: Read) -> Program:
+    from gradtool.engine.ir.parse import ProgramTextError
+
     try:
         return read()
     except (FileFormatError, ProgramTextError) as error:
@@ -107,19 +122,23 @@ def _checked(path: Path, read: Read) -> Program:
 
 def _foreign_program(path: Path, data: bytes) -> Program:
     """The program of Paddle's in a file; values that lie beside it go to the current scope."""
+    from gradtool.engine.executor.scope import global_scope
+    from gradtool.static._foreign import beside, program_in
+
     described = program_in(data, path.name)
     assert described is not None, "its beginning says that it is one"
-    global_scope().values.update(beside(described.program, str(path), _VALUES))
+    global_scope().values.update(beside(described.program, str(path), _BESIDE))
     return described.program
 
 
 def _with_values(path: Path, data: bytes) -> Program:
     """The program in a container; values that lie beside it go to the current scope."""
+    from gradtool.engine.executor.scope import global_scope
     from gradtool.static import deserialize_program
     from gradtool.static._saving import values_in
 
     program: Program = deserialize_program(data)
-    beside = [path.with_suffix(suffix) for suffix in _VALUES] if path.suffix == ".pdmodel" else []
+    beside = [path.with_suffix(suffix) for suffix in _BESIDE] if path.suffix == ".pdmodel" else []
     for file in beside:
         if file.is_file():
             global_scope().values.update(values_in(str(file)))

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from ..pytorch import ENDING
-from ..pytorch.archive import Recording
 from . import importer
 
 
 @importer(ENDING)
 def read(path: Path, data: bytes) -> Any:
     """The run, to be played; its backward passes are those that the program ran."""
+    from ..pytorch.archive import Recording
+
     return Recording(path, data)
