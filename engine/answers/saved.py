@@ -6,9 +6,8 @@ A buffer counts once, however many operators keep it and through however many vi
 
 from __future__ import annotations
 
-import hashlib
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -17,10 +16,13 @@ import numpy as np
 
 from ..core.result import Result
 from ..core.source import Location
+from ..core.summary import Staying
 from ..executor.live import nbytes, root
+from ..ir.operator import Operator
+from ..kernels import choice
+from ..ops.opdef import Trait
 from ..view.graph import BACKWARD, FORWARD
-from . import magnitudes
-from .events import Begin, End, Inside, OpEvent
+from .events import Begin, End, Inside, OpEvent, part_of
 
 
 @dataclass
@@ -138,8 +140,15 @@ class SavedStory(Result):
         )
 
 
+def _is_kept(op: Any, readers: Sequence[Any]) -> bool:
+    """Whether a result of *op* is computed before backward and read there, or by what gives a view of it."""
+    return part_of(op) is not BACKWARD and any(part_of(r) is BACKWARD or r.op.trait & Trait.VIEW for r in readers)
+
+
 class Keeper:
     """Listens to a run; :meth:`story` tells of its last backward pass."""
+
+    summarised = Staying(_is_kept)
 
     def __init__(self) -> None:
         self._found: SavedStory | None = None
@@ -150,6 +159,8 @@ class Keeper:
         self._buffers: dict[int, Buffer] = {}
         self._arrays: dict[int, Any] = {}
         """Keeps every buffer alive, so that its identity is not given to another."""
+        self._roots: dict[int, Any] = {}
+        """What owns the storage of arrays that lie on a device, by their identity, where that is another one."""
         self._first = 0
         """Where the backward pass that runs begins."""
         self._is_recorded = False
@@ -193,13 +204,22 @@ class Keeper:
                     buffer.readers.append(operation)
         # What a recorded rule computes with has been told, operator by operator.
         operation.work = 0 if event.recorded else work(event)
+        self._note_views(event)
         for v in event.outputs:
             if v.array is not None:
                 buffer = self._buffer(v, operation)
                 buffer.made = max(buffer.made, index) if buffer.made < 0 else buffer.made
 
+    def _note_views(self, event: OpEvent) -> None:
+        """Arrays of NumPy know whose storage they see; of others the operator's definition says it."""
+        if isinstance(event.origin, Operator) and event.origin.op.trait & Trait.VIEW and event.inputs:
+            seen, whole = event.outputs[0].array, event.inputs[0].array
+            if not isinstance(seen, np.ndarray):
+                self._arrays[id(seen)] = seen
+                self._roots[id(seen)] = self._roots.get(id(whole), whole)
+
     def _buffer(self, v: Any, producer: Operation | None) -> Buffer:
-        array = root(v.array)
+        array = self._roots.get(id(v.array)) if id(v.array) in self._roots else root(v.array)
         key = id(array)
         buffer = self._buffers.get(key)
         if buffer is None:
@@ -225,14 +245,16 @@ class Keeper:
         return SavedStory(buffers, self._operations[:], alive)
 
     def _find_duplicates(self, needed: dict[int, Buffer]) -> None:
-        seen: dict[Any, int] = {}
+        alike: dict[Any, list[int]] = {}
         for key, b in needed.items():
-            if b.held or not b.nbytes:
-                continue
-            array = np.ascontiguousarray(magnitudes.plain(self._arrays[key]))
-            contents = hashlib.blake2b(array.view(np.uint8).reshape(-1).data, digest_size=16).digest()
-            first = seen.setdefault((b.shape, b.dtype, contents), b.number)
-            b.duplicate_of = first if first != b.number else None
+            if not b.held and b.nbytes:
+                alike.setdefault((b.shape, b.dtype), []).append(key)
+        for keys in alike.values():
+            seen: dict[bytes, int] = {}
+            for key in keys if len(keys) > 1 else ():
+                b = needed[key]
+                first = seen.setdefault(choice.current().contents(self._arrays[key]), b.number)
+                b.duplicate_of = first if first != b.number else None
 
 
 def _choose(buffers: Iterable[Buffer], there: set[int]) -> None:

@@ -10,7 +10,7 @@ from ..autodiff.found import gradients_of_parameters
 from ..autodiff.gradients import gradients
 from ..core import watch
 from ..core.errors import ArgumentTypeError, LossError, UsageError
-from ..core.summary import Asked, Measured
+from ..core.summary import Asked, Measured, Staying
 from ..eager.backward import Pass
 from ..eager.recorded import leaves_behind, nodes_behind
 from ..eager.tensor import Leaf, Tensor
@@ -90,16 +90,16 @@ def through_program(
         fetch += [g for g in seconds if g is not None]
     adapter = Adapter(listener)
     with watch.watched(adapter):
-        values = _fetched(program, feed, fetch, measures(listener)) if run is None else run(fetch)
+        values = _fetched(program, feed, fetch, stays(listener)) if run is None else run(fetch)
         adapter.finish()
     if keep is not None:
         keep.update(zip(fetch, values, strict=True))
     return pairs
 
 
-def measures(listener: Listener) -> bool:
-    """Whether numbers are all that *listener* needs of values, so that they may stay on a device."""
-    return isinstance(getattr(listener, "summarised", None), Measured)
+def stays(listener: Listener) -> bool:
+    """Whether *listener* needs no values where it is, so that they may stay on a device."""
+    return isinstance(getattr(listener, "summarised", None), (Measured, Staying))
 
 
 def _fetched(program: Program, feed: Mapping[str, Any] | None, fetch: list[Variable], stays: bool) -> list[Any]:

@@ -80,5 +80,19 @@ class Measured:
     of: Callable[[Any], bool]
 
 
-Asked = InOrder | Measured
+@dataclass(frozen=True, slots=True)
+class Staying:
+    """Asks for arrays where they were computed; a watcher is told them as they are there.
+
+    Of other results it is told :class:`Summary`, and of each result the same object whoever reads it.
+
+    Attributes:
+        of: from an operator and those that read one of its results, whether that stays at hand; the same function means
+            the same question.
+    """
+
+    of: Callable[[Any, Sequence[Any]], bool]
+
+
+Asked = InOrder | Measured | Staying
 """What a watcher needs of steps in place of arrays; its attribute ``summarised``, None for arrays."""

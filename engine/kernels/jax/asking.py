@@ -18,6 +18,7 @@ from ...core.summary import Asked, InOrder, Measured, Summary, Told, Uneventful
 from ...core.tensor_array import TensorArray
 from .compilation import Compilation
 from .conditional import TAKES_CONDITIONAL
+from .holding import Holding, holding
 from .hosted import BLOCK
 from .judged import JudgedPart, holds_numbers, summary
 from .measuring import Laid, laid, measured
@@ -192,9 +193,11 @@ def _told(shown: Summary | None, row: Laid | None) -> Summary | None:
     return shown if shown is None or row is None else Summary(shown.shape, shown.dtype, measured(row))
 
 
-def asking(plan: Any, asked: Asked) -> Asking:
-    """*plan* compiled for what is *asked*."""
-    return Judging(plan, asked) if isinstance(asked, InOrder) else Measuring(plan, asked)
+def asking(plan: Any, asked: Asked) -> Asking | Holding | None:
+    """*plan* compiled for what is *asked*; None where its steps have to be told one by one."""
+    if isinstance(asked, InOrder):
+        return Judging(plan, asked)
+    return Measuring(plan, asked) if isinstance(asked, Measured) else holding(plan, asked)
 
 
 def _there(kernel: Any) -> Callable[..., Any]:

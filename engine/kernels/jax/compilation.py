@@ -19,6 +19,7 @@ from .part import HostedPart, Part, TracedPart, Untraceable, carried_out, tracin
 
 if TYPE_CHECKING:
     from .asking import Asking
+    from .holding import Holding
 
 Run = TypeVar("Run")
 Look = Callable[[Any, Sequence[Any], Sequence[Any]], Any]
@@ -58,7 +59,7 @@ class Compilation:
         self.mesh = mesh
         self._parts: list[Part] | None = None
         self._changing = threading.Lock()
-        self._asked: dict[Asked, Asking] = {}
+        self._asked: dict[Asked, Asking | Holding | None] = {}
 
     def __call__(self, regs: list[Any]) -> list[tuple[int, Any]]:
         """Carry out the plan.
@@ -103,7 +104,7 @@ class Compilation:
             if asked not in self._asked:
                 self._asked[asked] = asking(self.plan, asked)
             answering = self._asked[asked]
-        return answering.told(regs)
+        return None if answering is None else answering.told(regs)
 
     def splits(self) -> list[Split]:
         """What is not compiled, as far as runs have shown."""

@@ -14,7 +14,7 @@ from ...core.streams import Draws
 from ...ops.opdef import OpDef
 from ..backend import Backend, Compiled, Kernel
 from ..choice import reference
-from . import devices, measuring, streams
+from . import contents, devices, measuring, streams
 from .blocks import BlockKernel
 from .compilation import Compilation, Look
 from .mesh import Mesh, axes_of
@@ -117,6 +117,9 @@ class XlaBackend(Backend):
 
     def measured(self, value: Any) -> Mapping[str, Any] | None:
         return measuring.measured(measuring.laid(value)) if isinstance(value, jax.Array) else None
+
+    def contents(self, value: Any) -> bytes:
+        return contents.contents(value)
 
     def kept(self, value: Any) -> bool:
         return isinstance(value, jax.Array)

@@ -27,7 +27,7 @@ def run(
         appended(model)
     also = [] if table is None else fetched(model, table)
 
-    stays = table is None and under_watch.measures(listener)
+    stays = table is None and under_watch.stays(listener)
 
     def once(fetch: Sequence[Variable]) -> Any:
         arrays = feeds.run(model, [*fetch, *also], feed, notes, stays=stays)
