@@ -7,9 +7,10 @@ import inspect
 import sys
 from collections.abc import Callable
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, TypeVar, cast
 
-from ..core import source, watch
+from ..core import source, state, watch
 from ..core.errors import ArgumentTypeError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -23,6 +24,11 @@ grad_enabled = _enabled.get
 def is_grad_enabled() -> bool:
     """Whether operators on tensors that need gradients are recorded."""
     return _enabled.get()
+
+
+@state.setting
+def _as_it_was() -> Callable[[], None]:
+    return partial(_enabled.set, _enabled.get())
 
 
 casting: Any = None

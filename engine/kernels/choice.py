@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ..core import state
 from ..core.errors import BackendError, did_you_mean
 
 if TYPE_CHECKING:
@@ -99,6 +100,17 @@ def choose(name: str) -> None:
     if _Process.chosen is not before:
         for told in _changing:
             told(before, _Process.chosen)
+
+
+@state.setting
+def _as_it_was() -> Callable[[], None]:
+    before = _Process.chosen
+
+    def restore() -> None:
+        if _Process.chosen is not before:
+            choose(DEFAULT if before is None else before.name)
+
+    return restore
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from gradtool import _lazy
@@ -116,6 +116,17 @@ FLAGS: dict[str, Flag] = {
 }
 
 _values: dict[str, Any] = {}
+
+
+@state.setting
+def _as_they_were() -> Callable[[], None]:
+    before = dict(_values)
+
+    def restore() -> None:
+        _values.clear()
+        _values.update(before)
+
+    return restore
 
 
 def set_flags(flags: Mapping[str, Any]) -> None:

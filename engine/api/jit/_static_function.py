@@ -13,8 +13,10 @@ import types
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
+from gradtool.engine.core import state
 from gradtool.engine.core.errors import UsageError
 from gradtool.engine.core.state import in_static_mode
 from gradtool.engine.eager.mode import no_grad
@@ -37,6 +39,11 @@ class NoProgramError(UsageError):
 
 class _Switch:
     on = True
+
+
+@state.setting
+def _as_it_was() -> Callable[[], None]:
+    return partial(enable, _Switch.on)
 
 
 def enable(on: bool) -> None:

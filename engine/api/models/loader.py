@@ -29,7 +29,7 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.utils import unique_name
 
 from . import cells as notebooks
-from . import entries, importers, imports, scripts, seeds, sessions, targets, telling
+from . import entries, importers, imports, scripts, seeds, sessions, surroundings, targets, telling
 from .calls import PassCalls, Stopped
 from .errors import CommandError, ModelError, ScriptExit
 from .interrupting import interruptible
@@ -450,6 +450,7 @@ def _environment(request: Request, target: Target, absent: list[str]) -> Iterato
         source.full_stacks(request.full_stacks),
         keeping_graphs(),
         state.kept(),
+        surroundings.kept(),
         seeds.seeded(request.seed),
         imports.of_models(target.folder, absent) if target.folder is not None else imports.guarded(),
     ):

@@ -127,13 +127,16 @@ class Process:
                 "start_new_session": os.name == "posix",
                 "cwd": self._folder,
             }
-            self._process = subprocess.Popen(self._words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **own)
-            assert self._process.stdout is not None
-            if self._process.stdout.readline() != READY and not self._over:
+            begun = self._process = subprocess.Popen(self._words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **own)
+            assert begun.stdout is not None
+            ready = begun.stdout.readline() == READY
+            if self._over:  # another thread has ended it for good meanwhile, perhaps before there was one to end
+                self.stop()
+                raise Over
+            if not ready:
                 raise RuntimeError(f"a process for models did not begin: {' '.join(self._words)}")
-        process = self._process
-        assert process is not None
-        return process
+        assert self._process is not None
+        return self._process
 
     def _give_up(self, late: threading.Event) -> None:
         late.set()

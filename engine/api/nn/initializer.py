@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gradtool import _lazy
 from gradtool._dispatch import apply
+from gradtool.engine.core import state
 from gradtool.engine.core.errors import ArgumentTypeError, ShapeError, UsageError
 from gradtool.engine.core.spec import TensorSpec
 from gradtool.engine.eager.tensor import Tensor
@@ -321,6 +324,11 @@ class Orthogonal(Initializer):
 
 
 _everywhere: dict[bool, Initializer | None] = {False: None, True: None}
+
+
+@state.setting
+def _as_it_was() -> Callable[[], None]:
+    return partial(_everywhere.update, dict(_everywhere))
 
 
 def set_global_initializer(weight_init: Initializer | None, bias_init: Initializer | None = None) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from gradtool.engine.core import state
 from gradtool.engine.core.errors import UsageError
 
 from ._packages import opencv, pillow
@@ -13,6 +16,11 @@ __all__ = ["get_image_backend", "image_load", "set_image_backend"]
 BACKENDS = ("pil", "cv2", "tensor")
 
 _backend = "pil"
+
+
+@state.setting
+def _as_it_was() -> Callable[[], None]:
+    return partial(set_image_backend, _backend)
 
 
 def set_image_backend(backend: str) -> None:

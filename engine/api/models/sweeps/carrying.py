@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import io
 from collections.abc import Iterator
 from typing import Any, Final
@@ -55,7 +56,9 @@ def carried(spec: Spec, point: Point, key: str) -> dict[str, Any]:
     notes = _Notes()
     try:
         with _quiet():
-            summary = spec.kind.ask(spec.request(point), spec.options, notes)
+            request = spec.request(point)
+            # Context variables (decimal's context, those of packages) are of this point alone.
+            summary = contextvars.copy_context().run(spec.kind.ask, request, spec.options, notes)
     except (CommandError, GradtoolError, MemoryError) as error:
         told = without_answer(spec, point, key, _status(error), *_said(error))
     else:

@@ -1,85 +1,86 @@
-"""A cluster with processes of its own: workers are killed, sides differ, the scheduler goes away and comes again."""
+"""A cluster of processes: scheduler and workers are killed and come again, sides differ, nobody answers."""
 
 from __future__ import annotations
 
-import os
-import signal
+import random
 import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import distributed
+import numpy as np
 import pytest
 
 from gradtool.models.errors import CommandError
-from gradtool.models.sweeps import content
 from gradtool.models.sweeps.axes import Axes
 from gradtool.models.sweeps.places import cluster as places
 from gradtool.models.sweeps.places.cluster import Cluster
-from tests.api.models.sweeps.conftest import Asked, lines, statuses
+from tests.api.models.sweeps.conftest import Asked, lines
+from tests.api.models.sweeps.servers import Servers
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """Two workers, each a process, that are begun again when they end."""
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
-    ) as told:
-        yield told
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
+    """A scheduler with two workers."""
+    told = Servers(str(tmp_path_factory.mktemp("workers")))
+    told.begin(2)
+    yield told
+    told.kill()
 
 
-def test_a_killed_worker_changes_nothing(asked: Asked, cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    sequential = asked(models=("static.py",), data="data.npz", batches=(3,))
-    came = Cluster._came
-    killed: list[int] = []
-
-    def killing(self: Cluster, *future: Any) -> Any:
-        if not killed:
-            killed.append(next(iter(cluster.workers.values())).process.process.pid)
-            os.kill(killed[0], signal.SIGKILL)
-        return came(self, *future)
-
-    monkeypatch.setattr(Cluster, "_came", killing)
-    swept = asked(models=("static.py",), data="data.npz", batches=(3,), scheduler=cluster.scheduler_address)
-    assert killed
-    assert lines(swept) == lines(sequential)
-    assert swept.subset == sequential.subset
-
-
-def test_sides_that_differ_are_an_error(asked: Asked, cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    more = {"data": "data.npz", "batches": (48,), "scheduler": cluster.scheduler_address}
+def test_sides_that_differ_are_an_error(asked: Asked, servers: Servers, monkeypatch: pytest.MonkeyPatch) -> None:
+    more = {"data": "data.npz", "batches": (48,), "scheduler": servers.address}
     with monkeypatch.context() as patch:
-        own = content.versions()
-        patch.setattr(content, "versions", lambda: {**own, "numpy": "1.0"})
-        with pytest.raises(CommandError, match=rf"numpy: 1\.0 here, and {own['numpy']} at "):
+        there = np.__version__
+        patch.setattr(np, "__version__", "1.0")
+        with pytest.raises(CommandError, match=rf"numpy: 1\.0 here, and {there} at tcp://"):
             asked(**more)
     with monkeypatch.context() as patch:
         patch.setattr(Axes, "contents", lambda axes: {"eager.py": "another"})
         with pytest.raises(CommandError, match=r"eager\.py: another here, and \w{16} at "):
             asked(**more)
-    assert statuses(asked(**more)) == ["ok", "finding"]
 
 
-def test_a_sweep_goes_on_after_its_scheduler_was_lost(
-    asked: Asked, cluster: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+def test_scheduler_and_workers_are_killed_and_rows_are_the_same_bytes(
+    asked: Asked, servers: Servers, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = asked(data="data.npz", batches=(8,))
-    came = Cluster._came
+    """Workers end at random, then the scheduler; begun again, it is gone on with, and another worker ends."""
+    more: dict[str, Any] = {"models": ("static.py",), "data": "data.npz", "batches": (3,)}
+    sequential = asked(**more)
+    came, chance = Cluster._came, random.Random(17)
+    killed: list[int] = []
+    ends: dict[int, bool] = {}
 
-    def lost(self: Cluster, future: Any, group: Any) -> Any:
-        if self._carried > 1:
-            self._client.cancel([future], force=True)
+    def killing(self: Cluster, future: Any, group: Any) -> Any:
+        """Before rows are taken: a worker ends where ends says so, and the scheduler if it says True."""
+        groups.append(len(group))
+        everything = ends.pop(len(groups), None)
+        if everything:
+            servers.kill()
+        elif everything is not None:
+            killed.append(servers.replace(chance.randrange(2)))
         return came(self, future, group)
 
-    more = {"data": "data.npz", "batches": (8,), "results": "r.jsonl", "scheduler": cluster.scheduler_address}
-    with monkeypatch.context() as patch:
-        patch.setattr(Cluster, "_came", lost)
-        with pytest.raises(CommandError, match="the scheduler was lost"):
-            asked(**more)
+    monkeypatch.setattr(Cluster, "_came", killing)
+    monkeypatch.setattr(places, "SECONDS", 0.02)
+    monkeypatch.setattr(places, "WAIT", "1s")
+    more |= {"results": "r.jsonl", "scheduler": servers.address}
+    groups: list[int] = []
+    ends[chance.randint(1, 3)], ends[chance.randint(4, 6)] = False, True
+    with pytest.raises(CommandError, match="the scheduler was lost"):
+        asked(**more)
+    before = (folder / "r.jsonl").read_bytes()
+    monkeypatch.setattr(places, "WAIT", "60s")
+    servers.begin(2)
+    groups, ends = [], {chance.randint(1, 3): False}
     swept = asked(**more, resume=True)
-    assert 0 < swept.known < 12
-    assert sorted((folder / "r.jsonl").read_text().splitlines(keepends=True)) == lines(swept) == lines(whole)
+    assert not ends
+    assert len(set(killed)) == 2
+    after = (folder / "r.jsonl").read_bytes()
+    assert after.startswith(before)
+    assert 0 < swept.known == before.count(b"\n") < 32
+    assert sorted(after.decode().splitlines(keepends=True)) == lines(swept) == lines(sequential)
+    assert swept.subset == sequential.subset
 
 
 def test_nobody_answers(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,13 +6,19 @@ import json
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
+from gradtool.engine.kernels import choice
+from gradtool.engine.kernels.backend import Backend
 from gradtool.models.errors import CommandError
+from gradtool.models.processes import Over
 from gradtool.models.sweeps.axes import Axes
 from gradtool.models.sweeps.places import apart, cluster, here
 from gradtool.models.sweeps.places.apart import Apart
+from gradtool.models.sweeps.places.cluster import Cluster
 from gradtool.models.sweeps.ranges import Setting
 from gradtool.models.sweeps.spec import Spec
 from gradtool.models.sweeps.summaries import KINDS
@@ -20,7 +26,7 @@ from gradtool.models.sweeps.sweep import Interrupted, Means, Sweep
 from tests.api.models.sweeps.conftest import Asked, lines, planted, statuses
 
 ENDS = """\
-import os, signal
+import os, signal, time
 import paddle
 
 
@@ -30,12 +36,51 @@ def build(n):
     if n == 2:
         os.kill(os.getpid(), signal.SIGKILL)
     if n == 3:
-        while True:
-            pass
+        time.sleep(600)
     if n == 4:
         b"x" * (1 << 40)
     w = paddle.to_tensor([1.0], stop_gradient=False)
     return (w * float(n)).sum()
+"""
+
+LEAVES_TRACES = """\
+import decimal, os, random, signal, sys, warnings
+import numpy as np
+import paddle
+import counts
+
+
+def build(n):
+    here = [
+        os.environ.get("TRACE"), os.path.basename(os.getcwd()), np.geterr()["over"], np.get_printoptions()["precision"],
+        len(warnings.filters), paddle.get_flags("FLAGS_benchmark"), paddle.is_grad_enabled(), paddle.in_dynamic_mode(),
+        paddle.get_default_dtype(), paddle.get_device(), random.random(), np.random.random(), paddle.rand([1]).item(),
+        counts.points, sys.getrecursionlimit(), decimal.getcontext().prec, sys.excepthook is print, sys.path,
+        signal.getsignal(signal.SIGTERM) is signal.SIG_IGN, str(paddle.to_tensor([1.23456789])),
+        paddle.nn.Linear(1, 1).weight.item(), paddle.nn.Linear(1, 1).weight.name, paddle.get_backend(), len(sys.argv),
+        len(paddle.static.default_main_program().global_block().ops),
+    ]
+    os.environ["TRACE"] = str(n)
+    os.chdir("/")
+    np.seterr(over="raise")
+    np.set_printoptions(precision=2)
+    paddle.set_flags({"FLAGS_benchmark": True})
+    paddle.set_default_dtype("float64")
+    paddle.set_printoptions(precision=2)
+    paddle.nn.initializer.set_global_initializer(paddle.nn.initializer.Constant(7.0))
+    random.seed(3), np.random.seed(3), paddle.seed(3)
+    counts.points += 1
+    sys.setrecursionlimit(5000)
+    decimal.getcontext().prec = 3
+    sys.excepthook = print
+    sys.argv.append("x"), sys.path.append("x")
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    paddle.enable_static()
+    paddle.static.data("x", [1]) * 2.0
+    paddle.set_backend("other")
+    warnings.simplefilter("error")
+    paddle.set_grad_enabled(False)
+    raise ValueError(repr(here))
 """
 
 
@@ -56,6 +101,18 @@ def test_settings_are_arguments_or_words_of_a_script(asked: Asked, folder: Path)
     assert statuses(asked(data="data.npz", batches=(64,), settings=scales)) == ["ok", "finding", "finding", "finding"]
     swept = asked(models=("script.py",), settings=(Setting("by", ("0", "2")),), loading={"script": ["--by", "{by}"]})
     assert statuses(swept) == ["finding", "ok"]
+
+
+def test_points_of_one_process_share_nothing_that_a_model_sets(
+    asked: Asked, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(choice._Process.loaded, "other", Backend("other", np, ("numpy",)))
+    (folder / "traces.py").write_text(LEAVES_TRACES)
+    (folder / "counts.py").write_text("points = 0\n")
+    swept = asked(models=("traces.py",), settings=(Setting("n", ("1", "2", "3")),))
+    first, *others = (row["error"] for row in swept.rows)
+    assert first.startswith("traces.py raised ValueError: [None, ")
+    assert others == [first, first]
 
 
 def test_seeds_reach_the_model(asked: Asked) -> None:
@@ -88,14 +145,14 @@ def test_options_are_of_their_question(asked: Asked) -> None:
 def test_a_point_that_ends_its_process_is_a_row(asked: Asked, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apart, "ATTEMPTS", 2)
     (folder / "ends.py").write_text(ENDS)
-    swept = asked("stats", models=("ends.py",), settings=(Setting("n", ("5", "1", "2", "4", "6")),), memory=1 << 30)
-    assert statuses(swept) == ["ok", "error", "crashed", "memory", "ok"]
-    assert [row["error"] for row in swept.rows][1:3] == [
+    values = Setting("n", ("5", "1", "2", "4", "6", "3"))
+    swept = asked("stats", models=("ends.py",), settings=(values,), memory=1 << 30, timeout=5.0)
+    assert statuses(swept) == ["ok", "error", "crashed", "memory", "ok", "timeout"]
+    assert [row["error"] for row in swept.rows if row["status"] not in ("ok", "memory")] == [
         "ends.py raised ValueError: n is 1",
         "the process that it ran in ended with SIGKILL, 2 times",
+        "no answer after 5 seconds",
     ]
-    swept = asked("stats", models=("ends.py",), settings=(Setting("n", ("3",)),), timeout=0.2)
-    assert [(row["status"], row["error"]) for row in swept.rows] == [("timeout", "no answer after 0.2 seconds")]
 
 
 def test_a_sweep_goes_on_where_it_was_interrupted(asked: Asked, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +210,7 @@ def test_workers_give_the_same_bytes_and_outlive_what_ends_their_processes(
 
     def killing(self: Apart, *asked: object) -> object:
         for number, row in enumerate(rows(self, *asked)):  # type: ignore[arg-type]
-            if number == 2 and len(killed) < 3:
+            if number == 2 and not killed:
                 process = self._process._process
                 assert process is not None
                 killed.append(process.pid)
@@ -167,9 +224,17 @@ def test_workers_give_the_same_bytes_and_outlive_what_ends_their_processes(
     assert swept.subset == sequential.subset
 
 
-def test_ctrl_c_ends_workers_and_leaves_what_was_done(asked: Asked, folder: Path) -> None:
+def test_ctrl_c_ends_workers_and_leaves_what_was_done(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[Apart] = []
     spec, axes = Spec(question="nan"), Axes(models=("eager.py",), data="data.npz", batches=(3,))
+    late: list[dict[str, Any]] = []
+    submit = Cluster._submit
+
+    def noting(self: Cluster, *group: Any) -> None:
+        late.append({**self._job, "points": []})
+        submit(self, *group)
+
+    monkeypatch.setattr(Cluster, "_submit", noting)
 
     def press(done: int, total: int) -> None:
         begun.extend(carrier for carrier in cluster._carriers.values() if carrier not in begun)
@@ -183,3 +248,6 @@ def test_ctrl_c_ends_workers_and_leaves_what_was_done(asked: Asked, folder: Path
     assert begun
     assert not cluster._carriers
     assert not any(carrier._process.runs for carrier in begun)
+    with pytest.raises(Over):  # a group that a worker begins on now gets no process
+        cluster.carried_group(late[0])
+    assert not cluster._carriers

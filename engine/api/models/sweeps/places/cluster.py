@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ...errors import CommandError, PackageNeeded
 from ...interrupting import undisturbed
+from ...processes import Over
 from .. import content
 from ..carrying import CRASHED, without_answer
 from ..point import Point
@@ -39,6 +40,9 @@ _LOST: Final = "KilledWorker"
 
 _carriers: dict[tuple[str, int], Apart] = {}
 """The processes beside the workers of this process: by sweep, and by the worker's thread."""
+_over: set[str] = set()
+"""The sweeps that are over: a group that a worker begins on late gets no process, which nobody would end."""
+_lock = threading.Lock()
 
 
 def carried_group(job: Mapping[str, Any]) -> tuple[list[Row], float]:
@@ -46,6 +50,7 @@ def carried_group(job: Mapping[str, Any]) -> tuple[list[Row], float]:
 
     Raises:
         CommandError: the worker's gradtool, NumPy or model files are not the client's.
+        Over: the sweep is over, and nobody waits for the rows.
     """
     here = f"{os.uname().nodename if hasattr(os, 'uname') else 'the worker'} (process {os.getpid()})"
     content.must_agree(job["versions"], content.versions(), here)
@@ -54,14 +59,22 @@ def carried_group(job: Mapping[str, Any]) -> tuple[list[Row], float]:
         raise CommandError(f"{here} has no folder {folder}", "the workers need the same folder as this machine, shared")
     for model, expected in job["models"].items():
         content.must_agree({model: expected}, {model: _of_model(folder, model)}, here)
-    mine = job["sweep"], threading.get_ident()
-    carrier = _carriers.get(mine)
-    if carrier is None:
-        carrier = _carriers[mine] = Apart(job["spec"]["question"], job["timeout"], job["memory"], folder)
+    carrier = _carrier(job)
     points = [(key, Point.of(point)) for key, point in job["points"]]
     begun = time.perf_counter()
     rows = list(carrier.rows(Spec.of(job["spec"]), points))
     return rows, time.perf_counter() - begun
+
+
+def _carrier(job: Mapping[str, Any]) -> Apart:
+    """The process beside the worker of this thread."""
+    mine = job["sweep"], threading.get_ident()
+    with _lock:
+        if job["sweep"] in _over:
+            raise Over
+        if mine not in _carriers:
+            _carriers[mine] = Apart(job["spec"]["question"], job["timeout"], job["memory"], job["folder"])
+        return _carriers[mine]
 
 
 def _of_model(folder: str, model: str) -> str | None:
@@ -75,9 +88,12 @@ def _of_model(folder: str, model: str) -> str | None:
 
 
 def end_processes(sweep: str) -> None:
-    """End the processes that stand beside the workers of this process for a sweep."""
-    for key in [key for key in list(_carriers) if key[0] == sweep]:
-        _carriers.pop(key).end()
+    """End the processes that stand beside the workers of this process for a sweep, for good."""
+    with _lock:
+        _over.add(sweep)
+        mine = [_carriers.pop(key) for key in list(_carriers) if key[0] == sweep]
+    for carrier in mine:
+        carrier.end()
 
 
 class Cluster:

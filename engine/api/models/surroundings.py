@@ -1,0 +1,61 @@
+"""What a model's file may set of Python and NumPy, and not of its own: as it was again when the model goes.
+
+``python train.py`` changes a process that ends with it. A sweep asks thousands of points in one process, and no answer
+may depend on what was asked before: environment, warnings, NumPy's error state and print options, the limit of
+recursion, decimal's context, hooks, streams and handlers of signals are put back here; modes, seeds, flags and other
+settings of gradtool by :func:`gradtool.engine.core.state.kept`, the working folder by the overlay, modules by
+:mod:`.siblings`. What stays is what a model changes inside of installed packages (``np.exp = …``), and threads that it
+leaves running.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Final
+
+import numpy as np
+
+_OF_SYS: Final = ("excepthook", "displayhook", "stdin", "stdout", "stderr")
+
+
+@contextmanager
+def kept() -> Iterator[None]:
+    """Give them back as they were."""
+    environment = dict(os.environ)
+    hooks = {name: getattr(sys, name) for name in _OF_SYS}
+    depth = sys.getrecursionlimit()
+    with warnings.catch_warnings(), np.errstate(), np.printoptions(), _decimal_kept(), _signals_kept():
+        try:
+            yield
+        finally:
+            if dict(os.environ) != environment:
+                os.environ.clear()
+                os.environ.update(environment)
+            vars(sys).update(hooks)
+            sys.setrecursionlimit(depth)
+
+
+def _decimal_kept() -> AbstractContextManager[object]:
+    decimal = sys.modules.get("decimal")  # where nobody has imported it, there is nothing yet to be kept
+    return nullcontext() if decimal is None else decimal.localcontext()
+
+
+@contextmanager
+def _signals_kept() -> Iterator[None]:
+    """Ctrl-C ends a sweep, whatever a point did to it; handlers are of the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if handler is not None and signal.getsignal(number) is not handler:
+                signal.signal(number, handler)
