@@ -8,7 +8,6 @@ Nothing here is imported before a shell asks.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -22,7 +21,7 @@ import click
 from click.shell_completion import CompletionItem
 from click.types import StringParamType
 
-from gradtool.engine.files.writing import write_files
+from gradtool.engine.files import user_cache
 
 from .main import WORDS
 
@@ -97,41 +96,34 @@ def _models(ctx: click.Context) -> Iterator[str]:
 
 def names(model: str) -> list[str]:
     """The names of a model's parameters, inputs and operators, from the cache or a short run; none if neither tells."""
-    file = _cache(model)
-    try:
-        with open(file, encoding="utf-8") as cached:
-            return [str(name) for name in json.load(cached)]
-    except (OSError, ValueError, TypeError):
-        pass
+    file = _file(model)
+    kept = user_cache.read(user_cache.NAMES, file)
+    if kept is not None:
+        return [str(name) for name in json.loads(kept)]
     if os.environ.get(LOADS, "").lower() in ("0", "false", "no", "off"):
         return []
     there = _run(model)
     if there is None:
         return []  # it may be quicker the next time
-    with contextlib.suppress(OSError):  # a cache that cannot be written is none
-        os.makedirs(os.path.dirname(file), exist_ok=True)
-        write_files({file: json.dumps(there).encode()}, durable=False)
+    user_cache.keep(user_cache.NAMES, file, json.dumps(there).encode())
     return there
 
 
-def _cache(model: str) -> str:
-    """Where the names of a model are kept: another file once its text has changed."""
+def _file(model: str) -> str:
+    """The name of the file that the names of a model are kept in: another one once its text has changed."""
     path = os.path.abspath(model.partition(":")[0])
     stat = os.stat(path)
     key = json.dumps([path, model.partition(":")[2], stat.st_mtime_ns, stat.st_size])
-    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-    folder = os.path.join(base or os.path.join(os.path.expanduser("~"), ".cache"), "gradtool", "names")
-    return os.path.join(folder, hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:32] + ".json")
+    return hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:32] + ".json"
 
 
 def _run(model: str) -> list[str] | None:
     """The names that ``gradtool program`` tells of a model; None where it had no time for that."""
     words = ["program", model, "--format", "json", "--quiet", "--isolated", "--steps", "1", "--limit", str(SECONDS)]
-    start = "import sys; from gradtool.cli.main import main; main(sys.argv[1:])"
     environment = {key: value for key, value in os.environ.items() if not key.startswith("_GRADTOOL")}
     try:
         done = subprocess.run(
-            [sys.executable, "-c", start, *words],
+            [sys.executable, "-P", "-m", "gradtool", *words],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=PATIENCE,

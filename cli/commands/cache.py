@@ -1,4 +1,4 @@
-"""Show what backends have compiled and kept in the user's cache folder, or delete it."""
+"""Show what is kept in the user's cache folder, compiled code and names, or delete it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from ..context import Output, output_options
 @click.argument("action", required=False, type=click.Choice(["clear"]))
 @output_options
 def command(**values: Any) -> None:
-    """The code that backends have compiled and kept: how many files, how large, where; clear deletes it.
+    """What is kept for the next process: how many files, how large, where; clear deletes it.
 
     \b
     gradtool cache
     gradtool cache clear
 
-    What is deleted is compiled again when it is next needed; results are the same. A folder that you have named
-    yourself (JAX_COMPILATION_CACHE_DIR) is left alone.
+    That is the code that backends have compiled, and the names in models that a shell offers at Tab. What is deleted
+    is made again when it is next needed; results are the same. A folder that you have named yourself
+    (JAX_COMPILATION_CACHE_DIR) is left alone.
     """
     out = Output.take(values)
     from gradtool.viz.views import cache

@@ -9,7 +9,7 @@ import pytest
 
 from gradtool.engine.core.errors import BackendError
 from gradtool.engine.kernels import choice
-from gradtool.engine.kernels.jax import devices, disk
+from gradtool.engine.kernels.jax import devices
 from tests.cli.conftest import Run
 
 MODEL = """\
@@ -59,14 +59,6 @@ def test_values_on_both_backends_are_compared(gradtool: Run, model: str) -> None
     done = gradtool("diff", model, "--values", "--backend", "numpy", "--against", "jax", "--device", "cpu")
     assert "on numpy" in done.out, done.err
     assert "on jax" in done.out
-
-
-def test_compiled_code_is_kept_where_users_keep_such_things(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert disk.folder() == tmp_path / "gradtool" / "jax"
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert disk.folder() == tmp_path / ".cache" / "gradtool" / "jax"
 
 
 def test_doctor_says_what_is_not_compiled_where_and_why(gradtool: Run, tmp_path: Path) -> None:

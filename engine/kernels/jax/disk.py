@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import warnings
-from pathlib import Path
 from typing import Any
 
 import jax
 
-from ..disk import folder as cache_folder
+from ...files import user_cache
 
 FASTEST = 0.05
 """Seconds of compiling below which the code is not kept."""
-
-
-def folder() -> Path:
-    """Where it is kept: beside what other programs keep for this user."""
-    return cache_folder() / "jax"
 
 
 def keep_compiled_code() -> None:
@@ -25,12 +18,8 @@ def keep_compiled_code() -> None:
     said: Any = jax.config
     if said.jax_compilation_cache_dir is not None or not said.jax_enable_compilation_cache:
         return
-    path = folder()
-    try:
-        path.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError:
-        return
-    if not os.access(path, os.W_OK | os.R_OK | os.X_OK):
+    path = user_cache.made("jax")
+    if path is None:
         return
     jax.config.update("jax_compilation_cache_dir", str(path))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", FASTEST)

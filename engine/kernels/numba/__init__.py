@@ -8,13 +8,13 @@ tells why, and how all of it fits together:
 * ``layout.py``: where elements lie among those of a group, through broadcasting, reshaping and sums;
 * ``groups.py``: the pass over plans; ``source.py``: the text of a group's function, from the table ``expressions.py``;
 * ``loops.py``: NumPy's own inner loops, which compute in groups what is not exact;
-* ``intrinsics.py``, ``compiling.py``, ``disk.py``: Numba, and what it has compiled;
+* ``intrinsics.py``, ``compiling.py``: Numba, and what it has compiled;
 * ``fused.py``, ``tuning.py``: a group as a kernel, and a plan with such kernels; ``fusing.py``: the backend.
 
 Kernels written by hand with Numba (convolutions, pooling, recurrent cells) belong here as well, a file for each kind:
 a function ``register()`` that offers them with ``override(op_type, "numba")``, as the files of ``kernels/numpy`` do,
 called in :func:`make`. They are asked before NumPy's (the chain below). They import Numba when they are first called,
-and keep their code in the same folder (``disk.py``).
+and keep their code in the same folder (``compiling.FOLDER``).
 """
 
 from __future__ import annotations

@@ -20,13 +20,17 @@ from numba.core.registry import cpu_target
 from numba.core.serialize import dumps
 from numba.np.numpy_support import from_dtype
 
-from . import disk
+from ...files import user_cache
 from .intrinsics import NAMES, stack
 from .loops import inner_loop
 from .source import Source
 
 FORM = 1
 """To be raised when what generated functions are given changes, or how they are compiled."""
+
+FOLDER, ENDING = "numba", ".compiled"
+"""Where compiled functions are kept in the user's cache, and what the names of their files end in: a file each, named
+by what it was compiled from, by what and for which CPU."""
 
 _compiled: dict[str, Callable[..., Any]] = {}
 _compiling = threading.Lock()
@@ -67,7 +71,7 @@ def _key(source: Source, signature: Sequence[tuple[str, int]]) -> str:
 
 
 def _from_disk(key: str) -> Callable[..., Any] | None:
-    content = disk.read(key)
+    content = user_cache.read(FOLDER, key + ENDING)
     if content is None:
         return None
     try:
@@ -98,7 +102,7 @@ def _made(key: str, source: Source, signature: Sequence[tuple[str, int]]) -> Cal
             {},
         )
         content = dumps(result._reduce())
-    disk.write(key, content)
+    user_cache.keep(FOLDER, key + ENDING, content)
     return result.entry_point  # type: ignore[no-any-return]
 
 

@@ -15,8 +15,9 @@ import pytest
 import gradtool as paddle
 from gradtool import static
 from gradtool.engine.core.errors import BackendError, KernelError
+from gradtool.engine.files import sealed, user_cache
 from gradtool.engine.kernels import choice
-from gradtool.engine.kernels.numba import compiling, disk
+from gradtool.engine.kernels.numba import compiling
 from gradtool.engine.kernels.numba.fused import same
 from gradtool.engine.kernels.numba.tuning import Tuning
 
@@ -106,7 +107,7 @@ def test_what_was_compiled_is_on_disk_and_read_by_others(
     expected, _, kernels = both
     files = sorted(home.iterdir())
     assert len(files) == len({k._source.text for k in kernels})
-    assert {f.suffix for f in files} == {disk.ENDING}
+    assert {f.suffix for f in files} == {compiling.ENDING}
     monkeypatch.setattr(compiling, "_compiled", {})
     monkeypatch.setattr(compiling, "_made", None)  # nothing is compiled again
     here, _ = trained("numba")
@@ -122,39 +123,26 @@ def test_files_that_are_no_good_cost_the_time_of_compiling(
     monkeypatch.setattr(compiling, "_compiled", {})
     monkeypatch.setattr(compiling, "_made", lambda key, *rest: made.append(key) or len)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    folder = disk.folder()
+    folder = user_cache.folder(compiling.FOLDER)
     kernel.compile(compiling.compiled, compiling.addresses)
     (key,) = made
     if harm == "no folder":
         folder.parent.mkdir()
         folder.write_text("a file where the folder should be")
-        disk.write(key, b"lost")
-        assert disk.read(key) is None
+        user_cache.keep(compiling.FOLDER, key, b"lost")
+        assert user_cache.read(compiling.FOLDER, key) is None
         return
-    folder.mkdir(parents=True)
-    content = (home / (key + disk.ENDING)).read_bytes()
-    disk.write(key, {"nonsense": b"nonsense"}.get(harm, content))
-    file = folder / (key + disk.ENDING)
+    content = sealed.read(home / (key + compiling.ENDING))
+    assert content is not None
+    user_cache.keep(compiling.FOLDER, key + compiling.ENDING, {"nonsense": b"nonsense"}.get(harm, content))
+    file = folder / (key + compiling.ENDING)
     if harm == "cut":
-        file.write_bytes(content[:-7])
+        file.write_bytes(file.read_bytes()[:-7])
     if harm == "gone":
         file.unlink()
     compiling._compiled.clear()
     kernel.compile(compiling.compiled, compiling.addresses)
     assert made == [key, key]
-
-
-def test_the_folder_is_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(disk, "LIMIT", 4000)
-    for i in range(12):
-        disk.write(f"k{i}", bytes(500))
-        os.utime(disk.folder() / f"k{i}{disk.ENDING}", (i, i))
-    left = {p.stem for p in disk.folder().iterdir()}
-    assert "k11" in left
-    assert "k0" not in left
-    assert sum(p.stat().st_size for p in disk.folder().iterdir()) <= 4000
-    assert disk.read("k11") == bytes(500)
 
 
 def test_errors_name_the_operator_and_its_line(both: Any) -> None:

@@ -13,11 +13,12 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final
 
 import gradtool
+from gradtool.engine.files import sealed
 
 from . import rules, unchanged
 from .checked import Checked, Job
@@ -28,6 +29,9 @@ FOLDER: Final = ".gradtool_cache"
 
 _FORM: Final = "2"
 """Of the files; another one is not read."""
+
+_LIBRARIES: Final = ("onednn_",)
+"""Beginnings of the names of wheels that compute and have no module."""
 
 _VARIABLES: Final = ("GRADTOOL_", "PYTHON", "OMP_", "OPENBLAS_", "MKL_", "NUMBA_", "CUDA_")
 """Beginnings of variables that count although nobody is seen looking at them."""
@@ -63,7 +67,7 @@ class Cache:
     def keep(self, job: Job, result: Checked) -> None:
         """Keep what came of a job, if it will be so again; :meth:`write` writes it."""
         if result.used is not None and _NOT_KEPT.isdisjoint(f.code for f in result.findings):
-            self._new[self._path(job)] = _sealed(result.data())
+            self._new[self._path(job)] = _entry(result.data())
 
     def write(self) -> None:
         """Write what is new; where that cannot be done, there is no cache."""
@@ -75,7 +79,7 @@ class Cache:
         try:
             os.makedirs(own, exist_ok=True)
             self._new[os.path.join(self._folder, ".gitignore")] = _IGNORED.encode()
-            self._new[os.path.join(own, "rules.json")] = _sealed({"rules": [_card(r) for r in rules.every().values()]})
+            self._new[os.path.join(own, "rules.json")] = _entry({"rules": [_card(r) for r in rules.every().values()]})
             write_files(self._new, durable=False)
             self._forget_others()
         except OSError:
@@ -154,23 +158,38 @@ def _installed() -> Iterable[str]:
         if spec is not None and spec.origin is not None:
             status = os.stat(spec.origin)
             yield f"{spec.origin}:{status.st_size}:{status.st_mtime_ns}"
+    yield from _libraries()
 
 
-def _sealed(data: Mapping[str, Any]) -> bytes:
-    """A file: the sum of what follows, and it."""
-    body = json.dumps(data, sort_keys=True).encode()
-    return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
+def _libraries() -> Iterator[str]:
+    """The folders that say which wheels are installed of libraries without Python: a version is in their names.
+
+    Not importlib.metadata, which takes longer to load than a check that has nothing to do.
+    """
+    for folder in dict.fromkeys(sys.path):
+        try:
+            names = os.listdir(folder or os.curdir)
+        except OSError:
+            continue  # an archive, or nothing
+        for name in sorted(names):
+            if name.startswith(_LIBRARIES) and name.endswith(".dist-info"):
+                path = os.path.join(folder, name)
+                yield f"{path}:{os.stat(path).st_mtime_ns}"
+
+
+def _entry(data: Mapping[str, Any]) -> bytes:
+    """A file."""
+    return sealed.sealed(json.dumps(data, sort_keys=True).encode())
 
 
 def _read(path: str) -> dict[str, Any] | None:
-    """What :func:`_sealed` wrote; None for anything else."""
+    """What :func:`_entry` made; None for anything else."""
+    body = sealed.read(path)
+    if body is None:
+        return None
     try:
-        with open(path, "rb") as file:
-            total, _, body = file.read().partition(b"\n")
-        if hashlib.sha256(body).hexdigest().encode() != total:
-            return None
         data = json.loads(body)
-    except (OSError, ValueError, RecursionError):
+    except (ValueError, RecursionError):
         return None
     return data if isinstance(data, dict) else None
 

@@ -221,3 +221,14 @@ def test_what_other_versions_kept_goes(folder: Path) -> None:
     cache.write()
     assert not old.exists()
     assert there() == [*KEPT]
+
+
+def test_a_library_without_python_is_a_part_of_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    stamps = [Cache().stamp]
+    for version in ("2023.1.0", "2023.2.0"):
+        (tmp_path / f"onednn_cpu_gomp-{version}.dist-info").mkdir()
+        stamps.append(Cache().stamp)
+        (tmp_path / f"onednn_cpu_gomp-{version}.dist-info").rmdir()
+    assert len({*stamps}) == 3
+    assert Cache().stamp == stamps[0]
