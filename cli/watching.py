@@ -56,7 +56,7 @@ def checked_again(
 
 
 def _in_a_process(words: Sequence[str]) -> int:
-    call = [sys.executable, "-P", "-c", "from gradtool.cli.main import main; main()", *words]
+    call = [sys.executable, "-P", "-m", "gradtool", *words]
     return subprocess.run(call, env={**os.environ, "GRADTOOL_CHECK_WATCH": "0"}).returncode
 
 

@@ -33,7 +33,7 @@ def main() -> None:
 def commands(runs: int, sample: str) -> None:
     """Medians of whole runs of the command, as installed: its byte code is there and is read from disk."""
     beside = shutil.which("gradtool", path=str(Path(sys.executable).parent))
-    program = [beside] if beside else [sys.executable, "-m", "gradtool.cli.main"]
+    program = [beside] if beside else [sys.executable, "-P", "-m", "gradtool"]
     lines = {"--help": ["--help"], "backward SAMPLE": ["backward", sample]}
     print(f"{'gradtool …':<20}{'median s':>10}{'fastest':>10}{'target':>10}")
     with tempfile.TemporaryDirectory() as cache:

@@ -114,7 +114,7 @@ def measure(shape: str, size: int, limit: float) -> dict[str, Any]:
             figures["dot -Tsvg"] = f"> {limit:g}"
         except external.GraphvizError:
             figures["dot -Tsvg"] = "fails"
-        program = [sys.executable, "-c", "from gradtool.cli.main import main; main()", "graph", str(file)]
+        program = [sys.executable, "-m", "gradtool", "graph", str(file)]
         command = [*program, "--collapse", "none", "-o", str(file.with_suffix(".svg"))]
         _, figures["command"] = best(lambda: subprocess.run(command, check=True), runs)
     return figures

@@ -55,8 +55,8 @@ def main() -> None:
         print(f"{'bare':<10}{seconds:>10.2f}", flush=True)
         for command in options.commands:
             arguments = [
-                "-c",
-                "from gradtool.cli.main import main; main()",
+                "-m",
+                "gradtool",
                 command,
                 str(model),
                 *OPTIONS.get(command, ()),

@@ -277,6 +277,14 @@ def test_two_runs_are_the_same_bytes(folder: Path, model: Write) -> None:
     assert everything("1234") == first
 
 
+def test_the_module_is_the_command(gradtool: Run, folder: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "gradtool", "backward", "nowhere.py"], capture_output=True, text=True, cwd=folder
+    )
+    assert (done.returncode, done.stderr) == (2, gradtool("backward", "nowhere.py").err)
+    assert "no such file: nowhere.py" in done.stderr
+
+
 def test_the_version_says_what_is_installed(gradtool: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     versions = {"numpy": "2.4.6", "torch": "2.13.0"}
 

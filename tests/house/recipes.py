@@ -66,7 +66,7 @@ class Copy:
     def run(self, *words: str) -> str:
         """What a command prints, which must succeed; ``python`` and ``gradtool`` are those of the copy."""
         python = [sys.executable, "-W", "error"]
-        start = {"python": python, "gradtool": [*python, "-c", "from gradtool.cli.main import main; main()"]}[words[0]]
+        start = {"python": python, "gradtool": [*python, "-m", "gradtool"]}[words[0]]
         paths = os.pathsep.join([str(self.folder), str(ROOT)])
         done = subprocess.run(
             [*start, *words[1:]],
