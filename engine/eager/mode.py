@@ -27,7 +27,7 @@ def is_grad_enabled() -> bool:
 
 
 @state.setting
-def _as_it_was() -> Callable[[], None]:
+def _as_it_was() -> Callable[[], object]:
     return partial(_enabled.set, _enabled.get())
 
 
