@@ -128,7 +128,8 @@ def gradcheck(
         program = loss.block.program
 
         def run(fetch: Sequence[Variable]) -> Any:
-            return Executor().run(program, feed=feed, fetch_list=list(fetch))
+            handles = Executor().run(program, feed=feed, fetch_list=list(fetch), return_numpy=False)
+            return [handle.value for handle in handles]
 
         return GradcheckStory(checking.of_program(loss, run, order, seed))
     leaves = leaves_behind([loss], nodes_behind([loss]))

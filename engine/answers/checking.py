@@ -12,16 +12,23 @@ from ..autodiff.gradients import gradients
 from ..core import state, watch
 from ..core.errors import ArgumentTypeError, DtypeError
 from ..core.source import Location
+from ..core.summary import Staying
 from ..eager.backward import Pass
 from ..eager.recorded import leaves_behind, nodes_behind
 from ..eager.tensor import Leaf, Tensor
 from ..executor.scope import global_scope
 from ..ir.variable import Variable
+from ..kernels.backend import Backend
+from ..kernels.choice import current, reference
 from ..runs import of_steps, of_tape
 from ..runs.recorder import Recorder
 from ..runs.timeline import Timeline
+from ..view.graph import FORWARD
 from . import gradcheck, kinks, magnitudes
+from .arithmetic import Arithmetic
 from .double import Double
+from .double_compiled import CompiledDouble
+from .events import part_of
 from .gradcheck import Array, Checked, Claim
 from .under_watch import expect_recorded
 
@@ -30,16 +37,21 @@ FAITHFUL = 2e-3
 
 
 class WrittenModel:
-    """The loss of a written-down run, computed again in double precision."""
+    """The loss of a written-down run, computed again in double precision.
 
-    def __init__(self, timeline: Timeline, leaves: Sequence[Any], weight: Array) -> None:
+    Args:
+        device: the backend that holds the values of the run; None where they are NumPy's.
+    """
+
+    def __init__(self, timeline: Timeline, leaves: Sequence[Any], weight: Array, device: Backend | None = None) -> None:
         self.timeline = timeline
-        self.again = Double(timeline, leaves)
+        self.again = Double(timeline, leaves) if device is None else CompiledDouble(timeline, leaves, device)
+        self.arithmetic = Arithmetic(device or reference())
         self.weight = weight
 
     def value(self, at: Mapping[Hashable, Array]) -> tuple[float, list[Any]]:
         loss, choices = self.again(at)
-        return float(np.vdot(self.weight, loss)), choices
+        return self.arithmetic.product(self.weight, loss), choices
 
     def chooser(self, number: int) -> tuple[str, Location]:
         entry = self.timeline.entries[number]
@@ -61,6 +73,7 @@ class FunctionModel:
         self.function = function
         self.inputs = list(inputs)
         self.dtypes = dtypes
+        self.arithmetic = Arithmetic(reference())
         self.weights: list[Array] = []
         self._choosers: list[tuple[str, Location]] = []
 
@@ -96,7 +109,7 @@ class FunctionModel:
 
         def note(event: Any) -> None:
             if isinstance(event, watch.Computed):
-                choice = kinks.choice(event.op.type, event.attrs, event.inputs, event.outputs)
+                choice = kinks.choice(np, event.op.type, event.attrs, event.inputs, event.outputs)
                 if choice is not None:
                     choices.append((len(choices), choice))
                     choosers.append((event.op.type, event.loc))
@@ -235,7 +248,8 @@ def of_program(
     """Check the gradients of a static program's loss by its parameters.
 
     Args:
-        run: runs the program for variables to fetch, and returns their values.
+        run: runs the program for variables to fetch, and returns their values, which may stay on a device. What is
+            compared is computed there then.
     """
     block = loss.block.program.global_block()
     pairs = append_backward(loss)
@@ -252,11 +266,13 @@ def of_program(
             global_scope().values[name] = along[p].astype(p.dtype.numpy)
         products = gradients([g for _, g in pairs], [p for p, _ in pairs], directions)
         seconds = {p: h for (p, _), h in zip(pairs, products, strict=True) if h is not None}
-    rounds = of_steps.told()
+    rounds = of_steps.told(_FORWARD)
     fetch = [loss, *(g for _, g in pairs), *seconds.values()]
     with watch.watched(rounds):
         values = dict(zip(fetch, run(fetch), strict=True))
-    held = global_scope().values
+    device = current() if current().kept(values[loss]) else None
+    wide = Arithmetic(device or reference()).wide
+    held = global_scope().values.raw
     timeline = of_steps.timeline(rounds.last, loss, {p: held[p.name] for p, _ in pairs})
     written = [(op.type, op.loc) for b in loss.block.program.blocks for op in b.ops if op.type == "pylayer"]
     subjects = []
@@ -266,13 +282,24 @@ def of_program(
             second = values[seconds[p]] if p in seconds else np.zeros(p.shape)
         read = timeline.leaves.get(p)  # no operator reads the parameters of a branch that was not taken
         start = held[p.name] if read is None else timeline.store.get(read[-1])
-        subjects.append(Claim(p, p.name, _double(start), values[g], p.dtype.numpy, second, along.get(p), (), written))
-    return _checked(timeline, subjects, np.ones(values[loss].shape), values[loss], seed)
+        subjects.append(Claim(p, p.name, wide(start), values[g], p.dtype.numpy, second, along.get(p), (), written))
+    return _checked(timeline, subjects, np.ones(values[loss].shape), values[loss], seed, device)
 
 
-def _checked(timeline: Timeline, subjects: Sequence[Claim], weight: Array, recorded: Any, seed: int) -> list[Checked]:
+_FORWARD = Staying(lambda op, readers: part_of(op) is FORWARD)
+"""What a run has to hold to be computed again."""
+
+
+def _checked(
+    timeline: Timeline,
+    subjects: Sequence[Claim],
+    weight: Array,
+    recorded: Any,
+    seed: int,
+    device: Backend | None = None,
+) -> list[Checked]:
     """The check by computing again, if that gives what was recorded and nothing was computed outside of operators."""
-    model = WrittenModel(timeline, [s.key for s in subjects], weight)
+    model = WrittenModel(timeline, [s.key for s in subjects], weight, device)
     reason, loc = "", ()
     if model.again.gaps:
         reason, loc = model.again.gaps[0]  # type: ignore[assignment]

@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from ..core import watch
+from ..core.rows import RowArray
 from ..core.source import Location
 from ..core.spec import dtype as dtype_of
 from ..core.spec import float64
 from ..core.tensor_array import TensorArray
+from ..kernels.backend import Backend
 from ..kernels.choice import reference
 from ..runs.bound import NOT_DRAWN_AGAIN, Binding, kernel
 from ..runs.branch import Branch
@@ -33,8 +35,11 @@ class Double:
         chosen: the leaves that may have other values.
 
     Attributes:
+        xp: the module of the arrays that it computes with.
         gaps: what cannot be computed again on the way from them to the loss, with the line.
     """
+
+    xp: Any = np
 
     def __init__(self, timeline: Timeline, chosen: Sequence[Any]) -> None:
         self.timeline = timeline
@@ -54,8 +59,13 @@ class Double:
                 self.gaps.append((entry.fixed, entry.loc))
             else:
                 code.append(entry)
-        self._code = [(entry, self._kernel(entry.binding)) for entry in reversed(code) if entry.binding is not None]
+        self._code = code[::-1]
         self._constants: dict[int, Any] = {}
+        self._bind()
+
+    def _bind(self) -> None:
+        """Have what computes the entries."""
+        self._kernels = [self._kernel(entry) for entry in self._code]
 
     def _led_to(self) -> set[int]:
         """The values that the chosen leaves lead to, and these themselves."""
@@ -73,7 +83,7 @@ class Double:
         computed: dict[int, Any] = {}
         choices = []
         with watch.unwatched(), np.errstate(all="ignore"):
-            for entry, run in self._code:
+            for entry, run in zip(self._code, self._kernels, strict=True):
                 operands = [self._operand(o, computed, values) for o in entry.operands]
                 if entry.type in _ROUTERS:  # what came another way was not computed; the condition is a choice itself
                     operands[1] = self._operand(entry.operands[1], {}, {})
@@ -81,7 +91,7 @@ class Double:
                 for (_, number), array in zip(entry.outs, results, strict=True):
                     if number != NOBODY:
                         computed[number] = wide(array)
-                choice = kinks.choice(entry.type, _attrs(entry), operands, results)
+                choice = kinks.choice(np, entry.type, _attrs(entry), operands, results)
                 if choice is not None:
                     choices.append((entry.index, choice))
             return np.asarray(self._operand(self.timeline.loss, computed, values)), choices
@@ -96,26 +106,26 @@ class Double:
         chosen = dict(precise)
         behind = set(self.timeline.leaves.get(leaf, ()))
         with np.errstate(all="ignore"):
-            for entry, _ in self._code:
+            for entry in self._code:
                 if behind.isdisjoint(entry.inputs):
                     continue
                 behind.update(entry.made)
-                if entry.index in chosen and not np.array_equal(self._recorded_choice(entry), chosen[entry.index]):
+                if entry.index in chosen and not self._is_alike(self._recorded_choice(entry), chosen[entry.index]):
                     return entry
         return None
 
     def _recorded_choice(self, entry: Entry) -> Any:
         results = [None if n == NOBODY else self._recorded.made(n) for _, n in entry.outs]
-        return kinks.choice(entry.type, _attrs(entry), self._recorded.operands(entry), results)
+        return kinks.choice(self.xp, entry.type, _attrs(entry), self._recorded.operands(entry), results)
 
-    def _kernel(self, binding: Binding) -> Any:
-        attrs = dict(binding.attrs)
-        for name in _DTYPES:
-            code = attrs.get(name, -1)
-            if isinstance(code, int) and not isinstance(code, bool) and code >= 0 and dtype_of(code).is_floating:
-                attrs[name] = float64.code
+    def _is_alike(self, one: Any, other: Any) -> bool:
+        return bool(self.xp.array_equal(one, other))
+
+    def _kernel(self, entry: Entry) -> Any:
+        binding = entry.binding
+        assert binding is not None
         mask = None if binding.mask == NOBODY else wide(self._recorded.made(binding.mask))
-        return kernel(replace(binding, attrs=attrs, backend=reference()), mask)
+        return kernel(in_double(binding, reference()), mask)
 
     def _operand(self, operand: Any, computed: Mapping[int, Any], values: Mapping[Any, Array]) -> Any:
         if isinstance(operand, list):
@@ -135,6 +145,16 @@ class Double:
         return self._constants[number]
 
 
+def in_double(binding: Binding, backend: Backend) -> Binding:
+    """The same in double precision, by the kernel of *backend*."""
+    attrs = dict(binding.attrs)
+    for name in _DTYPES:
+        code = attrs.get(name, -1)
+        if isinstance(code, int) and not isinstance(code, bool) and code >= 0 and dtype_of(code).is_floating:
+            attrs[name] = float64.code
+    return replace(binding, attrs=attrs, backend=backend)
+
+
 def wide(value: Any) -> Any:
     """*value* in double precision, where it is of floating-point numbers."""
     if isinstance(value, (list, tuple)):
@@ -143,10 +163,13 @@ def wide(value: Any) -> Any:
         return None
     if isinstance(value, TensorArray):
         return value.mapped(wide)
-    array = magnitudes.plain(value) if not hasattr(value, "dense") else np.asarray(value.dense())
+    if isinstance(value, RowArray):
+        array = np.asarray(value.dense())
+    else:  # an array of a device stays there
+        array = value if hasattr(value, "astype") else np.asarray(value)
     if array.dtype.kind == "c" or not magnitudes.holds_numbers(array):
         return array
-    return array.astype(np.float64, copy=False)  # nobody writes to it
+    return array if array.dtype == np.float64 else array.astype(np.float64)  # nobody writes to it
 
 
 def _attrs(entry: Entry) -> Mapping[str, Any]:

@@ -20,6 +20,7 @@ import numpy as np
 from ..core.progress import counted
 from ..core.result import Result
 from ..core.source import Location
+from .arithmetic import Arithmetic
 
 Array = np.ndarray[Any, Any]
 
@@ -34,7 +35,13 @@ _STEPS = (1.0, 1e-2, 1e-3)
 
 
 class Recomputable(Protocol):
-    """Something that can be computed at other values of its leaves."""
+    """Something that can be computed at other values of its leaves.
+
+    Attributes:
+        arithmetic: how values and gradients are computed with, wherever they are.
+    """
+
+    arithmetic: Arithmetic
 
     def value(self, at: Mapping[Hashable, Array]) -> tuple[float, list[Any]]:
         """The weighted sum of the results where some leaves have other values, and what operators chose."""
@@ -55,7 +62,7 @@ class Claim:
 
     Attributes:
         key: what the model knows it by.
-        values: in double precision.
+        values: in double precision, an array of the model's arithmetic, as the next two.
         gradient: what backward gave, None where nothing arrived.
         dtype: of the leaf itself: its gradient is as precise as that.
         second: the Hessian's product with the direction of the second order, if that is checked.
@@ -65,10 +72,10 @@ class Claim:
 
     key: Hashable
     name: str
-    values: Array
-    gradient: Array | None
+    values: Any
+    gradient: Any
     dtype: Any
-    second: Array | None = None
+    second: Any = None
     along: Array | None = None
     arriving: Sequence[Array] = ()
     written: Sequence[tuple[str, Location]] = ()
@@ -155,12 +162,15 @@ def check(model: Recomputable, subjects: Sequence[Claim], seed: int = 0, precise
 
 def _first(model: Recomputable, s: Claim, rng: np.random.Generator, size: float, precise: bool) -> Checked:
     result = Checked(s.name, s.values.shape, np.dtype(s.dtype).name, 1, OK)
-    gradient = np.zeros_like(s.values) if s.gradient is None else s.gradient.astype(np.float64)
-    if not np.isfinite(gradient).all():
+    arithmetic = model.arithmetic
+    gradient = np.zeros(s.values.shape) if s.gradient is None else s.gradient
+    gradient = arithmetic.wide(gradient)
+    size_of = arithmetic.size(gradient)
+    if not size_of.finite:
         result.status, result.cause = UNCHECKED, "the gradient is not finite (gradtool nan explains it)"
         return result
     limit = tolerance(s.dtype if precise else np.float32, 1)
-    norm = float(np.linalg.norm(gradient))
+    norm = size_of.norm
     worst = -1.0
     for _ in range(DIRECTIONS):
         u = np.asarray(rng.normal(size=s.values.shape))
@@ -172,7 +182,7 @@ def _first(model: Recomputable, s: Claim, rng: np.random.Generator, size: float,
         if not np.isfinite(numeric):
             result.status, result.cause = UNCHECKED, _BORDER
             return result
-        analytic = float(np.vdot(gradient, u))
+        analytic = arithmetic.product(gradient, u)
         scale = norm + abs(numeric) + _floor(size, precise)
         error = abs(analytic - numeric) / scale if scale else 0.0
         if not error <= worst:
@@ -203,17 +213,19 @@ def _floor(size: float, precise: bool) -> float:
     return (1e-4 if precise else 1e-1) * size
 
 
-def _step(values: Array, precise: bool) -> float:
-    return (1e-6 if precise else 1e-2) * max(1.0, float(np.abs(values).max(initial=0.0)))
+def _step(largest: float, precise: bool) -> float:
+    return (1e-6 if precise else 1e-2) * max(1.0, largest)
 
 
 def _difference(model: Recomputable, s: Claim, u: Array, precise: bool) -> tuple[float, tuple[str, Location] | None]:
     """The central difference along *u*; the operator with a kink in between, if the smallest step does not avoid it."""
     kink = None
+    moved = model.arithmetic.moved
+    largest = model.arithmetic.size(s.values).largest
     for factor in _STEPS if precise else (1.0,):
-        h = factor * _step(s.values, precise)
-        after, chosen = model.value({s.key: s.values + h * u})
-        before, others = model.value({s.key: s.values - h * u})
+        h = factor * _step(largest, precise)
+        after, chosen = model.value({s.key: moved(s.values, h, u)})
+        before, others = model.value({s.key: moved(s.values, -h, u)})
         kink = _differing(model, chosen, others)
         if kink is None:
             return (after - before) / (2 * h), None
@@ -223,9 +235,10 @@ def _difference(model: Recomputable, s: Claim, u: Array, precise: bool) -> tuple
 def _differing(model: Recomputable, *choices: Sequence[Any]) -> tuple[str, Location] | None:
     first = choices[0]
     for other in choices[1:]:
-        for (number, a), (_, b) in zip(first, other, strict=False):
-            if a is not None and (a.shape != b.shape or not np.array_equal(a, b)):
-                return model.chooser(number)
+        pairs = [(number, a, b) for (number, a), (_, b) in zip(first, other, strict=False) if a is not None]
+        alike = model.arithmetic.alike([a for _, a, _ in pairs], [b for _, _, b in pairs])
+        if not all(alike):
+            return model.chooser(pairs[alike.index(False)][0])
     return None
 
 
@@ -239,8 +252,10 @@ def _second(
 ) -> Checked:
     result = Checked(s.name, s.values.shape, np.dtype(s.dtype).name, 2, OK)
     assert s.second is not None
-    second = s.second.astype(np.float64)
-    if not np.isfinite(second).all():
+    arithmetic = model.arithmetic
+    second = arithmetic.wide(s.second)
+    size_of = arithmetic.size(second)
+    if not size_of.finite:
         result.status, result.cause = UNCHECKED, "the gradient's own gradient is not finite (gradtool nan explains it)"
         return result
     v = rng.normal(size=s.values.shape)
@@ -248,8 +263,8 @@ def _second(
     h = 1e-4
 
     def at(i: int, j: int) -> tuple[float, list[Any]]:
-        point = {k: values[k] + i * h * u for k, u in along.items()}
-        point[s.key] = point.get(s.key, values[s.key]) + j * h * v
+        point = {k: arithmetic.moved(values[k], i * h, u) for k, u in along.items()}
+        point[s.key] = arithmetic.moved(point.get(s.key, values[s.key]), j * h, v)
         return model.value(point)
 
     corners = [at(1, 1), at(1, -1), at(-1, 1), at(-1, -1)]
@@ -260,11 +275,11 @@ def _second(
         return result
     (a, b, c, d) = [value for value, _ in corners]
     result.numeric = (a - b - c + d) / (4 * h * h)
-    result.analytic = float(np.vdot(second, v))
+    result.analytic = arithmetic.product(second, v)
     if not np.isfinite(result.numeric):
         result.status, result.cause = UNCHECKED, _BORDER
         return result
-    scale = float(np.linalg.norm(second)) + abs(result.numeric) + 1e-3 * size
+    scale = size_of.norm + abs(result.numeric) + 1e-3 * size
     result.error = abs(result.analytic - result.numeric) / scale if scale else 0.0
     if not result.error <= tolerance(s.dtype, 2) and not _undecided(model, s, result):
         result.status = WRONG
@@ -276,7 +291,7 @@ def _second(
 
 
 def _look_closer(
-    model: Recomputable, s: Claim, gradient: Array, result: Checked, rng: np.random.Generator, precise: bool
+    model: Recomputable, s: Claim, gradient: Any, result: Checked, rng: np.random.Generator, precise: bool
 ) -> None:
     """Fill in the worst element and the likely cause."""
     total = s.values.size
@@ -287,7 +302,7 @@ def _look_closer(
         one: Array = np.zeros(s.values.shape)
         one.flat[i] = 1.0
         numeric[k] = _difference(model, s, one, precise)[0]
-    analytic = gradient.reshape(-1)[chosen]
+    analytic = model.arithmetic.picked(gradient, chosen)
     k = int(np.argmax(np.abs(analytic - numeric)))
     result.index = tuple(int(n) for n in np.unravel_index(int(chosen[k]), s.values.shape))
     result.element = float(analytic[k]), float(numeric[k])

@@ -9,56 +9,55 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-Choose = Callable[[Sequence[Any], Sequence[Any], Mapping[str, Any]], Any]
+Choose = Callable[[Any, Sequence[Any], Sequence[Any], Mapping[str, Any]], Any]
+"""The array module, what the operator read and gave, its attributes -> what it chose, an array of that module."""
 
 
 def _sign(*at: float) -> Choose:
     """On which side of each of these numbers the elements are; at one of them counts as a side of its own."""
-    return lambda ins, outs, attrs: np.stack([np.sign(ins[0] - a) for a in at])
+    return lambda xp, ins, outs, attrs: xp.stack([xp.sign(ins[0] - a) for a in at])
 
 
 def _of_attrs(*names: str) -> Choose:
-    return lambda ins, outs, attrs: np.stack([np.sign(ins[0] - float(attrs[n])) for n in names])
+    return lambda xp, ins, outs, attrs: xp.stack([xp.sign(ins[0] - float(attrs[n])) for n in names])
 
 
-def _compared(ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+def _compared(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
     x, y = ins[0], ins[1]
     axis = int(attrs.get("axis", -1))
     if axis >= 0 and 0 < y.ndim < x.ndim - axis:
         y = y.reshape((*y.shape, *[1] * (x.ndim - axis - y.ndim)))
-    return np.sign(x - y)
+    return xp.sign(x - y)
 
 
-def _result(ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
-    return np.asarray(outs[0])
+def _result(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+    return xp.asarray(outs[0])
 
 
-def _second(ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
-    return np.asarray(outs[1])
+def _second(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+    return xp.asarray(outs[1])
 
 
-def _extreme(ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+def _extreme(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
     """Which elements are the largest: equal to the result, wherever the reduced dimensions are."""
-    x = np.asarray(ins[0])
+    x = xp.asarray(ins[0])
     axes = attrs.get("dim") or ()
     every = attrs.get("reduce_all") or not axes
     reduced = tuple(range(x.ndim)) if every else tuple(a % x.ndim for a in axes)
-    out = np.asarray(outs[0]).reshape([1 if i in reduced else n for i, n in enumerate(x.shape)])
+    out = xp.asarray(outs[0]).reshape([1 if i in reduced else n for i, n in enumerate(x.shape)])
     return x == out
 
 
-def _clipped(ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+def _clipped(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
     low = ins[1] if len(ins) > 1 and ins[1] is not None else attrs["min"]
     high = ins[2] if len(ins) > 2 and ins[2] is not None else attrs["max"]
-    return np.stack([np.sign(ins[0] - low), np.sign(ins[0] - high)])
+    return xp.stack([xp.sign(ins[0] - low), xp.sign(ins[0] - high)])
 
 
-def _pooled(ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+def _pooled(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
     if attrs.get("pooling_type") != "max":
         return None
-    return np.isin(ins[0], outs[0])
+    return xp.isin(ins[0], outs[0])
 
 
 CHOICES: dict[str, Choose] = {
@@ -66,16 +65,16 @@ CHOICES: dict[str, Choose] = {
     "relu6": _sign(0.0, 6.0),
     "brelu": _of_attrs("t_min", "t_max"),
     "thresholded_relu": _of_attrs("threshold"),
-    "hard_shrink": lambda ins, outs, attrs: np.sign(np.abs(ins[0]) - attrs["threshold"]),
-    "softshrink": lambda ins, outs, attrs: np.sign(np.abs(ins[0]) - attrs["lambda"]),
-    "hard_sigmoid": lambda ins, outs, attrs: np.stack([outs[0] == 0, outs[0] == 1]),
-    "hard_swish": lambda ins, outs, attrs: np.stack([np.sign(ins[0] + 3), np.sign(ins[0] - 3)]),
-    "huber_loss": lambda ins, outs, attrs: np.sign(np.abs(ins[0] - ins[1]) - attrs["delta"]),
+    "hard_shrink": lambda xp, ins, outs, attrs: xp.sign(xp.abs(ins[0]) - attrs["threshold"]),
+    "softshrink": lambda xp, ins, outs, attrs: xp.sign(xp.abs(ins[0]) - attrs["lambda"]),
+    "hard_sigmoid": lambda xp, ins, outs, attrs: xp.stack([outs[0] == 0, outs[0] == 1]),
+    "hard_swish": lambda xp, ins, outs, attrs: xp.stack([xp.sign(ins[0] + 3), xp.sign(ins[0] - 3)]),
+    "huber_loss": lambda xp, ins, outs, attrs: xp.sign(xp.abs(ins[0] - ins[1]) - attrs["delta"]),
     "clip": _clipped,
     **dict.fromkeys(("elementwise_max", "elementwise_min"), _compared),
     **dict.fromkeys(("reduce_max", "reduce_min", "reduce_amax", "reduce_amin"), _extreme),
     **dict.fromkeys(("floor", "ceil", "round", "elementwise_floordiv"), _result),
-    "elementwise_mod": lambda ins, outs, attrs: np.floor(ins[0] / ins[1]),
+    "elementwise_mod": lambda xp, ins, outs, attrs: xp.floor(ins[0] / ins[1]),
     **dict.fromkeys(("max_pool2d_with_index", "argsort", "top_k_v2"), _second),
     "pool2d": _pooled,
     **dict.fromkeys(("arg_max", "arg_min"), _result),
@@ -87,7 +86,7 @@ CHOICES: dict[str, Choose] = {
 """By operator: what it chose, as an array."""
 
 
-def choice(type_: str, attrs: Mapping[str, Any], operands: Sequence[Any], outputs: Sequence[Any]) -> Any:
-    """What an operator of that type chose, or None where there is nothing to choose."""
+def choice(xp: Any, type_: str, attrs: Mapping[str, Any], operands: Sequence[Any], outputs: Sequence[Any]) -> Any:
+    """What an operator of that type chose, an array of the module *xp*; None where there is nothing to choose."""
     choose = CHOICES.get(type_)
-    return None if choose is None else choose(operands, outputs, attrs)
+    return None if choose is None else choose(xp, operands, outputs, attrs)

@@ -39,6 +39,10 @@ class Compiled(Protocol):
         """Carry it out and tell of each operator what was asked; None where the steps have to be told one by one."""
 
 
+Look = Callable[[Any, Sequence[Any], Sequence[Any]], Any]
+"""``look(instruction, inputs, outputs)``: what else to compute of them, arrays in any nesting. Called while tracing; of
+what is computed between compiled parts, with the values."""
+
 Tuning = Callable[[list[Any]], bool]
 """Is asked before each run of a plan, with its registers; may carry the run out itself and says whether it has."""
 
@@ -156,9 +160,18 @@ class Backend:
         """The kernel of an operator with a block, which *runner* runs."""
         return runner.backward if runner.body.readings else runner.forward  # type: ignore[no-any-return]
 
-    def compile(self, plan: Any) -> Compiled | None:
-        """*plan* as a whole, over its registers; None where its instructions are carried out one by one."""
+    def compile(self, plan: Any, look: Look | None = None) -> Compiled | None:
+        """*plan* as a whole, over its registers; None where its instructions are carried out one by one.
+
+        Args:
+            look: what else to compute: called with every instruction, what it reads and what it gives, each of which is
+                computed then as if it stood alone; the compiled plan returns what it made of them.
+        """
         return None
+
+    def function(self, own: Callable[..., Any]) -> Callable[..., Any]:
+        """*own*, a function of arrays in any nesting that looks into none of them, compiled where plans are."""
+        return own
 
     def tuning(self, plan: Any) -> Tuning | None:
         """Who makes *plan* faster while it runs, by :meth:`Plan.carry_out`; None for nobody."""

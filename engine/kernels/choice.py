@@ -5,7 +5,7 @@ A backend is a package in this folder with a function ``make()`` that returns a
 Nobody outside this folder names one. Whoever starts something asks for the :func:`current` one, and what was started
 goes on with it: an executor has its backend, and so has every call of dynamic mode, the gradient of that call, and a
 run that is computed again. Answers that judge a run compute on the :func:`reference`, so that they are the same
-whatever ran.
+whatever ran; differences of a run that a device holds are computed there.
 """
 
 from __future__ import annotations

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from ..core.collector import paused_gc
+from ..core.rows import RowArray
+from ..core.summary import Staying
 from ..core.tensor_array import TensorArray
 from ..executor.plan import Step
 from ..ir import blocks
@@ -33,9 +35,13 @@ from .timeline import NOBODY, Entry, Timeline, Value
 _SUM = by_type("sum")
 
 
-def told() -> Rounds[Step]:
-    """A watcher of the steps that a timeline is made of."""
-    return Rounds(lambda step, _: step)
+def told(staying: Staying | None = None) -> Rounds[Step]:
+    """A watcher of the steps that a timeline is made of.
+
+    Args:
+        staying: which arrays are needed, where a device has them; all if None, as NumPy's.
+    """
+    return Rounds(lambda step, _: step, staying)
 
 
 def timeline(run: Round[Step], loss: Variable, leaves: Mapping[Variable, Any]) -> Timeline:
@@ -218,16 +224,21 @@ class _Builder:
         held = None if current is None else self.store.get(current)
         if held is array:
             return current
-        number = self.store.known(array) if isinstance(array, np.ndarray) else None
+        number = self.store.known(array) if isinstance(array, np.ndarray) or not _is_home(array) else None
         if number is not None:
             return number
-        return current if held is not None and _equal(held, array) else None
+        # Of a device each value is told as one object, and NumPy's may be told as a view of another.
+        return current if held is not None and _is_home(array) and _equal(held, array) else None
 
 
 def _names(run: Round[Step]) -> dict[Operator, str]:
     for step in run.steps:
         return op_names(op for block in step.op.block.program.blocks for op in block.ops)
     return {}
+
+
+def _is_home(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.generic, TensorArray, RowArray))
 
 
 def _dense(value: Any) -> Any:

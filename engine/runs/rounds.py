@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from ..core import watch
+from ..core.summary import Asked
 from ..executor.plan import Step
 from ..ir.operator import Operator
 
@@ -37,13 +38,15 @@ class Rounds(Generic[T]):
 
     Args:
         noted: what is noted of a step, from the step and the rounds of its own block.
+        asked: what is needed of steps in place of arrays; see ``engine/core/summary.py``.
 
     Attributes:
         last: the last run of a program.
     """
 
-    def __init__(self, noted: Callable[[Step, list[Round[T]]], T]) -> None:
+    def __init__(self, noted: Callable[[Step, list[Round[T]]], T], asked: Asked | None = None) -> None:
         self.last: Round[T] = Round()
+        self._asked = asked
         self._noted = noted
         self._open: list[tuple[Operator, Round[T]]] = []
         self._over: dict[Operator, list[Round[T]]] = {}
@@ -57,6 +60,11 @@ class Rounds(Generic[T]):
         elif isinstance(event, watch.Exited):
             op, ended = self._open.pop()
             self._over.setdefault(op, []).append(ended)
+
+    @property
+    def summarised(self) -> Asked | None:
+        """What is needed in place of arrays; within blocks, whose values go in and out of them, arrays."""
+        return None if self._open else self._asked
 
     def of(self, op: Operator) -> list[Round[T]]:
         """The rounds of the block of *op*, whose own step has not come."""

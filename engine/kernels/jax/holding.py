@@ -54,11 +54,13 @@ class Holding(Compilation):
         told = []
         for index, shown in seen:
             instruction = self.plan.instructions[index]
-            for r, result in zip(instruction.outs, shown, strict=True):
-                there[r] = regs[r] if r in self._stay or isinstance(part, HostedPart) else result.summary
+            here = isinstance(part, HostedPart)
+            results = zip(instruction.outs, shown, strict=True)
+            gave = [regs[r] if r >= 0 and (here or r in self._stay) else result.summary for r, result in results]
+            there.update(zip(instruction.outs, gave, strict=True))
             if instruction.op is not None:
                 read = tuple([there.get(r) for r in instruction.ins])
-                told.append((index, instruction.op, read, tuple([there[r] for r in instruction.outs])))
+                told.append((index, instruction.op, read, tuple(gave)))
         if isinstance(part, HeldPart):
             for r in part.more_outs:
                 regs[r] = None

@@ -97,6 +97,9 @@ class XlaBackend(Backend):
         """
         return Compilation(plan, look, self.mesh)
 
+    def function(self, own: Callable[..., Any]) -> Callable[..., Any]:
+        return jax.jit(own)
+
     def draws(self, seed: int = 0) -> Draws:
         """Random numbers: while a plan is traced from the streams of its runs, else from NumPy's."""
         stream = streams.current()

@@ -65,7 +65,7 @@ def checked(model: ProgramModel, order: int, feed: str | None, notes: Notes) -> 
     """Gradients compared with differences."""
 
     def once(fetch: Sequence[Variable]) -> Any:
-        return feeds.run(model, fetch, feed, notes)
+        return feeds.run(model, fetch, feed, notes, stays=True)
 
     return checking.of_program(model.the_loss, once, order, model.seed)
 
