@@ -25,6 +25,7 @@ from tests.paddle_files import archives
 from . import mutations
 
 PROGRAMS = ("s013_mlp_tanh_sigmoid", "s106_dropout_off", "s178_while_stopgrad_loopvar")
+BLOCKS = ("BranchThenLoop", "Lists", "s212_array_in_while")
 
 
 def description(draw: Random) -> tuple[bytes, Callable[[bytes], object]]:
@@ -96,8 +97,9 @@ def _descriptions() -> Sequence[bytes]:
 
 @cache
 def _new_irs() -> Sequence[bytes]:
-    files = archives.files("pir_3.3.1")
-    return [files[f"{name}/{kind}.json"] for name in PROGRAMS for kind in ("infer", "train")]
+    files, blocks = archives.files("pir_3.3.1"), archives.files("pir_blocks_3.3.1")
+    whole = [files[f"{name}/{kind}.json"] for name in PROGRAMS for kind in ("infer", "train")]
+    return [*whole, *(blocks[f"{name}/infer.json"] for name in BLOCKS)]
 
 
 @cache

@@ -2,6 +2,9 @@
 
 ``PYTHON -m tests.paddle_files.recording OUT NAME…``, by Paddle's Python, from the top of the repository: a folder for
 each of the oracle's models. With ``FLAGS_enable_pir_api=0`` programs are saved as descriptions, else as the new IR.
+
+Paddle cannot write a backward part with branches or loops in the new IR (it aborts while it takes the stacks of values
+out): with ``--forward`` the forward part alone is saved. Layers of ``branching.py`` are saved by ``paddle.jit.save``.
 """
 
 from __future__ import annotations
@@ -10,11 +13,14 @@ import linecache
 import os
 import sys
 import zlib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import paddle
+
+from tests.paddle_files.branching import LAYERS
 
 MODELS = Path(__file__).parents[1] / "oracle" / "models"
 
@@ -59,8 +65,11 @@ def pairs(result: Any, found: dict[str, Any] | None = None) -> dict[str, Any]:
     return found
 
 
-def saved(name: str, out: Path) -> None:
-    """Save one model of the oracle: its training program, its forward part, what is fed and what comes."""
+def saved(name: str, out: Path, forward_only: bool = False) -> None:
+    """Save one model of the oracle: its training program, its forward part, what is fed and what comes.
+
+    With *forward_only* the forward part alone is written, before it is differentiated.
+    """
     paddle.enable_static()
     static = paddle.static
     text = (MODELS / f"{name}.py").read_text(encoding="utf-8")
@@ -75,21 +84,19 @@ def saved(name: str, out: Path) -> None:
     with static.scope_guard(static.Scope()), paddle.utils.unique_name.guard(), static.program_guard(main, startup):
         made = model["forward"]()
         loss = made["loss"]
-        gradients = pairs(model["backward"](made))
-        executor.run(startup)
-        scope = static.global_scope()
-        for v in sorted(variables(main), key=lambda v: v.name):
-            tensor = scope.find_var(v.name)
-            if tensor is None or not tensor.get_tensor()._is_initialized():
-                continue
-            array = np.array(tensor.get_tensor())
-            if getattr(v, "is_parameter", False) and not v.stop_gradient and array.dtype.kind == "f":
-                array = np.round(drawn(name, "param", v.name).uniform(-0.6, 0.6, array.shape), 4).astype(array.dtype)
-                tensor.get_tensor().set(array, place)
         feed = feed_of(name, model["FEED"])
-        static.save(main, str(out / "train"))
         inputs = [made_by(main, n) for n in feed]
-        static.save_inference_model(str(out / "infer"), inputs, [loss], executor, program=main)
+        infer = partial(static.save_inference_model, str(out / "infer"), inputs, [loss], executor, program=main)
+        if forward_only:
+            executor.run(startup)
+            initialize(name, main, place)
+            infer()
+        gradients = pairs(model["backward"](made))
+        if not forward_only:
+            executor.run(startup)
+            initialize(name, main, place)
+            static.save(main, str(out / "train"))
+            infer()
         # The files are written before anything runs: optimizers and statistics change what lies in the scope.
         values = executor.run(main, feed=feed, fetch_list=[loss, *gradients.values()])
     with static.scope_guard(static.Scope()):
@@ -102,6 +109,34 @@ def saved(name: str, out: Path) -> None:
     for path in out.glob("*.pdmodel"):
         path.write_bytes(elsewhere(path.read_bytes()))
     np.savez(out / "values.npz", loss=values[0], inferred=inferred, **arrays)
+
+
+def initialize(name: str, program: Any, place: Any) -> None:
+    """Give the parameters of a program values that follow from their names."""
+    scope = paddle.static.global_scope()
+    for v in sorted(variables(program), key=lambda v: v.name):
+        tensor = scope.find_var(v.name)
+        if tensor is None or not tensor.get_tensor()._is_initialized():
+            continue
+        array = np.array(tensor.get_tensor())
+        if getattr(v, "is_parameter", False) and not v.stop_gradient and array.dtype.kind == "f":
+            array = np.round(drawn(name, "param", v.name).uniform(-0.6, 0.6, array.shape), 4).astype(array.dtype)
+            tensor.get_tensor().set(array, place)
+
+
+def saved_layer(layer: Any, out: Path) -> None:
+    """Save a layer of ``branching.py`` with ``paddle.jit.save``, and what it computes in dynamic mode."""
+    name = type(layer).__name__
+    out.mkdir(parents=True)
+    for key, p in layer.named_parameters():
+        p.set_value(np.round(drawn(name, key).uniform(-0.6, 0.6, p.shape), 4).astype("float32"))
+    x = np.round(drawn(name, "x").uniform(-1.0, 1.0, (4, 3)), 4).astype("float32")
+    loss = layer(paddle.to_tensor(x))
+    loss.backward()
+    gradients = {f"grad/{p.name}": p.grad.numpy() for p in layer.parameters() if p.grad is not None}
+    spec = paddle.static.InputSpec([-1, 3], "float32", "x")
+    paddle.jit.save(paddle.jit.to_static(layer, full_graph=True), str(out / "infer"), input_spec=[spec])
+    np.savez(out / "values.npz", loss=loss.numpy(), inferred=loss.numpy(), **{"feed/x": x}, **gradients)
 
 
 def elsewhere(data: bytes) -> bytes:
@@ -129,11 +164,17 @@ def made_by(program: Any, name: str) -> Any:
 
 def main() -> None:
     """Save the models that the command line names; what Paddle itself refuses is told and left out."""
-    out = Path(sys.argv[1])
-    for name in sys.argv[2:]:
+    out, *asked = sys.argv[1:]
+    forward_only = "--forward" in asked
+    layers = {layer.__name__: layer for layer in LAYERS}
+    for name in (n for n in asked if n != "--forward"):
+        folder = Path(out) / name
         try:
-            saved(name, out / name)
-            print(name, sorted(os.listdir(out / name)), flush=True)
+            if name in layers:
+                saved_layer(layers[name](), folder)
+            else:
+                saved(name, folder, forward_only)
+            print(name, sorted(os.listdir(folder)), flush=True)
         except Exception as error:
             print(name, "LEFT OUT", type(error).__name__, str(error)[-300:].replace("\n", " "), flush=True)
 

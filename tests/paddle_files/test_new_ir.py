@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.core.errors import FileFormatError, UnsupportedError
+from gradtool.engine.core.errors import FileFormatError
 from gradtool.engine.ir import roles
 from gradtool.engine.ir.paddle.from_pir import from_pir
 from gradtool.static import _foreign
@@ -18,12 +18,10 @@ from tests.paddle_files import archives
 from tests.paddle_files.test_descriptions import executor, expect_near, feed_of, gradients_of
 
 __all__ = ["executor"]
-STRANGE = {
-    "s178_while_stopgrad_loopvar": ["while (it holds regions, which are not read)"],
-    "s210_array_of_tensors": ["create_array", "array_length", "array_write", "array_read"],
-}
-"""Programs with operators that stand-ins are put for."""
-CASES = [(version, n) for version in ("pir_3.3.1", "pir_3.1.1") for n in archives.names(version) if n not in STRANGE]
+CASES = [(version, n) for version in ("pir_3.3.1", "pir_3.1.1") for n in archives.names(version)]
+WITHOUT_GRADIENTS = frozenset({"s178_while_stopgrad_loopvar"})
+"""Programs in which no gradient flows: nothing in the file says where their backward part began."""
+BRANCHING = [(version, n) for version in ("pir_blocks_3.3.1", "pir_blocks_3.1.1") for n in archives.names(version)]
 
 
 @pytest.mark.parametrize(("version", "name"), CASES)
@@ -40,6 +38,9 @@ def test_program_of_the_new_ir_gives_what_paddle_computed(
     described = from_pir((folder / "train.json").read_bytes())
     program = described.program
     assert not described.absent.reasons
+    if name in WITHOUT_GRADIENTS:
+        assert not gradients
+        return
     (marked,) = [op for op in program.global_block().ops if op.role == roles.FORWARD | roles.LOSS]
     loss = next(v for v in marked.output_variables() if v.spec.count == 1 and v.dtype.is_floating)
     beside = _foreign.beside(program, str(folder / "train.json"), (".pdparams", ".pdopt"))
@@ -52,15 +53,27 @@ def test_program_of_the_new_ir_gives_what_paddle_computed(
         expect_near(value, wanted)
 
 
-@pytest.mark.parametrize("name", STRANGE)
-def test_what_is_not_read_stands_in(name: str, tmp_path: Path, executor: Any) -> None:
-    folder = archives.unpacked("pir_3.3.1", name, tmp_path)
-    described = from_pir((folder / "infer.json").read_bytes())
-    assert described.absent.texts() == STRANGE[name]
+@pytest.mark.parametrize(("version", "name"), BRANCHING)
+def test_forward_part_with_blocks_gives_what_paddle_computed(
+    version: str, name: str, tmp_path: Path, executor: Any
+) -> None:
+    folder, values = archives.unpacked(version, name, tmp_path), archives.values(version, name)
+    feed, gradients = feed_of(values), gradients_of(values)
     program, _, fetched = paddle.static.load_inference_model(str(folder / "infer"), executor)
-    feed = feed_of(archives.values("pir_3.3.1", name))
-    with pytest.raises(UnsupportedError, match="cannot run"):
-        executor.run(program, feed=feed, fetch_list=fetched)
+    with paddle.static.program_guard(program):
+        appended = {p.name: g for p, g in paddle.static.append_backward(fetched[0])}
+    got = executor.run(program, feed=feed, fetch_list=[*fetched, *(appended[p] for p in gradients)])
+    expect_near(got[0], values["inferred"])
+    for value, wanted in zip(got[1:], gradients.values(), strict=True):
+        expect_near(value, wanted)
+
+
+def test_what_is_not_read_stands_in(executor: Any) -> None:
+    content = json.loads(archives.files("pir_blocks_3.3.1")["Lists/infer.json"])
+    loop = next(op for op in ops(content) if op["#"] == "1.while")
+    loop["#"] = "1.pylayer"
+    described = from_pir(json.dumps(content).encode())
+    assert described.absent.texts() == ["pylayer (it holds regions, which are not read)"]
 
 
 def test_commands_answer(gradtool: Run, folder: Path) -> None:

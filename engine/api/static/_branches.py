@@ -13,8 +13,8 @@ from gradtool._structure import difference, leaves, mapped, packed
 from gradtool.engine.core import source, state
 from gradtool.engine.core.errors import ArgumentTypeError, EmptyArgumentError, UsageError, expect_type
 from gradtool.engine.core.value import AnyTensor
-from gradtool.engine.ir import blocks, build, default, roles
-from gradtool.engine.ir.operator import Operator
+from gradtool.engine.ir import build, default
+from gradtool.engine.ir.holders import close_conditional
 from gradtool.engine.ir.program import Block, Program
 from gradtool.engine.ir.transaction import appended_or_nothing
 from gradtool.engine.ir.variable import Variable
@@ -108,60 +108,6 @@ def copied_out(parent: Block, value: Any) -> Any:
     out.loc = source.NOWHERE
     _creation.assign(value, out)
     return out
-
-
-def close_conditional(parent: Block, block: Block, condition: Variable) -> Operator:
-    """Append the operator that runs *block* if *condition* holds."""
-    written = blocks.writes(block)
-    read = [v for v in blocks.reads(block) if v.kind != blocks.STEP_SCOPES]
-    read += [v for v in written if v not in set(read) and _has_value(v)]
-    scope = parent.create_var(type=blocks.STEP_SCOPES)
-    op = append(
-        parent,
-        "conditional_block",
-        {"Cond": (condition,), "Input": tuple(read), "Out": tuple(written), "Scope": scope},
-        {"sub_block": block, "is_scalar_condition": True},
-    )
-    if block.backward_block_idx >= 0:
-        _run_backward_part(op, parent.program.blocks[block.backward_block_idx])
-    return op
-
-
-def _run_backward_part(op: Operator, backward: Block) -> None:
-    """Run what ``append_backward`` and an optimizer have built while the branch was built, if the branch runs."""
-    inside = op.attrs["sub_block"]
-    read = [v for v in blocks.reads(backward) if v.block is not inside]
-    operands = {
-        "Cond": blocks.slot(op, "Cond"),
-        "Input": tuple(read),
-        "Out": blocks.slot(op, "Out"),
-        "Scope": blocks.one(op, "Scope"),
-        "Input@GRAD": (None,) * len(read),
-        "Written": tuple(blocks.writes(backward)),
-    }
-    attrs = {"sub_block": backward, "is_scalar_condition": True}
-    append(op.block, "conditional_block_grad", operands, attrs, roles.BACKWARD)
-
-
-def _has_value(v: Variable) -> bool:
-    """Whether a variable that a block writes holds something before."""
-    return v.op is not None or v.persistable or v.is_data
-
-
-def append(
-    block: Block, op_type: str, operands: Mapping[str, Any], attrs: Mapping[str, Any], role: int = 0
-) -> Operator:
-    """Append an operator that runs a block.
-
-    Args:
-        operands: variables (or tuples of them) by slot, of inputs and outputs.
-    """
-    op = registry.by_type(op_type)
-    inputs = tuple(operands.get(s.name, () if s.many else None) for s in op.inputs)
-    outputs = tuple(operands.get(s.name, () if s.many else None) for s in op.outputs)
-    filled = op.attributes(attrs)
-    operator = Operator(block, op, inputs, outputs, filled, loc=source.here(), role=role, scope=state.name_scope())
-    return block._append(operator)
 
 
 def _check_same(on_true: Any, on_false: Any, return_names: Sequence[str] | None) -> None:

@@ -13,11 +13,10 @@ from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.pylayer import PyLayer
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir import default
+from gradtool.engine.ir.holders import append
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.library.effects import PHASES
-
-from ._branches import append
 
 _PRINTED = ("float16", "bfloat16", "float32", "float64", "int32", "int64", "bool")
 

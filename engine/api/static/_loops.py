@@ -11,13 +11,12 @@ from gradtool._structure import difference, leaves, packed
 from gradtool.engine.core import source, state
 from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, ShapeError, UsageError, expect_type
 from gradtool.engine.core.spec import UNKNOWN, Shape
-from gradtool.engine.ir import blocks, default
+from gradtool.engine.ir import default
+from gradtool.engine.ir.holders import close_loop
 from gradtool.engine.ir.program import Block, Program
 from gradtool.engine.ir.renew import Loop, current, renew, spread_gradients, take_back
 from gradtool.engine.ir.transaction import appended_or_nothing
 from gradtool.engine.ir.variable import ARRAY, Variable
-
-from ._branches import append
 
 _HERE = "static.nn.while_loop"
 
@@ -159,16 +158,7 @@ def _append_loop(main: Program, loop: Loop, cond: Any, body: Any, carry: Any, is
         main.open_loops -= 1
     main._rollback()
     _open_gradients(block, {v: value for value, v in pairs})
-    written = blocks.writes(block)
-    read = [v for v in blocks.reads(block) if v.kind != blocks.STEP_SCOPES]
-    read = [v for v in dict.fromkeys((*read, *written)) if v is not go_on]
-    scopes = parent.create_var(type=blocks.STEP_SCOPES)
-    loop.op = append(
-        parent,
-        "while",
-        {"X": tuple(read), "Condition": go_on, "Out": tuple(written), "StepScopes": scopes},
-        {"sub_block": block, "is_test": is_test},
-    )
+    loop.op = close_loop(parent, block, go_on, is_test)
 
 
 def _own(parent: Block, value: Any, taken: set[Variable], shape: Shape | None) -> Any:

@@ -11,12 +11,13 @@ from gradtool.engine.core import state
 from gradtool.engine.core.errors import ArgumentTypeError, ModeError, ShapeError, UsageError
 from gradtool.engine.core.names import grad
 from gradtool.engine.ir import blocks, default, roles
+from gradtool.engine.ir.holders import append
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.program import Block, Program
 from gradtool.engine.ir.transaction import appended_or_nothing
 from gradtool.engine.ir.variable import Variable
 
-from ._branches import append, copied_out
+from ._branches import copied_out
 
 _HERE = "paddle.static.nn.static_pylayer"
 

@@ -9,10 +9,9 @@ from typing import Any
 from gradtool._arguments import tensor
 from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 from gradtool.engine.ir import blocks, default
+from gradtool.engine.ir.holders import close_loop
 from gradtool.engine.ir.transaction import appended_or_nothing
 from gradtool.engine.ir.variable import Variable
-
-from ._branches import append
 
 
 class While:
@@ -68,12 +67,4 @@ class While:
                     f"static.nn.While: the body never writes '{self.cond_var.name}', so the loop would not end.",
                     hint="at its end, write the condition anew: paddle.assign(paddle.less_than(i, n), cond)",
                 )
-            read = [v for v in blocks.reads(inside) if v.kind != blocks.STEP_SCOPES]
-            read = [v for v in dict.fromkeys((*read, *written)) if v is not self.cond_var]
-            scopes = parent.create_var(type=blocks.STEP_SCOPES)
-            append(
-                parent,
-                "while",
-                {"X": tuple(read), "Condition": self.cond_var, "Out": tuple(written), "StepScopes": scopes},
-                {"sub_block": inside, "is_test": self.is_test},
-            )
+            close_loop(parent, inside, self.cond_var, self.is_test)

@@ -3,7 +3,8 @@
 Values there have numbers and no names: parameters and inputs keep theirs, the others are called after the operators
 that make them. Operators of the dialect ``pd_op`` are looked up in a table (``pd_ops.py``): what each is called here,
 which slots its operands are, which of them are constants that stand for attributes. An operator that is not in the
-table, or holds regions (``if``, ``while``), becomes a stand-in, as in ``from_desc.py``.
+table becomes a stand-in, as in ``from_desc.py``. Those that hold regions are in ``pir_regions.py``, those that take
+arrays of tensors in ``pir_arrays.py``.
 
 A training program's backward part is left out: operators whose names say that they are gradients, and all that
 computes from them. The loss is the one that the part began with.
@@ -11,7 +12,7 @@ computes from them. The loss is the one that the part began with.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, NoReturn
 
 from ...core.collector import paused_gc
@@ -27,11 +28,13 @@ from ..assemble import assemble
 from ..checking import checked
 from ..operator import Operator
 from ..program import Block, Program
-from ..variable import Parameter, Variable
+from ..variable import ARRAY, DENSE, Parameter, Variable
 from ..verify import MISFITS, compatible, verify_read
 from . import attributes
 from .from_desc import Described
 from .pd_ops import TABLE, Entry
+from .pir_arrays import ARRAYS, open_written
+from .pir_regions import REGIONS, inner_operations, keep_before
 
 EXPECTED: Final = "a program of Paddle's new IR"
 MAGIC: Final = b'"magic":"pir"'
@@ -57,8 +60,12 @@ _NUMBERS: Final = ("a_bool", "a_i32", "a_i64", "a_str", "a_index", "a_ui8", "a_u
 _FLOATS: Final = ("a_f32", "a_f64")
 _SEED: Final = "full_like"
 """The operator that begins a backward part."""
+_OF_GRADIENTS: Final = frozenset({"create_array_like", "tensor_to_array"})
+"""Operators that only backward parts have, where arrays are differentiated."""
 _OTHER_PLACES: Final = frozenset({"batch_norm", "sync_batch_norm"})
 """Operators that write in place where another operand stands: their statistics, which nobody reads afterwards."""
+_TARGETS: Final = {"assign_out": 1}
+"""Which operand an operator writes in place, where it is not the first."""
 _LEFT_OUT: Final = frozenset(
     {"place", "struct_name", "stop_gradient", "persistable", "op_callstack", "op_role", "name"}
 )
@@ -85,10 +92,10 @@ def from_pir(data: bytes, file: str = "the program") -> Described:
         FileFormatError: it is none, of a newer form, or one that cannot exist (a ValueError).
     """
     with paused_gc():
-        return _PirReader(file).read(jsontext.read(data, file))
+        return PirReader(file).read(jsontext.read(data, file))
 
 
-class _PirReader:
+class PirReader:
     def __init__(self, file: str) -> None:
         self.file = file
         self.at = ""
@@ -96,14 +103,13 @@ class _PirReader:
         self.program = Program()
         self.absent = Absent()
         self.values: dict[int, Value] = {}
-        self.backward: set[int] = set()
-        """Values of the backward part."""
-        self.left_out = 0
         self.seeds: list[int] = []
         """Values whose gradients the backward part begins with."""
         self.feeds: list[str] = []
         self.fetches: dict[int, str] = {}
         self.constants: dict[int, Any] = {}
+        self.depth = 0
+        """How many regions stand around what is read."""
 
     def fail(self, came: str, hint: str | None = None) -> NoReturn:
         raise FileFormatError(f"{self.file}{self.at}", EXPECTED, came, hint=hint)
@@ -122,12 +128,14 @@ class _PirReader:
         regions = self.take(self.take(content, "program", dict), "regions", list)
         ops = self.ops_of(regions[0] if len(regions) == 1 else None)
         try:
-            self.backward = self.backward_values(ops)
+            backward = self.backward_part(ops)
             block = self.program.global_block()
             for i, entry in enumerate(ops):
                 self.at = f", operator {i}"
-                self.operation(block, entry)
+                if i not in backward:
+                    self.operation(block, entry)
             self.at = ""
+            open_written(self.program)
             self.mark_loss(block)
             verify_read(self.program)
             checked(self.program, "loading")
@@ -147,8 +155,8 @@ class _PirReader:
 
     # -- the backward part ----------------------------------------------------------------------------------------
 
-    def backward_values(self, ops: Sequence[Any]) -> set[int]:
-        """What gradient operators make, and what is computed from a seed: ones like a loss, for gradient operators.
+    def backward_part(self, ops: Sequence[Any]) -> set[int]:
+        """The places of gradient operators, and of what is computed from a seed: ones like a loss, for those.
 
         Ones that are used in the forward part lead on to the seed, for the loss is computed from them.
         """
@@ -156,18 +164,35 @@ class _PirReader:
         to_seeds: set[int] = set()
         tainted: set[int] = set()
         for entry in reversed(ops):
-            name, makes, reads = self.name_of(entry), self.makes(entry), self.reads(entry)
-            if name.endswith("_grad") or not to_gradients.isdisjoint(makes):
+            name, makes, reads = self.name_of(entry), self.all_makes(entry), self.all_reads(entry)
+            if self.is_backward(entry) or not to_gradients.isdisjoint(makes):
                 to_gradients.update(reads)
             if name == _SEED and not to_gradients.isdisjoint(makes) and to_seeds.isdisjoint(makes):
                 tainted.update(makes)
                 self.seeds += reads[:1]
             if name == _SEED or not to_seeds.isdisjoint(makes):
                 to_seeds.update(reads)
-        for entry in ops:
-            if self.name_of(entry).endswith("_grad") or not tainted.isdisjoint(self.reads(entry)):
-                tainted.update(self.makes(entry))
-        return tainted
+        places = set()
+        for i, entry in enumerate(ops):
+            touched = not tainted.isdisjoint((*self.makes(entry), *self.all_reads(entry)))
+            if touched or self.is_backward(entry):
+                places.add(i)
+                tainted.update(self.all_makes(entry))
+        return places
+
+    def is_backward(self, entry: Any) -> bool:
+        """Whether an operator, or one in its regions, is one that computes gradients."""
+        names = [self.name_of(e) for e in (entry, *inner_operations(self, entry))]
+        return any(name.endswith("_grad") or name in _OF_GRADIENTS for name in names)
+
+    def all_makes(self, entry: Any) -> list[int]:
+        """What an operator makes or writes in place."""
+        target = self.written_by(entry)
+        return [*self.makes(entry), target] if target else self.makes(entry)
+
+    def all_reads(self, entry: Any) -> list[int]:
+        """What an operator and those in its regions read."""
+        return [n for e in (entry, *inner_operations(self, entry)) for n in self.reads(e)]
 
     def mark_loss(self, block: Block) -> None:
         """Have the operator of the loss say so, as programs with a backward part do."""
@@ -195,29 +220,44 @@ class _PirReader:
 
     def operation(self, block: Block, entry: Any) -> None:
         name = self.name_of(entry)
-        if any(n in self.backward for n in (*self.makes(entry), *self.reads(entry))):
-            self.left_out += 1
-            return
         if entry["#"] == "p":
-            self.parameter(block, entry)
+            self.parameter(self.program.global_block(), entry)
             return
         attrs = self.attrs(entry)
         dialect = entry["#"].partition(".")[0]
+        keep_before(self, block, entry)
         handle = _STRUCTURE.get((dialect, name))
         if handle is not None:
             handle(self, block, entry, attrs)
         else:
             self.operator(block, name, entry, attrs)
-            self.write_in_place(name, entry)
+            self.write_in_place(block, entry)
 
-    def write_in_place(self, name: str, entry: Any) -> None:
+    def written_by(self, entry: Any) -> int:
+        """The operand that an operator writes in place; 0 where it does not."""
+        name, reads = self.name_of(entry), self.reads(entry)
+        place = _TARGETS.get(name, 0)
+        if not entry["#"].endswith("_") or name in _OTHER_PLACES or place >= len(reads):
+            return 0
+        return reads[place]
+
+    def write_in_place(self, block: Block, entry: Any) -> None:
         """Have whoever reads the operand of an operator that writes in place read what it wrote."""
-        makes, reads = self.makes(entry), self.reads(entry)
-        if not entry["#"].endswith("_") or name in _OTHER_PLACES or not makes or not reads:
+        target, makes = self.written_by(entry), self.makes(entry)
+        if not target or not makes:
             return
-        before, after = self.value(reads[0]), self.value(makes[0])
-        if before.variable is not None and after.variable is not None and before.variable.spec is after.variable.spec:
-            self.values[reads[0]] = after
+        before, after = self.value(target), self.value(makes[0])
+        if before.variable is None or after.variable is None:
+            return
+        if before.variable.block is block:
+            if before.variable.spec is after.variable.spec:
+                self.values[target] = after
+            return
+        # A region writes what stands around it: whoever reads that, in any round, reads the new value.
+        if not compatible(before.variable.spec, after.variable.spec):
+            self.fail(f"{shown(entry['#'])} writes {after.variable.spec} in the place of {before.variable.spec}")
+        self.append(block, "assign", {"X": after.variable}, before.variable)
+        self.values[makes[0]] = before
 
     def parameter(self, block: Block, entry: Any) -> None:
         told, flags = self.take(entry, "A", list), self.take(entry, "OA", list)
@@ -249,6 +289,14 @@ class _PirReader:
         self.feeds.append(name)
         self.bind(self.take(result, "%", int), Value(v))
 
+    def arguments(self, region: Any) -> list[int]:
+        """The numbers of what a region is given: below 0."""
+        (block,) = self.take(region, "blocks", list)[:1] or [None]
+        numbers = [self.take(told, "#", int) for told in self.take(block, "args", list)]
+        if any(n >= 0 for n in numbers):
+            self.fail(f"a region is given the values {shown(numbers)}")
+        return numbers
+
     def only_result(self, entry: Any) -> Any:
         results = self.take(entry, "O", list)
         if len(results) != 1:
@@ -272,6 +320,13 @@ class _PirReader:
         for n, value in zip(makes, many, strict=True):
             self.bind(n, value)
 
+    def assigned(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
+        """``assign_out_``: its first operand, written in the place of the second."""
+        (held,) = self.results(block, "assign_out", entry)[:1] or [[]]
+        for v in held[:1]:
+            self.append(block, "assign", {"X": self.tensor(block, self.reads(entry)[0])}, v)
+        self.write_in_place(block, entry)
+
     def passed(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
         """What only has Paddle keep or name a value."""
 
@@ -284,7 +339,7 @@ class _PirReader:
         if spec is None or not all(isinstance(n, (bool, int, float, complex)) for n in values):
             self.fail(f"a constant that is {shown(value)}")
         number = self.take(result, "%", int)
-        self.constants[number] = (spec, values)
+        self.constants[number] = (block, spec, values)
         self.bind(number, Value(constant=value))
 
     def variable_of(self, block: Block, number: int) -> Any:
@@ -293,12 +348,12 @@ class _PirReader:
         if value.many is not None:
             return [v for inner in value.many for v in self.flat(block, inner)]
         if value.variable is None and number in self.constants:
-            spec, values = self.constants[number]
-            v = Variable(block, self.program.names("constant") + ".tmp_0", spec, stop_gradient=True)
-            block.vars[v.name] = v
+            home, spec, values = self.constants[number]
+            v = Variable(home, self.program.names("constant") + ".tmp_0", spec, stop_gradient=True)
+            home.vars[v.name] = v
             numbers = values if len(values) == spec.count else values * max(spec.count, 0)
             settings = {"shape": spec.shape, "dtype": spec.dtype.code, "values": numbers}
-            block._append(assemble(block, registry.by_type("assign_value"), {}, {"Out": [v.name]}, settings))
+            home._append(assemble(home, registry.by_type("assign_value"), {}, {"Out": [v.name]}, settings))
             self.values[number] = value._replace(variable=v)
             return v
         return value.variable
@@ -309,6 +364,34 @@ class _PirReader:
         number = next((n for n, other in self.values.items() if other is value), None)
         made = self.variable_of(block, number) if number is not None else None
         return [made] if isinstance(made, Variable) else []
+
+    def append(
+        self,
+        block: Block,
+        type_: str,
+        inputs: Mapping[str, Variable | list[Variable]],
+        outputs: Variable | Mapping[str, Variable],
+        **attrs: Any,
+    ) -> None:
+        """Append an operator by its name here; a variable alone is what its slot ``Out`` gets."""
+        ins = {slot: [v.name for v in (held if isinstance(held, list) else [held])] for slot, held in inputs.items()}
+        told = {"Out": outputs} if isinstance(outputs, Variable) else outputs
+        outs = {slot: [v.name] for slot, v in told.items()}
+        block._append(assemble(block, registry.by_type(type_), ins, outs, attrs))
+
+    def new(self, block: Block, stem: str, like: Variable) -> Variable:
+        """A variable like another one, in *block*."""
+        v = Variable(block, self.program.names(stem) + ".tmp_0", like.spec, kind=like.kind)
+        v.stop_gradient = like.stop_gradient
+        block.vars[v.name] = v
+        return v
+
+    def tensor(self, block: Block, number: int) -> Variable:
+        """The one variable that a number stands for."""
+        v = self.variable_of(block, number)
+        if not isinstance(v, Variable):
+            self.fail(f"value {number} is not one tensor")
+        return v
 
     def operator(self, block: Block, name: str, entry: Any, attrs: Mapping[str, Any]) -> None:
         results = self.results(block, name, entry)
@@ -350,8 +433,8 @@ class _PirReader:
         for name in line.types:
             if name in own:
                 own[name] = self.code(own[name])
-        if "out_dtype" in line.types and op.type == "cast":
-            own["in_dtype"] = block.vars[inputs["X"][0]].dtype.code
+        if op.type == "cast" and inputs.get("X"):
+            own["in_dtype"] = block._var_recursive(inputs["X"][0]).dtype.code
         taken = attributes.own(op, {**line.fixed, **own})
         outputs = {
             slot: [v.name for v in held] for slot, held in zip(line.outputs or _slots(op), results, strict=False)
@@ -392,17 +475,19 @@ class _PirReader:
         stem = self.program.names(name if name.isidentifier() else "op")
         count = 0
         for i, result in enumerate(self.take(entry, "O", list)):
-            specs = self.specs(result.get("TT") if isinstance(result, dict) else None)
+            number = self.take(result, "%", int)
+            type_ = result.get("TT")
+            kind = ARRAY if kind_of(type_) == "t_dense_tensor_array" else DENSE
             variables = []
-            for spec in specs:
-                v = Variable(block, f"{stem}.tmp_{count}", spec, stop_gradient=self.stops(entry, i))
+            for spec in self.specs(type_):
+                v = Variable(block, f"{stem}.tmp_{count}", spec, stop_gradient=self.stops(entry, i), kind=kind)
                 block.vars[v.name] = v
                 variables.append(v)
                 count += 1
             made.append(variables)
-            is_list = _kind(result.get("TT")) == "t_vec"
+            is_list = kind_of(type_) == "t_vec"
             value = Value(many=tuple(map(Value, variables))) if is_list else Value(next(iter(variables), None))
-            self.bind(self.take(result, "%", int), value)
+            self.bind(number, value)
         return made
 
     def stand_in(
@@ -411,21 +496,13 @@ class _PirReader:
         """Append an operator that stands for one that gradtool lacks, with all that it and its regions read."""
         self.absent.add(name, why)
         read: list[Variable] = []
-        for number in dict.fromkeys([*self.reads(entry), *self.captured(entry)]):
+        for number in dict.fromkeys(self.all_reads(entry)):
             made = self.variable_of(block, number) if number in self.values else None
             read += made if isinstance(made, list) else [made] if made is not None else []
         plain = {n: v for n, v in attrs.items() if n not in _LEFT_OUT}
         op = StandIn(name, ["X"], ["Out"], plain, self.absent)
         outputs = [v.name for held in results for v in held]
         block._append(assemble(block, op, {"X": [v.name for v in dict.fromkeys(read)]}, {"Out": outputs}, plain))
-
-    def captured(self, entry: Any) -> Iterator[int]:
-        """What the regions of an operator read, made inside or outside."""
-        todo = list(entry.get("regions", ())) if isinstance(entry.get("regions", []), list) else []
-        while todo:
-            for inner in self.ops_of(todo.pop()):
-                yield from self.reads(inner)
-                todo += inner.get("regions", ()) if isinstance(inner.get("regions", []), list) else ()
 
     # -- values ---------------------------------------------------------------------------------------------------
 
@@ -434,9 +511,13 @@ class _PirReader:
             self.fail(f"value {number} is made twice")
         self.values[number] = value
 
+    def bind_variable(self, number: int, v: Variable) -> None:
+        """Have a number stand for a variable, or for one more."""
+        self.bind(number, Value(v))
+
     def value(self, number: int) -> Value:
-        """What a number stands for; 0 and numbers below stand for nothing."""
-        if number <= 0:
+        """What a number stands for: 0 for nothing, numbers below for what a region is given."""
+        if number == 0:
             return Value()
         if number not in self.values:
             self.fail(f"value {number} is read, and nobody makes it")
@@ -449,7 +530,7 @@ class _PirReader:
 
     def specs(self, kind: Any) -> list[TensorSpec]:
         """The specs of a result: one, those of a list, or none for what is not there."""
-        if _kind(kind) == "t_vec":
+        if kind_of(kind) == "t_vec":
             parts = kind.get("D")
             if not isinstance(parts, list):
                 self.fail(f"the type {shown(kind)}")
@@ -459,15 +540,15 @@ class _PirReader:
 
     def spec(self, kind: Any) -> TensorSpec | None:
         """The shape and type of a tensor; None for what is not there."""
-        if not isinstance(kind, dict) or _kind(kind) in ("NULL", ""):
+        if not isinstance(kind, dict) or kind_of(kind) in ("NULL", ""):
             return None
         told = kind.get("D")
         if (
-            _kind(kind) in ("t_dtensor", "t_dense_tensor_array", "t_srows")
+            kind_of(kind) in ("t_dtensor", "t_dense_tensor_array", "t_srows")
             and isinstance(told, list)
             and len(told) >= 2
         ):
-            name = _ELEMENTS.get(_kind(told[0]))
+            name = _ELEMENTS.get(kind_of(told[0]))
             dims = told[1]
             known = isinstance(dims, list) and len(dims) <= _MOST and all(type(d) is int and d >= -1 for d in dims)
             if name is not None and known:
@@ -482,7 +563,7 @@ class _PirReader:
 
     def attribute(self, told: Any, depth: int) -> Any:
         """An attribute's value: a number, a text, or a tuple of them."""
-        kind, content = _kind(told), told.get("D") if isinstance(told, dict) else None
+        kind, content = kind_of(told), told.get("D") if isinstance(told, dict) else None
         if depth > 8:
             self.fail("attributes nested too deeply")
         if kind in _NUMBERS and isinstance(content, (bool, int, str)):
@@ -509,14 +590,14 @@ class _PirReader:
 
     def code(self, name: Any) -> int:
         """The number of a data type by its name."""
-        if str(name).lower() == "undefined":
+        if str(name).lower().startswith("undefined"):
             return -1
         if name not in _DTYPES:
             raise OperatorError(f"the data type {name!r} is none of gradtool's.")
         return _DTYPES[name].code
 
 
-def _kind(told: Any) -> str:
+def kind_of(told: Any) -> str:
     """The last part of what a type or an attribute is called."""
     name = told.get("#") if isinstance(told, dict) else None
     return name.rpartition(".")[2] if isinstance(name, str) else ""
@@ -527,13 +608,16 @@ def _slots(op: OpDef) -> Iterable[str]:
 
 
 _STRUCTURE: Final = {
-    ("1", "data"): _PirReader.data,
-    ("1", "fetch"): _PirReader.fetch,
-    ("1", "full"): _PirReader.constant,
-    ("1", "full_int_array"): _PirReader.constant,
-    ("0", "combine"): _PirReader.combine,
-    ("0", "split"): _PirReader.split,
-    ("0", "shadow_output"): _PirReader.passed,
-    ("0", "set_parameter"): _PirReader.passed,
+    ("1", "data"): PirReader.data,
+    ("1", "fetch"): PirReader.fetch,
+    ("1", "assign_out"): PirReader.assigned,
+    ("1", "full"): PirReader.constant,
+    ("1", "full_int_array"): PirReader.constant,
+    ("0", "combine"): PirReader.combine,
+    ("0", "split"): PirReader.split,
+    ("0", "shadow_output"): PirReader.passed,
+    ("0", "set_parameter"): PirReader.passed,
+    **REGIONS,
+    **ARRAYS,
 }
 """Dialect and name of what is no operator here."""

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 from gradtool import _creation, _logic
 from gradtool.engine.ir import build, default
+from gradtool.engine.ir.holders import close_conditional
 from gradtool.engine.ir.program import Block
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
-from gradtool.static._branches import close_conditional, number
+from gradtool.static._branches import number
 
 from .attributes import Attributes
 from .containers import Containers, put
