@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
@@ -19,11 +19,11 @@ from ..eager.parameter import parameters_at
 from ..eager.tape import GradNode
 from ..eager.tensor import Leaf, Tensor
 from ..executor.live import nbytes
-from ..ir.operator import Operator, each
+from ..ir.operator import Operator
 from ..ir.variable import Variable
 from ..ops import rare
+from ..view import from_program, from_tape
 from ..view.graph import BACKWARD, FORWARD
-from ..view.scopes import filled
 from .events import Adapter, Begin, End, Inside, OpEvent
 from .under_watch import through_program, through_tape
 
@@ -306,27 +306,20 @@ def add_layers(costs: Sequence[Cost], nodes: Sequence[GradNode], names: Mapping[
     leaves = {p for n in nodes for p in n.wrt if isinstance(p, Leaf)}
     paths = {leaf: p.layer_path or leaf.name for leaf, p in parameters_at(leaves).items()}
     paths.update(names or {})
-    by_key = {n.key: n for n in nodes}
-    calls: dict[Any, None] = dict.fromkeys(nodes)
-    calls.update(dict.fromkeys(c.origin for c in costs if isinstance(c.origin, Operator) and c.part == FORWARD))
-    read = {o: next(_parameters(o, paths), "").rpartition(".")[0] for o in calls}
-    layers = dict(zip(calls, filled([(read[o], o.loc) for o in calls]), strict=True))
+    of_tape = from_tape.layers_of(nodes, lambda leaf: paths.get(leaf, leaf.name))
+    by_key = {n.key: layer for n, layer in zip(nodes, of_tape, strict=True)}
+    forward = dict.fromkeys(c.origin for c in costs if isinstance(c.origin, Operator) and c.part == FORWARD)
+    of_program = from_program.layers_of([*forward], _called)
     for c in costs:
-        origin = by_key.get(c.origin) if isinstance(c.origin, int) else c.origin
-        if isinstance(origin, Operator) and origin.origin is not None:
-            origin = origin.origin
-        c.layer = layers.get(origin) or next(_parameters(origin, paths), "").rpartition(".")[0]
+        if isinstance(c.origin, Operator):
+            c.layer = of_program.get(c.origin.origin or c.origin) or from_program.layer_of(c.origin, _called)
+        else:
+            c.layer = by_key.get(c.origin.key if isinstance(c.origin, GradNode) else c.origin, "")
 
 
-def _parameters(origin: Any, paths: Mapping[Leaf, str]) -> Iterator[str]:
-    if isinstance(origin, GradNode):
-        for place in origin.wrt:
-            if isinstance(place, Leaf):
-                yield paths.get(place, place.name)
-    elif isinstance(origin, Operator):
-        for v in each(origin.inputs):
-            if v.is_parameter:
-                yield getattr(v, "layer_path", None) or v.name
+def _called(variable: Variable) -> str:
+    """What a parameter is called, by its place in its model where it has one."""
+    return (from_program.path_of(variable) or variable.name) if variable.is_parameter else ""
 
 
 def of_tape(loss: Tensor, clock: Clock, repeats: int) -> None:

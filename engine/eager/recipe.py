@@ -46,15 +46,15 @@ class BoundOp:
         self.attrs = attrs
         self.fitting: set[Any] = set()
         self.fits: dict[Any, Fit] = {}
+        self.gradients = _Gradients(self)
         self.bind()
 
     def bind(self) -> None:
-        """Choose the kernels; once a rare type is in use, those that look out for it. If someone watches, they tell."""
+        """Choose the kernel; once a rare type is in use, one that looks out for it. If someone watches, it tells."""
         kernel = self.recipe.backend.bind(self.recipe.op, self.attrs)
         self.kernel = rare.watched(self.recipe.op, self.attrs, kernel) if in_use else kernel
         if watch.is_watched():
             self.kernel = _telling(self, self.kernel)
-        self.gradients = _Gradients(self)
         _chosen.add(self)
 
     def check(self, operands: Sequence[Any]) -> None:

@@ -11,14 +11,15 @@ error is raised after the run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.errors import ExecutionError
+from ..core.scoped import scoped
 
 
 class Refusal(NamedTuple):
@@ -84,12 +85,6 @@ def may_hold(condition: Any) -> bool:
     return bool(condition.any()) if isinstance(condition, (np.ndarray, np.bool_)) else True
 
 
-@contextmanager
-def collecting() -> Iterator[list[Refusal]]:
+def collecting() -> AbstractContextManager[list[Refusal]]:
     """What is refused inside, in order, instead of raising it."""
-    noted: list[Refusal] = []
-    token = _collected.set(noted)
-    try:
-        yield noted
-    finally:
-        _collected.reset(token)
+    return scoped(_collected, [])

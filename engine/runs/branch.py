@@ -6,8 +6,8 @@ depends on the edit is another one in this branch, and all others are those of t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core import watch
 from ..core.errors import FixedError
+from ..core.scoped import scoped
 from ..core.tensor_array import TensorArray
 from .bound import digest, runs_again
 from .timeline import NOBODY, Entry, FixedOperand, Timeline, Value
@@ -26,14 +27,9 @@ is_rerunning = _rerunning.get
 """Whether what runs now was started by the debugger itself."""
 
 
-@contextmanager
-def rerunning() -> Iterator[None]:
+def rerunning() -> AbstractContextManager[bool]:
     """Inside, breakpoints in the user's program stop nothing."""
-    token = _rerunning.set(True)
-    try:
-        yield
-    finally:
-        _rerunning.reset(token)
+    return scoped(_rerunning, True)
 
 
 @dataclass(frozen=True, slots=True)

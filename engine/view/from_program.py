@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 
 import numpy as np
@@ -208,18 +208,28 @@ def writes(op: Operator) -> Iterator[tuple[str, Variable]]:
                 yield slot.name, v
 
 
-def layer_of(op: Operator) -> str:
-    """The layer whose parameter an operator reads, or the operator that it differentiates; empty where none is read."""
-    for v in (op.origin or op).input_variables():
-        path = getattr(v, "layer_path", None)
-        if path and "." in path:
-            return str(path).rpartition(".")[0]
-    return ""
+def path_of(variable: Variable) -> str:
+    """Where a parameter stands in its model; empty where no Layer holds it."""
+    return getattr(variable, "layer_path", None) or ""
 
 
-def layers_of(forward: Sequence[Operator]) -> dict[Operator, str]:
-    """The layer that each operator of a forward part belongs to; empty where it is not known."""
-    return dict(zip(forward, filled([(layer_of(op), op.loc) for op in forward]), strict=True))
+def layer_of(op: Operator, path: Callable[[Variable], str] = path_of) -> str:
+    """The layer whose parameter an operator reads, or the operator that it differentiates; empty where none is read.
+
+    Args:
+        path: what parameters are called; empty for what is none.
+    """
+    paths = map(path, (op.origin or op).input_variables())
+    return next((p.rpartition(".")[0] for p in paths if "." in p), "")
+
+
+def layers_of(forward: Sequence[Operator], path: Callable[[Variable], str] = path_of) -> dict[Operator, str]:
+    """The layer that each operator of a forward part belongs to; empty where it is not known.
+
+    Args:
+        path: as for :func:`layer_of`.
+    """
+    return dict(zip(forward, filled([(layer_of(op, path), op.loc) for op in forward]), strict=True))
 
 
 def _role(role: int) -> str:

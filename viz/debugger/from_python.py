@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import AbstractContextManager, redirect_stdout
 from contextvars import ContextVar
 from types import FrameType
 from typing import Any, TextIO
@@ -13,6 +13,7 @@ from gradtool.engine.autodiff.backward import append_backward
 from gradtool.engine.autodiff.found import gradients_of_parameters
 from gradtool.engine.core import source, state
 from gradtool.engine.core.errors import ArgumentTypeError, LossError, UsageError
+from gradtool.engine.core.scoped import scoped
 from gradtool.engine.eager import backward
 from gradtool.engine.eager.recorded import nodes_behind
 from gradtool.engine.eager.tape import restore
@@ -39,14 +40,9 @@ _HERE = "gradtool.debug"
 _screen: ContextVar[TextIO | None] = ContextVar("gradtool_debugger_screen", default=None)
 
 
-@contextmanager
-def shown_on(stream: TextIO) -> Iterator[None]:
+def shown_on(stream: TextIO) -> AbstractContextManager[TextIO]:
     """Inside, what breakpoints show goes to *stream*, wherever the program's own output goes."""
-    token = _screen.set(stream)
-    try:
-        yield
-    finally:
-        _screen.reset(token)
+    return scoped(_screen, stream)
 
 
 def debug(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
+
+from gradtool.engine.core.scoped import scoped
 
 if TYPE_CHECKING:
     from .loader import Loaded, Request
@@ -41,11 +42,6 @@ current = _session.get
 """The session that commands run in, or None."""
 
 
-@contextmanager
-def within(session: Session) -> Iterator[None]:
+def within(session: Session) -> AbstractContextManager[Session]:
     """Let MODEL arguments name the models of *session* inside; what models print goes to stdout there."""
-    token = _session.set(session)
-    try:
-        yield
-    finally:
-        _session.reset(token)
+    return scoped(_session, session)

@@ -7,8 +7,8 @@ results are dropped and it is compiled anew with more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Any
 
@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...core.scoped import scoped
 from .hosted import NeedsValues
 
 Otherwise = Callable[[int], None]
@@ -70,15 +71,9 @@ def short(assumed: Sequence[Assumed]) -> Any:
     return (jnp.stack([jnp.asarray(a.needed) for a in assumed]) > limits).any()
 
 
-@contextmanager
-def collecting() -> Iterator[list[Assumed]]:
+def collecting() -> AbstractContextManager[list[Assumed]]:
     """What is taken for granted inside, in order."""
-    noted: list[Assumed] = []
-    token = _collected.set(noted)
-    try:
-        yield noted
-    finally:
-        _collected.reset(token)
+    return scoped(_collected, [])
 
 
 def rounded(number: int) -> int:

@@ -9,10 +9,11 @@ from typing import Any
 from jax import numpy as jnp
 
 from ...ops import registry
+from ...ops.opdef import OpDef
 from ...ops.refusals import refuse
 from ..backend import Kernel, override
 from ..choice import backend
-from .pullback import gradient_of
+from .pullback import gradient_of, register_gradients
 
 
 def _is_mask(indices: Sequence[Any]) -> bool:
@@ -72,26 +73,9 @@ def _gradients(attrs: Mapping[str, Any], wanted: Any) -> Callable[..., Any]:
     return kernel
 
 
-@override("index_put_grad", "jax")
-def index_put_grad(attrs: Mapping[str, Any], specs: Any) -> Kernel:
-    """Its gradients."""
-    return _gradients(attrs, attrs["wanted"])
+def _reads_a_mask(op: OpDef) -> Callable[[Sequence[Any]], bool]:
+    place = op.input_index["indices"]
+    return lambda read: _is_mask(read[place])
 
 
-@override("index_put_grad_grad", "jax")
-def index_put_grad_grad(attrs: Mapping[str, Any], specs: Any) -> Kernel | None:
-    """The gradients of those."""
-    first = registry.by_type("index_put").grad_op
-    assert first is not None
-    second = first.grad_op
-    assert second is not None
-    if not attrs["wanted"]:
-        return None
-    general = backend("jax").general(second, attrs, attrs["wanted"])
-    by_mask = gradient_of(first, _gradients(attrs, None), attrs["wanted"])
-    place = second.input_index["indices"]
-
-    def kernel(*read: Any) -> Any:
-        return (by_mask if _is_mask(read[place]) else general)(*read)
-
-    return kernel
+register_gradients("index_put", _gradients, _reads_a_mask)

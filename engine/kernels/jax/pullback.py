@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
 import numpy as np
 from jax import numpy as jnp
 
+from ...ops import registry
 from ...ops.opdef import OpDef
-from ..backend import Kernel
+from ..backend import Kernel, override
+from ..choice import backend
 
 
 def gradient_of(op: OpDef, forward: Callable[..., Sequence[Any]], wanted: Sequence[Sequence[bool]]) -> Kernel:
@@ -43,6 +45,38 @@ def gradient_of(op: OpDef, forward: Callable[..., Sequence[Any]], wanted: Sequen
         return spread[0] if len(spread) == 1 else tuple(spread)
 
     return kernel
+
+
+Gradients = Callable[[Mapping[str, Any], Any], Kernel]
+"""From the attributes of an operator, and which of its gradients are wanted (None for all), the kernel of those."""
+
+Fits = Callable[[OpDef], Callable[[Sequence[Any]], bool]]
+"""From a gradient operator to a function of what it reads: whether the kernel is meant for that."""
+
+
+def register_gradients(op_type: str, gradients: Gradients, fits: Fits | None = None) -> None:
+    """Offer *gradients* for the gradient operator of *op_type*, and the gradients of those for the one after it.
+
+    Args:
+        fits: where it does not hold, the operator after it is computed as its definition says.
+    """
+
+    @override(f"{op_type}_grad", "jax")
+    def first(attrs: Mapping[str, Any], specs: Any) -> Kernel:
+        return gradients(attrs, attrs["wanted"])
+
+    @override(f"{op_type}_grad_grad", "jax")
+    def second(attrs: Mapping[str, Any], specs: Any) -> Kernel | None:
+        wanted, op = attrs["wanted"], registry.by_type(op_type).grad_op
+        assert op is not None
+        if not wanted:
+            return None
+        own = gradient_of(op, gradients(attrs, None), wanted)
+        if fits is None:
+            return own
+        assert op.grad_op is not None
+        general, is_own = backend("jax").general(op.grad_op, attrs, wanted), fits(op.grad_op)
+        return lambda *read: (own if is_own(read) else general)(*read)
 
 
 class _Absent:

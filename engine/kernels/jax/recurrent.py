@@ -11,7 +11,7 @@ from jax import numpy as jnp
 
 from ...ops import registry
 from ..backend import Kernel, override
-from .pullback import gradient_of
+from .pullback import gradient_of, register_gradients
 
 States = tuple[Any, ...]
 
@@ -114,23 +114,12 @@ def _gradients(attrs: Mapping[str, Any], wanted: Any) -> Kernel:
     return kernel
 
 
-@override("rnn_grad", "jax")
-def rnn_grad(attrs: Mapping[str, Any], specs: Any) -> Kernel:
-    """The gradients of a network."""
-    return _gradients(attrs, attrs["wanted"])
-
-
-@override("rnn_grad_grad", "jax")
-def rnn_grad_grad(attrs: Mapping[str, Any], specs: Any) -> Kernel | None:
-    """The gradients of those."""
-    op = registry.by_type("rnn").grad_op
-    assert op is not None
-    return gradient_of(op, _gradients(attrs, None), attrs["wanted"]) if attrs["wanted"] else None
-
-
 def _dropout_place() -> int:
     """Where the gradient operator reads which outputs were dropped."""
     op = registry.by_type("rnn")
     assert op.rule is not None
     place = op.output_index["DropoutState"]
     return next(i for i, r in enumerate(op.rule.reads) if (r.kind, r.place) == ("out", place))
+
+
+register_gradients("rnn", _gradients)

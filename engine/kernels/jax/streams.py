@@ -5,8 +5,7 @@ The words are those of ``core/streams.py``, computed with the arithmetic of 64 b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ...core.scoped import scoped
 from ...core.streams import BLOCK, Draws, Position
 
 if TYPE_CHECKING:
@@ -126,14 +126,9 @@ current = _stream.get
 """Gives the stream of the function that is being traced, or None."""
 
 
-@contextmanager
-def drawing(stream: Traced | None) -> Iterator[Traced | None]:
+def drawing(stream: Traced | None) -> AbstractContextManager[Traced | None]:
     """Draw from *stream* inside; its counter is further afterwards."""
-    token = _stream.set(stream)
-    try:
-        yield stream
-    finally:
-        _stream.reset(token)
+    return scoped(_stream, stream)
 
 
 def chosen(seed: Any) -> Draws:

@@ -21,9 +21,8 @@ from gradtool.engine.core import source
 from gradtool.engine.ir import roles
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.view.from_program import layer_of, reads, writes
+from gradtool.engine.view.from_program import layers_of, reads, writes
 from gradtool.engine.view.graph import op_names
-from gradtool.engine.view.scopes import filled
 
 from ..gradients import GradientTable
 from ..notes import SILENT, Notes
@@ -73,7 +72,7 @@ class _Outlined:
         self.ops = [*forward, *(op for op in ops if op not in before and not op.saves)]
         self.at = {op: n for n, op in enumerate(self.ops)}
         self.names = op_names(self.ops)
-        self.layers = dict(zip(forward, filled([(layer_of(op), op.loc) for op in forward]), strict=True))
+        self.layers = layers_of(forward)
         self.shown = {row.subject: row for row in table.rows} if table is not None else {}
         self.leaves: dict[str, Leaf] = {}
 
