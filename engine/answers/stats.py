@@ -95,12 +95,14 @@ class Trend:
         kind: vanishing or exploding.
         factor: per parameter on the way back.
         first, last: the names of the parameters at both ends.
+        decades: by how many powers of ten norms grow from the first to the last; below 0 where they explode.
     """
 
     kind: str
     factor: float
     first: str
     last: str
+    decades: float
 
 
 @dataclass
@@ -127,7 +129,13 @@ class StatsStory(Result):
 
     @property
     def trend(self) -> Trend | None:
-        """Whether norms rise or fall with depth."""
+        """Whether norms rise or fall with depth, in order and by :data:`TREND` decades."""
+        course = self.course
+        return course if course is not None and abs(course.decades) >= TREND else None
+
+    @property
+    def course(self) -> Trend | None:
+        """How norms rise or fall with depth, however little; None where they do not do so in order."""
         deep = [p for p in self.parameters if p.gradient is not None and len(p.shape) > 1 and p.gradient.norm > 0]
         if len(deep) < 4:
             return None
@@ -135,9 +143,10 @@ class StatsStory(Result):
         slope, _ = np.polyfit(np.arange(len(logs)), logs, 1)
         span = float(slope) * (len(logs) - 1)
         steady = abs(float(np.corrcoef(np.arange(len(logs)), logs)[0, 1])) > 0.9 if logs.std() > 0 else False
-        if abs(span) < TREND or not steady:
+        if not steady:
             return None
-        return Trend("vanishing" if span > 0 else "exploding", 10 ** float(-slope), deep[0].name, deep[-1].name)
+        kind, ends = "vanishing" if span > 0 else "exploding", (deep[0].name, deep[-1].name)
+        return Trend(kind, 10 ** float(-slope), *ends, span)
 
     def worst(self, count: int, of: Sequence[Line] | None = None) -> list[Line]:
         """The lines to look at first."""

@@ -16,7 +16,7 @@ from ..loader import Request
 
 if TYPE_CHECKING:
     from gradtool.engine.answers.diff.structure import Difference
-    from gradtool.engine.answers.stats import Line
+    from gradtool.engine.answers.stats import Line, StatsStory
     from gradtool.engine.answers.training.one_batch import OneBatch
     from gradtool.engine.answers.why.answers import Answer
 
@@ -155,9 +155,15 @@ class Evidence:
     @property
     def parameters(self) -> Iterator[tuple[str, Line]]:
         """The sizes of the gradients of every loss of the file, likewise."""
-        yield from (("", line) for line in self.sizes.story.parameters)
+        for loss, story in self.stories:
+            yield from ((loss, line) for line in story.parameters)
+
+    @property
+    def stories(self) -> Iterator[tuple[str, StatsStory]]:
+        """The same by loss: how sizes change with depth is said of all parameters together."""
+        yield "", self.sizes.story
         for other in self.others:
-            yield from ((other.loss, line) for line in other.sizes.story.parameters)
+            yield other.loss, other.sizes.story
 
     @cached_property
     def births(self) -> Births:

@@ -152,10 +152,10 @@ def of_answer(answer: Answer, loss: str = "") -> Hit:
     """
     state = f"{answer.state}: " if answer.state else ""
     message = f"{answer.name} has {state}{answer.label}" if state else f"{answer.name}: {answer.label}"
-    return Hit(answer.name, message, answer.location, answer.also, (*answer.said, *_about(loss)), answer.advice)
+    return Hit(answer.name, message, answer.location, answer.also, (*answer.said, *about(loss)), answer.advice)
 
 
-def _about(loss: str) -> tuple[str, ...]:
+def about(loss: str) -> tuple[str, ...]:
     return (f"this is about the gradients of {loss}",) if loss else ()
 
 
@@ -208,4 +208,4 @@ def worst(evidence: Evidence, size: Callable[[Line], tuple[float, str] | None]) 
     if wrong:
         (_, message), loss, line = wrong[0]
         others = dict.fromkeys(x.name for _, _, x in wrong if x.name != line.name)
-        yield Hit(line.name, message, line.loc, tuple(others), _about(loss))
+        yield Hit(line.name, message, line.loc, tuple(others), about(loss))

@@ -73,6 +73,25 @@ def test_scripts_that_are_right_have_no_error(script: Path, monkeypatch: pytest.
     words = tuple(header(script).get("arguments", "").split())
     results = findings(Request(script.name, script=words), script.name, Selection())
     assert [f for f in results if f.severity is Severity.ERROR] == []
+    assert [f for f in results if f.code == "GT204"] == []
+
+
+@pytest.mark.parametrize(
+    ("squash", "fall", "codes"), [("sigmoid", 1e-3, ["GT204"]), ("sigmoid", 1e-9, []), ("tanh", 1e-3, [])]
+)
+def test_gradients_that_shrink_over_eight_layers(squash: str, fall: float, codes: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "deep.py"
+    file.write_text(
+        "import paddle\nimport paddle.nn.functional as F\npaddle.seed(0)\n"
+        "layers = [paddle.nn.Linear(32, 32) for _ in range(8)]\nhead = paddle.nn.Linear(32, 3)\n"
+        "h = paddle.rand([16, 32])\n"
+        f"for layer in layers:\n    h = F.{squash}(layer(h))\n"
+        "loss = F.cross_entropy(head(h), paddle.randint(0, 3, [16]))\nloss.backward()\n"
+    )
+    selection = Selection(select=("GT204",), options={"GT204": {"fall": fall}})
+    results = findings(Request(str(file)), "deep", selection)
+    assert [f.code for f in results] == codes
+    assert all("from head.weight back to layers[0].weight" in f.message for f in results)
 
 
 def test_a_code_or_a_name_or_the_beginning_of_codes_selects() -> None:
