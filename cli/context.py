@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 import click
 
 from gradtool.models.errors import CommandError
-from gradtool.models.limits import EACH, ENOUGH, LOSS_FUNCTIONS, passes_watched, which_pass
+from gradtool.models.limits import EACH, ENGINES, ENOUGH, LOSS_FUNCTIONS, passes_watched, which_pass
 from gradtool.viz.text import legible
 from gradtool.viz.views import view as views
 
@@ -82,6 +82,12 @@ def loading_options(command: F) -> F:
             type=click.Choice(["auto", "static", "eager"]),
             default="auto",
             help="static: as if the file began with paddle.enable_static().",
+        ),
+        click.option(
+            "--engine",
+            type=click.Choice(ENGINES),
+            default="gradtool",
+            help="What runs a script: paddle is the real one, in a process of its own (of GRADTOOL_PYTHON).",
         ),
         click.option("--stdin-filename", metavar="NAME", default="<stdin>", help="What to call the source on stdin."),
         click.option("-m", "as_module", is_flag=True, help="MODEL is a module, run as by python -m."),

@@ -35,7 +35,7 @@ SETTINGS: Final = "gradtool.settings"
 PREFIX: Final = "GRADTOOL_"
 """How the names of environment variables begin."""
 
-NOT_OPTIONS: Final = frozenset({"GRADTOOL_VERIFY", "GRADTOOL_CONFIG", "GRADTOOL_ISOLATED"})
+NOT_OPTIONS: Final = frozenset({"GRADTOOL_VERIFY", "GRADTOOL_CONFIG", "GRADTOOL_ISOLATED", "GRADTOOL_PYTHON"})
 """Variables that say something else than the value of an option."""
 
 FILE: Final = "gradtool.toml"

@@ -266,6 +266,7 @@ OTHERWISE = {
     "engine/api/models/gate/cache.py": "packages whose versions an answer depends on",
     "engine/api/models/imports.py": "packages that models of files may import",
     "engine/api/models/pytorch/standing_in.py": "a method of torch's tensors",
+    "engine/api/models/real_paddle/standing_in.py": "a method of Paddle's tensors",
     "engine/api/models/sweeps/content.py": "packages whose versions workers must share",
     "engine/eager/leaving.py": "a method of tensors",
     "engine/files/pickles.py": "modules that pickles name",

@@ -10,8 +10,8 @@ import re
 from pathlib import Path
 
 from gradtool.models.loader import Request, executed
-from gradtool.models.pytorch import archive
 from gradtool.models.questions.why import Why
+from gradtool.models.recorded import archive
 
 HERE = Path(__file__).parent
 CORPUS = HERE / "corpus"

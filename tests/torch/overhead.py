@@ -41,14 +41,15 @@ def train(width: int) -> Callable[[], None]:
 def seconds(width: int, recorded: bool) -> float:
     """The best of three runs, in seconds a step."""
     from gradtool.engine.eager.journal import keeping
-    from gradtool.models.pytorch.player import Player
     from gradtool.models.pytorch.recorder import TorchRecorder
+    from gradtool.models.recorded.frameworks import TORCH
+    from gradtool.models.recorded.player import Player
 
     run = train(width)
     run()
     best = float("inf")
     for _ in range(3):
-        recorder = TorchRecorder(Player()).recording() if recorded else nullcontext()
+        recorder = TorchRecorder(Player(TORCH)).recording() if recorded else nullcontext()
         with keeping() if recorded else nullcontext(), recorder:
             start = time.process_time()
             run()

@@ -39,6 +39,9 @@ def passes_watched(value: int | str | None) -> int | None:
     return number
 
 
+ENGINES = ("gradtool", "paddle")
+"""What ``--engine`` may be."""
+
 LOSS_FUNCTIONS = ("mse", "cross_entropy")
 """What ``--loss-fn`` may be."""
 
@@ -49,6 +52,7 @@ LOADING = (
     "arg",
     "seed",
     "mode",
+    "engine",
     "stdin_filename",
     "script",
     "as_module",

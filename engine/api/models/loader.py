@@ -12,7 +12,7 @@ import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradtool import _alias
 from gradtool.engine.core import source, state
@@ -36,9 +36,13 @@ from .interrupting import interruptible
 from .leaving import leaving
 from .limits import ALL, ENOUGH, LOADING
 from .notes import SILENT, Notes
+from .real_paddle import running as real
 from .targets import Target
 from .users_code import call, compiled, execute
 from .wording import ScriptWord
+
+if TYPE_CHECKING:
+    from .recorded.running import Watched
 
 MODULE = "__gradtool_model__"
 """The name that a model file runs under; scripts (:mod:`.scripts`) run under ``__main__``."""
@@ -79,6 +83,8 @@ class Request:
     """What is asked about is that error; implies *unfinished*."""
     arrays: Mapping[str | None, Any] | None = None
     """What programs are fed, and a function of dynamic mode is called with, by name; one without a name under None."""
+    engine: str = "gradtool"
+    """What runs a script: gradtool itself, or real ``paddle`` in a process of its own."""
     spared: tuple[tuple[str, int], ...] = ()
     """Lines at which a model of dynamic mode is not cut, see ``gradtool.engine.eager.journal.Journal``."""
 
@@ -98,6 +104,7 @@ class Request:
             ("--label", self.label, None),
             ("--seed", self.seed, 0),
             ("--mode", self.mode, "auto"),
+            ("--engine", self.engine, "gradtool"),
             ("--backward", self.backward, None),
             ("--limit", None if self.limit is None else f"{self.limit:g}", None),
         ):
@@ -191,6 +198,8 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
         return
     target = targets.target(request.model, request.stdin_filename, request.as_module)
     with contextlib.ExitStack() as stack:
+        if real.is_elsewhere(request):
+            target = stack.enter_context(real.replayed(target, request))
         overlay = None if request.write else Overlay()
         stack.enter_context(over(overlay))
         absent: list[str] = []
@@ -240,16 +249,24 @@ def _run(loaded: Loaded, target: Target, request: Request, notes: Notes) -> Iter
     parts = None if wanted or target.function is not None or request.arg else scripts.parts(data)
     with _module_of(target, "__main__" if wanted or parts is not None or target.cells else MODULE) as module:
         loaded.namespace = module.__dict__
-        if b"torch" not in data and not target.cells:
+        with _recorder(loaded, target, request, data) as watching:
             _watch_file(loaded, target, request, data, parts, wanted, notes)
-        else:
-            from .pytorch import running
-
-            with running.watched(target, data, loaded, request) as watching:
-                _watch_file(loaded, target, request, data, parts, wanted, notes)
-                if watching is not None:
-                    watching.translate()
+            if watching is not None:
+                watching.translate()
         yield
+
+
+def _recorder(
+    loaded: Loaded, target: Target, request: Request, data: bytes
+) -> contextlib.AbstractContextManager[Watched | None]:
+    """Watches the file from inside the framework that it is written for, where that is another one."""
+    if request.engine == real.ENGINE:
+        return real.watched(loaded, request)
+    if b"torch" not in data and not target.cells:
+        return contextlib.nullcontext()
+    from .pytorch import running
+
+    return running.watched(target, data, loaded, request)
 
 
 def _watch_file(
@@ -357,10 +374,10 @@ def _import(loaded: Loaded, read: Callable[[], Any], target: Target, request: Re
 
 def _replay(loaded: Loaded, read: Callable[[], Any], target: Target, request: Request) -> None:
     """Play a run that was recorded; it ends as the program did."""
-    if request.spared:
+    if request.spared and not target.replayed:
         raise CommandError(
             f"{target.name} is a run that is over, and gradients can only be proved by another one",
-            "ask the script itself where torch is installed",
+            "ask the script itself where its framework is installed",
         )
     run = call(target.name, read)
     loaded.namespace = {"__name__": "__main__"}
@@ -437,12 +454,17 @@ def _journal(request: Request) -> contextlib.AbstractContextManager[Journal]:
     return keeping(request.spared)
 
 
+def _is_real(request: Request) -> bool:
+    """Whether ``import paddle`` is to find Paddle itself."""
+    return request.engine == real.ENGINE and not real.is_elsewhere(request)
+
+
 @contextlib.contextmanager
 def _environment(request: Request, target: Target, absent: list[str]) -> Iterator[tuple[Program, Program]]:
     """Everything that a model file may change, fresh inside and restored afterwards."""
     argv = sys.argv
     with (
-        _alias.active(),
+        contextlib.nullcontext() if _is_real(request) else _alias.active(),
         default.fresh_programs() as (main, startup),
         scope_guard(Scope()),
         unique_name.guard(),

@@ -43,13 +43,15 @@ class Target:
     """Reads the model, if the file holds something else than Python."""
     package: str | None = None
     """The package around a module."""
+    replayed: bool = False
+    """Whether :attr:`saved` reads what the file did in another process just now."""
 
     @property
     def is_run(self) -> bool:
         """Whether the file holds a run that was recorded, and no program."""
-        from .pytorch import ENDING
+        from .recorded.frameworks import ENDINGS
 
-        return self.saved is not None and self.name.lower().endswith(ENDING)
+        return self.replayed or (self.saved is not None and self.name.lower().endswith(ENDINGS))
 
 
 def target(text: str, stdin_filename: str = "<stdin>", as_module: bool = False) -> Target:

@@ -1,8 +1,1 @@
-"""Programs of PyTorch: a recorder inside torch tells what they do, and a player writes it down as dynamic mode does.
-
-The recorder (:mod:`.recorder`) is the only part that imports torch. What it tells (:mod:`.events`) goes straight to the
-player (:mod:`.player`), or into a file (:mod:`.archive`) that is played where there is no torch.
-"""
-
-ENDING = ".torchrun"
-"""What the names of files with recorded runs end with."""
+"""The recorder inside PyTorch; what it shares with others is in :mod:`gradtool.models.recorded`."""

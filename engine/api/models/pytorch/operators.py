@@ -1,31 +1,20 @@
 """The operators of PyTorch that gradtool has, too: which one, with which operands, results and attributes.
 
 A row says how a call of torch reads as one of gradtool's; None where its arguments are such that it does not. What has
-no row is an operator that torch alone knows (:class:`.nodes.TorchOp`).
+no row is an operator that torch alone knows (:class:`~gradtool.models.recorded.nodes.ForeignOp`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.eager.tensor import Tensor
 
-
-class Match(NamedTuple):
-    """A call as one of gradtool's operators.
-
-    Attributes:
-        results: one per output: a tensor, or an array that only the gradient rule reads.
-    """
-
-    type: str
-    operands: Sequence[Any]
-    results: Sequence[Any]
-    attrs: Mapping[str, Any]
+from ..recorded.matching import Match
 
 
 class Arguments:

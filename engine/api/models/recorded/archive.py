@@ -1,8 +1,8 @@
-"""Runs of PyTorch programs as files: what a recorder told, in the container of all of gradtool's files.
+"""Runs of other frameworks' programs as files: what a recorder told, in the container of all of gradtool's files.
 
 The file holds one array of bytes, in which equal values stand once, and JSON about it: the events in order, what the
-program held when it was over, and the text of its source files. Nothing in it is code, and it is read where there is no
-torch.
+program held when it was over, and the text of its source files. Nothing in it is code, and it is read where the
+framework is not installed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradtool.engine.core import source
-from gradtool.engine.core.errors import FileFormatError, GradtoolError
+from gradtool.engine.core.errors import FileFormatError, GradtoolError, UnsupportedError
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.eager.tape import FreedGraphError, InplaceError
 from gradtool.engine.files import container, jsontext
@@ -32,13 +32,12 @@ from ..calls import Names, Stopped
 from ..errors import ModelError
 from . import events
 from .events import Node, Pulled, Ref, Result
+from .frameworks import Framework, of_form
 from .heap import Rebuilder
 from .player import Player
 
 if TYPE_CHECKING:
     from ..loader import Loaded
-
-FORMAT = "gradtool-torch-run-1"
 
 _KINDS = (
     *(events.Made, events.Gone, events.Writing, events.Called, events.Adopted, events.Detached, events.Left),
@@ -55,7 +54,12 @@ class Writer:
 
     Args:
         folder: source files below it are named from there.
+
+    Attributes:
+        framework: whose run it is; whoever records says it.
     """
+
+    framework: Framework
 
     def __init__(self, folder: str) -> None:
         self._folder = os.path.join(os.path.realpath(folder), "")
@@ -87,7 +91,7 @@ class Writer:
             left: what the program held, see :mod:`.heap`.
         """
         texts = {
-            "format": FORMAT,
+            "format": self.framework.form,
             "events": jsontext.write(self.events),
             "frames": jsontext.write(self.frames),
             "left": jsontext.write(left),
@@ -168,7 +172,7 @@ class Writer:
         return [number, first - low, *about, self._bytes(data), len(data)]
 
 
-_writer: ContextVar[Writer | None] = ContextVar("gradtool_torch_writer", default=None)
+_writer: ContextVar[Writer | None] = ContextVar("gradtool_recorded_writer", default=None)
 
 writing = _writer.get
 """The writer of the run that is being recorded, or None."""
@@ -176,7 +180,7 @@ writing = _writer.get
 
 @contextmanager
 def recording(path: str, folder: str) -> Iterator[None]:
-    """Write the run of the PyTorch program that is loaded inside into a file.
+    """Write the run of the program that is loaded inside into a file.
 
     Args:
         folder: where the program lies.
@@ -205,8 +209,10 @@ class Recording:
     def __init__(self, path: Path, data: bytes) -> None:
         self._name = path.name
         arrays, texts = container.read_stream(io.BytesIO(data), path.name)
-        if texts.get("format") != FORMAT or "data" not in arrays:
-            raise FileFormatError(self._name, "a recorded run of a PyTorch program", "another container")
+        framework = of_form(texts.get("format"))
+        if framework is None or "data" not in arrays:
+            raise FileFormatError(self._name, "a recorded run", "another container")
+        self._framework = framework
         self._data = arrays["data"].tobytes()
         parts = {n: jsontext.read(texts.get(n, ""), f"{n} of {self._name}") for n in _PARTS}
         for name, kind in _PARTS.items():
@@ -232,7 +238,7 @@ class Recording:
             Stopped: there have been enough backward passes.
             GradtoolError, ModelError: what the program raised.
         """
-        player = Player()
+        player = Player(self._framework)
         failed: GradtoolError | None = None
         for entry in self._events:
             try:
@@ -244,6 +250,8 @@ class Recording:
             except Stopped:
                 self._leave(loaded, player)
                 raise
+            except UnsupportedError as error:
+                raise ModelError(f"{self._name} cannot be answered about: {error}", []) from error
             except _MALFORMED as error:
                 raise self._malformed(error) from error
         self._leave(loaded, player)
@@ -254,7 +262,7 @@ class Recording:
     def _play(self, player: Player, entry: Sequence[Any]) -> None:
         kind = _BY_NAME[entry[0]]
         names = kind._fields
-        event = kind(*[self._field(n, v, kind) for n, v in zip(names, entry[1], strict=True)])
+        event = kind(*[self._field(n, v, kind) for n, v in zip(names, entry[1], strict=False)])
         for number, array in entry[2] if len(entry) > 2 else ():
             held = self._arrays.get(number)
             if held is not None:
@@ -265,7 +273,7 @@ class Recording:
 
     def _leave(self, loaded: Loaded, player: Player) -> None:
         try:
-            rebuilder = Rebuilder(self._left["objects"], player.tensors)
+            rebuilder = Rebuilder(self._left["objects"], player.tensors, self._framework.package)
             loaded.namespace.update(rebuilder.names(self._left["names"]))
             file = os.path.join(self._folder, self._left["file"])
             loaded.namespace["__file__"] = file

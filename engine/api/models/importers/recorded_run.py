@@ -1,17 +1,17 @@
-"""A run of a PyTorch program that was recorded where torch is installed."""
+"""A run of a program of another framework that was recorded where that is installed."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from ..pytorch import ENDING
+from ..recorded.frameworks import ENDINGS
 from . import importer
 
 
-@importer(ENDING)
+@importer(*ENDINGS)
 def read(path: Path, data: bytes) -> Any:
     """The run, to be played; its backward passes are those that the program ran."""
-    from ..pytorch.archive import Recording
+    from ..recorded.archive import Recording
 
     return Recording(path, data)

@@ -1,4 +1,4 @@
-"""What a recorder inside PyTorch tells, in the order in which it happens.
+"""What a recorder inside another framework tells, in the order in which it happens.
 
 Tensors and nodes of the graph have numbers, which are never used twice. Arrays are NumPy's and share memory as the
 tensors do: what is written to one is seen in the others.
@@ -22,13 +22,13 @@ class Ref(int):
 
 
 class Node(NamedTuple):
-    """A node of torch's graph.
+    """A node of the framework's graph.
 
     Attributes:
         name: of its class, such as ``ReluBackward0``.
         edges: where its gradients go.
-        shapes: shape and dtype of each output of the forward call, as far as torch knows them.
-        saved: the tensors that it retains, by what torch calls them.
+        shapes: shape and dtype of each output of the forward call, as far as the framework knows them.
+        saved: the tensors that it retains, by what the framework calls them.
         custom: the class of an ``autograd.Function``; empty for others.
         rule: where that says what the gradient is.
     """
@@ -63,6 +63,7 @@ class Made(NamedTuple):
         parameter: whether it is an ``nn.Parameter``.
         shares: the tensor whose storage it has, if that is known.
         gradient_of: the leaf whose ``.grad`` it is, if it is one.
+        name: of a parameter, where the framework has named it.
     """
 
     tensor: int
@@ -72,6 +73,7 @@ class Made(NamedTuple):
     shares: int | None
     gradient_of: int | None
     site: Site
+    name: str = ""
 
 
 class Gone(NamedTuple):
@@ -81,7 +83,7 @@ class Gone(NamedTuple):
 
 
 class Freed(NamedTuple):
-    """Nodes of torch's graph that are no more."""
+    """Nodes of the framework's graph that are no more."""
 
     nodes: tuple[int, ...]
 
@@ -97,8 +99,8 @@ class Called(NamedTuple):
     """An operator was called.
 
     Attributes:
-        behind: nodes of torch's that this one stands on and that were not told of, those that others stand on first.
-        enabled: whether torch recorded then.
+        behind: nodes that this one stands on and that were not told of, those that others stand on first.
+        enabled: whether the framework recorded then.
         operator: its name without namespace and overload, such as ``addmm``.
         names: of its arguments.
         arguments: plain values, with a :class:`Ref` in place of each tensor.
@@ -201,7 +203,7 @@ class Ended(NamedTuple):
         seeds: the gradients that it started with, None for ones.
         pulled: its nodes in the order of the pass; empty where the pass was recorded itself.
         gradients: the ``.grad`` of every leaf that it may have come to, None where there is none.
-        error: what torch raised.
+        error: what the framework raised.
     """
 
     roots: tuple[int, ...]

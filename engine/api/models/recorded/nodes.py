@@ -1,4 +1,4 @@
-"""Nodes of the tape for calls that PyTorch made: their gradients are those that torch has computed."""
+"""Nodes of the tape for calls that another framework made: their gradients are those that it has computed."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from gradtool.engine.ops.opdef import OpDef, Operand, Read, Slot, Trait
 Arrays = Sequence[Any]
 
 _CLOSE = 1e-4
-"""By how much gradients may differ, relative to their size, and be those that torch saw: sums in another order."""
+"""By how much gradients may differ, relative to their size, and be the framework's: sums in another order."""
 
 
-class TorchRule:
-    """The gradient rule of an operator that only torch knows: nobody but torch can compute it."""
+class ForeignRule:
+    """The gradient rule of an operator that only the framework knows: nobody else can compute it."""
 
     expands = False
     takes_none = True
@@ -33,18 +33,18 @@ class TorchRule:
         self.wrt = tuple(wrt)
 
     def __call__(self, k: Any, args: Sequence[Operand], wanted: Any, attrs: Mapping[str, Any]) -> Any:
-        raise _only_torch(self.type)
+        raise _only_there(self.type)
 
 
-def _only_torch(type_: str) -> UnsupportedError:
+def _only_there(type_: str) -> UnsupportedError:
     return UnsupportedError(
-        f"the gradient of {type_} is known for what torch computed alone: gradtool has no operator for it.",
+        f"the gradient of {type_} is known for what the framework computed alone: gradtool has no operator for it.",
         op=type_,
         hint="ask about the backward passes that the script runs",
     )
 
 
-class TorchOp(OpDef):
+class ForeignOp(OpDef):
     """An operator that gradtool has no definition of."""
 
     __slots__ = ()
@@ -60,7 +60,7 @@ class TorchOp(OpDef):
             type_, type_, tuple(map(Slot, inputs)), tuple(map(Slot, names)), _no_kernel, trait=Trait.OPAQUE
         )
         if wrt is not None:
-            self.rule = TorchRule(type_, wrt, outputs)
+            self.rule = ForeignRule(type_, wrt, outputs)
 
     @property
     def grad_op(self) -> None:
@@ -72,8 +72,8 @@ def _no_kernel(k: Any, *operands: Any) -> Any:
     raise UnsupportedError("an operator that gradtool has no kernel of cannot run again.", hint="run the script again")
 
 
-class _TorchRecipe:
-    """The recipe of an operator, whose gradients torch has computed."""
+class _ForeignRecipe:
+    """The recipe of an operator, whose gradients the framework has computed."""
 
     __slots__ = ("_own", "backend", "kept_outputs", "op")
 
@@ -83,14 +83,14 @@ class _TorchRecipe:
         self.kept_outputs: frozenset[int] = frozenset() if own is None else own.kept_outputs
         self._own = own
 
-    def pull(self, node: TorchNode, entry: Sequence[Any], wrt: Sequence[Place | None]) -> Arrays:
-        """What torch gave where the same arrived; what gradtool's rule gives for anything else."""
+    def pull(self, node: ForeignNode, entry: Sequence[Any], wrt: Sequence[Place | None]) -> Arrays:
+        """What the framework gave where the same arrived; what gradtool's rule gives for anything else."""
         given = node.told_of(entry[1:])
         if given is not None:
             return [None if place is None else g for place, g in zip(wrt, given, strict=True)]
         node.retained()
         if self._own is None:
-            raise _only_torch(self.op.type)
+            raise _only_there(self.op.type)
         if self._own.pull is None:
             from gradtool.engine.eager.backward import running
 
@@ -100,7 +100,7 @@ class _TorchRecipe:
         return self._own.pull(node, entry, wrt)  # type: ignore[no-any-return]
 
 
-class TorchCall:
+class ForeignCall:
     """The call of an operator, with what the tape asks of a :class:`BoundOp`."""
 
     __slots__ = ("attrs", "bound", "recipe")
@@ -111,7 +111,7 @@ class TorchCall:
         own = None if bound is None else bound.recipe
         recipe = _recipes.get(op)
         if recipe is None or recipe._own is not own:
-            recipe = _recipes[op] = _TorchRecipe(op, own)
+            recipe = _recipes[op] = _ForeignRecipe(op, own)
         self.recipe = recipe
 
     @property
@@ -126,19 +126,19 @@ class TorchCall:
         return self.bound.gradients
 
 
-_recipes: dict[OpDef, _TorchRecipe] = {}
+_recipes: dict[OpDef, _ForeignRecipe] = {}
 
 
-class TorchNode(GradNode):
-    """One recorded call of an operator of torch.
+class ForeignNode(GradNode):
+    """One recorded call of an operator of another framework.
 
     Attributes:
-        told: what arrived and what it gave, for each pass of torch's own over it, with the number of the pass.
+        told: what arrived and what it gave, for each pass of the framework's own over it, with the number of the pass.
         passing: the number of the pass of the user's that is being played, 0 outside.
-        order: by gradient that it gives, which edge of torch's node that is.
-        outs_of: by gradient that arrives, which output of torch's node that is of.
+        order: by gradient that it gives, which edge of the framework's node that is.
+        outs_of: by gradient that arrives, which output of the framework's node that is of.
         rule_at: of an ``autograd.Function``, where it says what its gradient is.
-        ctx: as of a PyLayer's node: what an operator of torch alone retains.
+        ctx: as of a PyLayer's node: what an operator of the framework alone retains.
     """
 
     told: list[tuple[int, Arrays, Arrays]]
@@ -149,7 +149,7 @@ class TorchNode(GradNode):
     rule_at: Any = ()
 
     def told_of(self, arriving: Arrays) -> Arrays | None:
-        """What torch gave where *arriving* arrived; None where it has not seen that."""
+        """What the framework gave where *arriving* arrived; None where it has not seen that."""
         now = self.passing[0]
         for number, seen, given in reversed(self.told):
             if (now and number == now) or (not now and _same(seen, arriving)):

@@ -1,8 +1,9 @@
-"""From what a recorder inside PyTorch tells to gradtool's own tape, journal and step events.
+"""From what a recorder inside another framework tells to gradtool's own tape, journal and step events.
 
-Each tensor of torch has one of dynamic mode that stands for it: the same memory, its place on the tape, its write
-counter. Each call gets the node that gradtool's operator would have, and whoever watches is told as if gradtool had
-computed it. Where torch runs backward, gradtool's own sweep runs over these nodes, each of which gives what torch gave.
+Each of the framework's tensors has one of dynamic mode that stands for it: the same memory, its place on the tape, its
+write counter. Each call gets the node that gradtool's operator would have, and whoever watches is told as if gradtool
+had computed it. Where the framework runs backward, gradtool's own sweep runs over these nodes, each of which gives what
+the framework gave.
 """
 
 from __future__ import annotations
@@ -30,24 +31,29 @@ from gradtool.engine.ops.registry import by_type, find
 
 from . import events
 from .events import Ref
-from .nodes import TorchCall, TorchNode, TorchOp, close
-from .operators import Match, match
+from .frameworks import Framework
+from .matching import Match
+from .nodes import ForeignCall, ForeignNode, ForeignOp, close
 
 
 class Player:
     """Plays events, one after the other: call it with each.
 
+    Args:
+        framework: whose events they are.
+
     Attributes:
-        tensors: by number, what stands for a tensor of torch that is still there.
+        tensors: by number, what stands for a tensor of the framework that is still there.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, framework: Framework) -> None:
+        self._framework, self._match = framework, framework.load()
         self.tensors: dict[int, Tensor] = {}
-        self._nodes: dict[int, TorchNode] = {}
+        self._nodes: dict[int, ForeignNode] = {}
         self._guards: list[_GradMode] = []
         self._passing = [0]
         self._passes = itertools.count(1)
-        self._ops: dict[Any, TorchOp] = {}
+        self._ops: dict[Any, ForeignOp] = {}
         self._before: dict[int, Any] = {}
         self._hooked: dict[int, list[tuple[Any, Any]]] = {}
         self._names = UniqueNames()
@@ -57,7 +63,7 @@ class Player:
 
         Raises:
             Stopped: there have been enough backward passes.
-            FreedGraphError, InplaceError: as torch did, with both sides of it.
+            FreedGraphError, InplaceError: as the framework did, with both sides of it.
         """
         site = getattr(event, "site", None)
         before = source.pretend(site)
@@ -70,7 +76,7 @@ class Player:
 
     def _made(self, event: events.Made) -> None:
         if event.parameter:
-            t: Tensor = TensorParameter(event.array, self._names("parameter"), trainable=event.takes)
+            t: Tensor = TensorParameter(event.array, event.name or self._names("parameter"), trainable=event.takes)
         else:
             t = Tensor(event.array, stop_gradient=not event.takes)
             t.loc = source.here()
@@ -123,7 +129,7 @@ class Player:
             watcher(t, None)
 
     def _wrote(self, number: int) -> None:
-        """Tell what was written where: torch wrote it before anyone could be told of the values."""
+        """Tell what was written where: the framework wrote it before anyone could be told of the values."""
         watcher, before = writes.get(), self._before.pop(number, None)
         if watcher is None or before is None:
             return
@@ -159,17 +165,17 @@ class Player:
         # what it gave
         results = [self._result(r, taken, event) for r in event.results]
         name = event.operator.removesuffix("_") if written else event.operator
-        matched = match(name, named, results)
+        matched = self._match(name, named, results)
         if matched is not None and not self._fits(matched, event):
             matched = None
         if matched is None:
             matched = self._own(name, named, taken, results, event)
             op: OpDef = self._op(name, named, results, event)
-            call = TorchCall(op, {n: _plain(v) for n, v in named.items() if _is_plain(v)}, None)
+            call = ForeignCall(op, {n: _plain(v) for n, v in named.items() if _is_plain(v)}, None)
         else:
             op = by_type(matched.type)
             bound = recipes[op].call(op.attributes(matched.attrs))
-            call = TorchCall(op, {}, bound)
+            call = ForeignCall(op, {}, bound)
         # its node, and who is told
         for info in event.behind:
             if info.number not in self._nodes:
@@ -205,7 +211,7 @@ class Player:
         return t
 
     def _fits(self, matched: Match, event: events.Called) -> bool:
-        """Whether the gradients of the match go where those of torch's node go."""
+        """Whether the gradients of the match go where those of the framework's node go."""
         op = by_type(matched.type)
         if event.node is None:
             return True
@@ -214,10 +220,10 @@ class Player:
     def _own(
         self, name: str, named: Mapping[str, Any], taken: Sequence[Tensor], results: Sequence[Tensor], event: Any
     ) -> Match:
-        """A call of an operator that torch alone knows."""
+        """A call of an operator that the framework alone knows."""
         return Match(name, list(taken), list(results), {})
 
-    def _op(self, name: str, named: Mapping[str, Any], results: Sequence[Tensor], event: events.Called) -> TorchOp:
+    def _op(self, name: str, named: Mapping[str, Any], results: Sequence[Tensor], event: events.Called) -> ForeignOp:
         """The operator of a call that gradtool has no operator for."""
         inputs: list[str] = []
         for n, v in named.items():
@@ -227,23 +233,25 @@ class Player:
                 inputs += [f"{n}{i}" for i, entry in enumerate(v) if isinstance(entry, Tensor)]
         wrt: tuple[int, ...] | None = tuple([i for i, e in enumerate(event.edges) if e is not None])
         if event.node is None:
-            # Whether torch has a gradient for it is not known then; whole numbers never have one.
+            # Whether the framework has a gradient for it is not known then; whole numbers never have one.
             floats = all(t.array.dtype.kind not in "biu" for t in results)
             wrt = tuple(range(len(inputs))) if floats and not (grad_enabled() and event.edges) else None
         outputs = len(results) if event.node is None else max(len(event.node.shapes), len(results))
         key = name, tuple(inputs), outputs, wrt
         op = self._ops.get(key)
         if op is None:
-            shown = name if find(name) is None else f"aten.{name}"
-            op = self._ops[key] = TorchOp(shown, inputs, outputs, wrt)
+            shown = name if find(name) is None else f"{self._framework.prefix}{name}"
+            op = self._ops[key] = ForeignOp(shown, inputs, outputs, wrt)
         return op
 
-    def _recorded(self, event: events.Called, call: TorchCall, matched: Match, taken: Sequence[Tensor]) -> TorchNode:
+    def _recorded(
+        self, event: events.Called, call: ForeignCall, matched: Match, taken: Sequence[Tensor]
+    ) -> ForeignNode:
         """The node of a recorded call."""
         assert event.node is not None
         op, info = call.op, event.node
         assert op.rule is not None
-        own = isinstance(op, TorchOp)
+        own = isinstance(op, ForeignOp)
         # where gradients go
         read = [matched.operands[i] for i in op.rule.wrt] if own else flatten(matched.operands, op.rule.wrt)
         edges = list(event.edges)
@@ -269,7 +277,7 @@ class Player:
             shapes = [(array_of(v).shape, array_of(v).dtype) for v in results]
             numbers = {id(self.tensors[r.tensor]): r.output for r in event.results}
             outs = [numbers.get(id(v)) for v in results]
-        node = TorchNode(call, tuple(kept), tuple(wrt), tuple(shapes))  # type: ignore[arg-type]
+        node = ForeignNode(call, tuple(kept), tuple(wrt), tuple(shapes))  # type: ignore[arg-type]
         if own:
             saved = [self.tensors[n] for n in info.saved if n in self.tensors]
             node.ctx = SimpleNamespace(_saved=tuple(saved))
@@ -283,7 +291,7 @@ class Player:
         return node
 
     def _know(
-        self, node: TorchNode, info: events.Node, order: Sequence[int | None], outs: Sequence[int | None]
+        self, node: ForeignNode, info: events.Node, order: Sequence[int | None], outs: Sequence[int | None]
     ) -> None:
         node.told, node.passing = [], self._passing
         node.order, node.outs_of = order, outs
@@ -320,7 +328,7 @@ class Player:
                 counted += entries
         return values, counted
 
-    def _tell(self, event: events.Called, call: TorchCall, matched: Match, node: TorchNode | None) -> None:
+    def _tell(self, event: events.Called, call: ForeignCall, matched: Match, node: ForeignNode | None) -> None:
         """Tell who watches the steps."""
         by = watch.watcher()
         if by is None:
@@ -332,7 +340,7 @@ class Player:
         by(watch.Computed(call.op, call.attrs, inputs, outputs, event.site, key, event.seconds, backend))
 
     def _placed(
-        self, event: events.Called, matched: Match, results: Sequence[Tensor], node: TorchNode | None, op: OpDef
+        self, event: events.Called, matched: Match, results: Sequence[Tensor], node: ForeignNode | None, op: OpDef
     ) -> None:
         """Give the results their places on the tape, and tell who watches tensors."""
         written = {n: self.tensors[n] for n in event.written}
@@ -377,10 +385,10 @@ class Player:
         op = self._ops.get(key)
         if op is None:
             names = [f"X{i}" for i in range(len(places))]
-            op = self._ops[key] = TorchOp(type_, names, max(len(info.shapes), 1), range(len(places)))
+            op = self._ops[key] = ForeignOp(type_, names, max(len(info.shapes), 1), range(len(places)))
         shapes = tuple([(shape, np.dtype(_kind(d))) for shape, d in info.shapes])
         shapes = shapes or ((known.array.shape, known.array.dtype),)
-        node = TorchNode(TorchCall(op, {}, None), (None,) * len(shapes), tuple(places), shapes)  # type: ignore[arg-type]
+        node = ForeignNode(ForeignCall(op, {}, None), (None,) * len(shapes), tuple(places), shapes)  # type: ignore[arg-type]
         saved = [self.tensors[n] for n in info.saved if n in self.tensors]
         node.ctx = SimpleNamespace(_saved=tuple(saved))
         node.versions = tuple(itertools.chain.from_iterable((t.version, t.version.count) for t in saved))
@@ -433,7 +441,7 @@ class Player:
 
     @staticmethod
     def _has_gradient(t: Tensor, gradient: Any) -> None:
-        """Let the ``.grad`` of a leaf share memory with torch's."""
+        """Let the ``.grad`` of a leaf share memory with the framework's."""
         if gradient is None:
             if t._leaf is not None:
                 t._leaf.grad = None
@@ -459,7 +467,7 @@ class Player:
         seen = self._hooked.setdefault(event.key, [])
 
         def hook(gradient: Tensor) -> Tensor | None:
-            """What the hook made of this gradient in torch; of one that it has not seen, what it made last."""
+            """What the hook made of this gradient in the framework; of one that it has not seen, what it made last."""
             after = next((a for before, a in reversed(seen) if close(before, gradient.array)), None)
             if after is None and seen and not any(close(before, gradient.array) for before, _ in seen):
                 after = seen[-1][1]
@@ -503,7 +511,7 @@ class Player:
 
 
 _MOST_TOLD = 3
-"""Passes of torch's over a node whose gradients are kept."""
+"""Passes of the framework's over a node whose gradients are kept."""
 
 _MOST_HOOKED = 16
 """Calls of a hook that are kept."""

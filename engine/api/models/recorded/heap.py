@@ -1,7 +1,8 @@
-"""What a program of PyTorch holds when it is over: its modules and containers, as gradtool's layers of the same names.
+"""What a program holds when it is over: its modules and containers, as gradtool's layers of the same names.
 
 What :class:`Describer` gives is plain data, so that it can stand in a file; :class:`Rebuilder` makes layers, lists and
-namespaces of it, with the tensors that stand for torch's. Names of tensors are then found as in any other model.
+namespaces of it, with the tensors that stand for the framework's. Names of tensors are then found as in any
+other model.
 """
 
 from __future__ import annotations
@@ -27,15 +28,18 @@ class Describer:
     """Describes values, each object once.
 
     Args:
-        number: of a tensor of torch; None where it was never met.
+        number: of a tensor of the framework; None where it was never met.
+        tensor, module: the framework's classes.
+        parts: the attributes of a module that hold its parameters, inner modules and buffers by name.
     """
 
-    def __init__(self, number: Callable[[Any], int | None]) -> None:
-        import torch
-
+    def __init__(
+        self, number: Callable[[Any], int | None], tensor: type, module: type, parts: tuple[str, str, str]
+    ) -> None:
         self.objects: list[Described] = []
         self._number = number
-        self._tensor, self._module = torch.Tensor, torch.nn.Module
+        self._tensor, self._module = tensor, module
+        self._parts = dict(zip(("parameters", "layers", "buffers"), parts, strict=True))
         self._seen: dict[int, int] = {}
         self._held: list[Any] = []
         self._count = 0
@@ -80,11 +84,8 @@ class Describer:
 
     def _of_module(self, module: Any, depth: int, entry: Described) -> None:
         entry["layer"] = True
-        for part, inside in (
-            ("parameters", module._parameters),
-            ("layers", module._modules),
-            ("buffers", module._buffers),
-        ):
+        for part, attribute in self._parts.items():
+            inside = getattr(module, attribute)
             entry[part] = {n: self.value(v, depth + 1) for n, v in inside.items() if v is not None}
         plain = {n: v for n, v in vars(module).items() if not n.startswith("_")}
         entry["attributes"] = {n: d for n, v in plain.items() if (d := self.value(v, depth + 1)) is not None}
@@ -99,9 +100,11 @@ class Rebuilder:
 
     Args:
         tensors: by number.
+        package: where the modules' classes are from, as far as people are told.
     """
 
-    def __init__(self, objects: list[Described], tensors: Mapping[int, Tensor]) -> None:
+    def __init__(self, objects: list[Described], tensors: Mapping[int, Tensor], package: str) -> None:
+        self._package = package
         self._described = objects
         self._tensors = tensors
         self._made: dict[int, Any] = {}
@@ -136,7 +139,7 @@ class Rebuilder:
             made = self._made[index] = SimpleNamespace()
             vars(made).update(self.names(entry["attributes"]))
             return made
-        layer: Any = type(entry["class"], (Layer,), {"__module__": "torch"})()
+        layer: Any = type(entry["class"], (Layer,), {"__module__": self._package})()
         self._made[index] = layer
         for name, value in entry["parameters"].items():
             tensor = self.value(value)

@@ -1,0 +1,75 @@
+"""The process in which real Paddle runs a script: ``python -m gradtool.models.real_paddle.process FOLDER``.
+
+The folder has a request; the run is written there, or why there is none.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import CommandError
+from ..loader import Loaded, Request, executed
+from ..recorded import archive
+from . import running
+
+INSTALL = "pip install paddlepaddle"
+
+
+def main(folder: Path) -> int:
+    """Run what is asked for."""
+    asked = json.loads((folder / running.REQUEST).read_text(encoding="utf-8"))
+    try:
+        _must_be_there(asked["model"]["name"])
+        record(_request(asked["request"]), str(folder / running.RUN), asked["model"]["folder"])
+    except CommandError as error:
+        refusal = {"message": str(error), "hint": error.hint, "package": importlib.util.find_spec("paddle") is None}
+        (folder / running.REFUSAL).write_text(json.dumps(refusal), encoding="utf-8")
+        return 1
+    return 0
+
+
+def record(request: Request, run: str, folder: str) -> None:
+    """Run a script in real Paddle, which this process has, and write what it did into the file *run*.
+
+    Args:
+        folder: its source files below are named from there.
+    """
+    with running.inside(), archive.recording(run, folder), executed(request) as loaded:
+        _must_be_dynamic(loaded)
+
+
+def _request(told: Mapping[str, Any]) -> Request:
+    """A request as it was before it was written as JSON."""
+    lists = {n: tuple(told[n]) for n in ("arg", "script")}
+    spared = tuple([(str(file), int(line)) for file, line in told["spared"]])
+    return Request(**{**told, **lists, "spared": spared, "unfinished": True, "post_mortem": False, "journal": False})
+
+
+def _must_be_there(name: str) -> None:
+    if importlib.util.find_spec("paddle") is None:
+        raise CommandError(
+            f"{name} is to run in PaddlePaddle, and {sys.executable} has none",
+            f"{INSTALL}  (or {running.PYTHON}=PATH names a Python that has it, with gradtool beside it)",
+        )
+
+
+def _must_be_dynamic(loaded: Loaded) -> None:
+    import paddle
+
+    if not loaded.calls.every and not paddle.in_dynamic_mode() and loaded.error is None:
+        raise CommandError(
+            f"{loaded.name} builds a static program, and dynamic mode is what --engine paddle records",
+            "leave out --engine paddle, or save the program there and ask about the file",
+        )
+
+
+if __name__ == "__main__":
+    # The folder of a script is put before all others by the loader; the current one was by -m.
+    sys.path[:] = [p for p in sys.path if p not in ("", os.getcwd())]
+    raise SystemExit(main(Path(sys.argv[1])))

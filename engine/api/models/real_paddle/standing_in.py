@@ -1,0 +1,287 @@
+"""Names of Paddle that tell a recorder what no operator tells, while a program runs."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import paddle
+from paddle.autograd import py_layer
+from paddle.base import core
+from paddle.base.dygraph import base as modes
+from paddle.base.layer_helper_base import LayerHelperBase
+
+from ..recorded import events
+from ..recorded.stand_ins import (
+    Row,
+    Steps,
+    detaching,
+    entered,
+    entering,
+    hooking,
+    leaving,
+    left,
+    listing,
+    reading_grad,
+    replacing,
+    setting_grad,
+    standing,
+    switching,
+)
+from . import calls
+from .recorder import PaddleRecorder, Tensor, tensors
+
+
+@contextmanager
+def standing_in(recorder: PaddleRecorder) -> Iterator[None]:
+    """Have these names tell *recorder* inside."""
+    with standing(_rows(recorder)), standing(calls.rows(recorder)):
+        yield
+
+
+def _rows(recorder: PaddleRecorder) -> Iterator[Row]:
+    """Whose name is stood in for, the name, and what stands there."""
+    # values without a way back
+    yield Tensor, "detach", detaching(recorder, Tensor.detach, "detach")
+    yield Tensor, "detach_", detaching(recorder, Tensor.detach_, "detach", in_place=True)
+    data = Tensor.data
+    yield Tensor, "data", property(detaching(recorder, data.__get__, "data"), data.__set__)
+    # values that go to Python
+    for name in ("item", "tolist", "numpy", "__array__", "__float__", "__int__"):
+        yield Tensor, name, leaving(recorder, getattr(Tensor, name), name)
+    entering_ = entering(recorder, paddle.to_tensor)
+    for module in (paddle, paddle.tensor, paddle.tensor.creation):
+        yield module, "to_tensor", entering_
+    # what takes gradients
+    stops = Tensor.stop_gradient
+    yield Tensor, "stop_gradient", property(stops.__get__, _stopping(recorder, stops.__set__))
+    yield LayerHelperBase, "create_parameter", _bearing(recorder, LayerHelperBase.create_parameter)
+    # backward
+    yield core.eager, "run_backward", _backward(recorder, core.eager.run_backward)
+    yield core.eager, "run_partial_grad", _grad(recorder, core.eager.run_partial_grad)
+    yield Tensor, "register_hook", hooking(recorder, Tensor.register_hook)
+    gradient = Tensor.grad
+    yield Tensor, "grad", property(reading_grad(recorder, gradient.__get__), setting_grad(recorder, gradient.__set__))
+    yield Tensor, "clear_gradient", _clearing_one(recorder, Tensor.clear_gradient)
+    yield py_layer.PyLayer, "apply", classmethod(_applied(recorder))
+    yield py_layer.PyLayerBackward, "backward", _pulling(recorder, py_layer.PyLayerBackward.backward)
+    # modes
+    for guard, enabled in ((modes.no_grad_, False), (modes.enable_grad, True)):
+        yield guard, "__enter__", entered(recorder, guard.__enter__, enabled, _enable)
+        yield guard, "__exit__", left(recorder, guard.__exit__)
+    yield modes.set_grad_enabled, "__init__", switching(recorder, modes.set_grad_enabled.__init__)
+    yield modes.set_grad_enabled, "__exit__", left(recorder, modes.set_grad_enabled.__exit__)
+    # optimizers and layers
+    optimizer = paddle.optimizer.Optimizer
+    yield optimizer, "__init__", listing(recorder, optimizer.__init__, _of_optimizer)
+    yield optimizer, "clear_grad", _clearing(recorder, optimizer.clear_grad, _of_optimizer)
+    yield optimizer, "clear_gradients", _clearing(recorder, optimizer.clear_grad, _of_optimizer)
+    steps = Steps(recorder, _of_optimizer, _rate)
+    for cls in _with_subclasses(optimizer):
+        for name in ("step", "minimize"):
+            if name in vars(cls):
+                yield cls, name, _stepping(recorder, steps, vars(cls)[name])
+    layer = paddle.nn.Layer
+    yield layer, "__setattr__", replacing(recorder, layer.__setattr__, "_sub_layers", _paths)
+    yield layer, "clear_gradients", _clearing(recorder, layer.clear_gradients, lambda owner: list(owner.parameters()))
+
+
+def _enable() -> None:
+    core._set_has_grad(True)
+
+
+def _with_subclasses(cls: type) -> list[type]:
+    classes: dict[type, None] = {}
+    todo = [cls]
+    while todo:
+        one = todo.pop()
+        if one not in classes:
+            classes[one] = None
+            todo += one.__subclasses__()
+    return list(classes)
+
+
+def _stopping(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..., None]:
+    def stop(t: Any, stops: bool) -> None:
+        if recorder.quiet:
+            original(t, stops)
+            return
+        recorder.flush()
+        site = recorder.site()
+        recorder.number(t, site)
+        original(t, stops and not recorder.spares(site))
+        recorder.tell_requires(t, "stop_gradient", site)
+
+    return stop
+
+
+def _bearing(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    """A parameter: what its initializer computes is not the program's."""
+
+    @functools.wraps(original)
+    def create(*args: Any, **named: Any) -> Any:
+        recorder.flush()
+        with recorder.unheard():
+            made = original(*args, **named)
+        if not recorder.quiet and isinstance(made, Tensor):
+            recorder.number(made, parameter=True)
+        return made
+
+    return create
+
+
+def _backward(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def run_backward(outputs: Any, seeds: Any, retain: bool = False, *rest: Any) -> None:
+        def run() -> None:
+            original(outputs, seeds, retain, *rest)
+
+        if recorder.quiet:
+            run()
+            return
+        roots = list(outputs)
+        given = list(seeds or ())
+        given = given if len(given) == len(roots) else [None] * len(roots)
+        recorder.passed(roots, given, "backward", bool(retain), False, run)
+
+    return run_backward
+
+
+def _grad(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def run_partial_grad(
+        outputs: Any, inputs: Any, seeds: Any, retain: bool = False, create: bool = False, *rest: Any
+    ) -> Any:
+        def run() -> Any:
+            return original(outputs, inputs, seeds, retain, create, *rest)
+
+        if recorder.quiet:
+            return run()
+        roots = list(outputs)
+        given = list(seeds or ())
+        given = given if len(given) == len(roots) else [None] * len(roots)
+        return recorder.passed(roots, given, "grad", bool(retain), bool(create), run)
+
+    return run_partial_grad
+
+
+def _clearing_one(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def clear_gradient(t: Any, set_to_zero: bool = True) -> None:
+        if recorder.quiet:
+            original(t, set_to_zero)
+            return
+        recorder.flush()
+        site = recorder.site()
+        had = recorder.gradient(t) is not None
+        original(t, set_to_zero)
+        if had:
+            recorder.sink(events.Cleared(recorder.number(t, site), "clear_gradient", not set_to_zero, site))
+
+    return clear_gradient
+
+
+def _clearing(
+    recorder: PaddleRecorder, original: Callable[..., Any], of: Callable[[Any], list[Any]]
+) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def clear_grad(owner: Any, *args: Any, **named: Any) -> Any:
+        if recorder.quiet:
+            return original(owner, *args, **named)
+        recorder.flush()
+        site = recorder.site()
+        had = [p for p in of(owner) if recorder.gradient(p) is not None]
+        with recorder.unheard():
+            result = original(owner, *args, **named)
+        for p in had:
+            removed = recorder.gradient(p) is None
+            recorder.sink(events.Cleared(recorder.number(p, site), "clear_grad", removed, site))
+        return result
+
+    return clear_grad
+
+
+def _applied(recorder: PaddleRecorder) -> Callable[..., Any]:
+    """``PyLayer.apply``: the class of the node that it leaves, and the context that its backward gets."""
+
+    def apply(cls: Any, *args: Any, **named: Any) -> Any:
+        original = core.eager.PyLayer.__dict__["apply"].__get__(None, cls)
+        if recorder.quiet or not paddle.in_dynamic_mode():
+            return original(*args, **named)
+        recorder.flush()
+        for t in tensors((*args, *named.values())):
+            recorder.number(t)
+        contexts: list[Any] = []
+        forward = cls.forward
+        own = cls.__dict__.get("forward")
+
+        def noting(context: Any, *inner: Any, **more: Any) -> Any:
+            contexts.append(context)
+            return forward(context, *inner, **more)
+
+        cls.forward = staticmethod(noting)
+        try:
+            result = original(*args, **named)
+        finally:
+            if own is None:
+                del cls.forward
+            else:
+                cls.forward = own
+        with recorder.unheard():
+            given = tensors(result if isinstance(result, (list, tuple)) else (result,))
+        recorder.told_custom(cls, contexts, given)
+        return result
+
+    return apply
+
+
+def _pulling(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    """The backward of a ``PyLayer``, which Paddle calls no hook of."""
+
+    @functools.wraps(original)
+    def backward(context: Any, *arriving: Any) -> Any:
+        result = original(context, *arriving)
+        recorder.pulled_custom(context, arriving, result)
+        return result
+
+    return backward
+
+
+def _of_optimizer(optimizer: Any) -> list[Any]:
+    listed = getattr(optimizer, "_parameter_list", None) or []
+    if listed and isinstance(listed[0], dict):
+        listed = [p for group in optimizer._param_groups for p in group["params"]]
+    return list(listed)
+
+
+def _rate(optimizer: Any) -> float | None:
+    try:
+        return float(optimizer.get_lr())
+    except (TypeError, RuntimeError):  # a schedule of its own
+        return None
+
+
+def _stepping(recorder: PaddleRecorder, steps: Steps, original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def step(optimizer: Any, *args: Any, **named: Any) -> Any:
+        if recorder.quiet or not paddle.in_dynamic_mode():
+            return original(optimizer, *args, **named)
+        steps.sites.clear()
+        if args and callable(args[0]):  # it asks for the loss itself, several times
+            return original(optimizer, steps.around(optimizer, args[0]), *args[1:], **named)
+        steps.began(optimizer)
+        try:
+            return original(optimizer, *args, **named)
+        finally:
+            steps.ended(optimizer)
+
+    return step
+
+
+def _paths(value: Any) -> Iterable[tuple[str, Any]]:
+    """The parameters in what an attribute holds, by their paths from it."""
+    if isinstance(value, paddle.nn.Layer):
+        return value.named_parameters()  # type: ignore[no-any-return]
+    return [("", value)] if isinstance(value, paddle.base.framework.EagerParamBase) else []

@@ -1,0 +1,32 @@
+"""A run of a script of Paddle in real Paddle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import paddle
+
+from ..recorded.frameworks import PADDLE
+from ..recorded.heap import Describer
+from ..recorded.running import Watched
+from .recorder import PaddleRecorder, Tensor
+
+if TYPE_CHECKING:
+    from ..loader import Loaded, Request
+
+
+class WatchedPaddle(Watched):
+    """A run of a script of Paddle."""
+
+    recorder: PaddleRecorder
+
+    def __init__(self, loaded: Loaded, request: Request) -> None:
+        super().__init__(loaded, PADDLE)
+        self.recorder = PaddleRecorder(self.sink, request.spared)
+        paddle.disable_static()
+        paddle.seed(request.seed)
+
+    def describer(self) -> Describer:
+        """Describes Paddle's objects."""
+        parts = ("_parameters", "_sub_layers", "_buffers")
+        return Describer(self.recorder.known, Tensor, paddle.nn.Layer, parts)

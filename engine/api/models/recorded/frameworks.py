@@ -1,0 +1,61 @@
+"""The frameworks whose programs are recorded, a row each: what their files are called, how their calls read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gradtool.engine.eager.tensor import Tensor
+
+    from .matching import Match
+
+Matching = Callable[[str, Mapping[str, Any], Sequence["Tensor"]], "Match | None"]
+"""A call of the framework as one of gradtool's operators, see :mod:`.matching`."""
+
+
+@dataclass(frozen=True)
+class Framework:
+    """A framework that a recorder can run inside.
+
+    Attributes:
+        package: what Python imports.
+        title: what people call it.
+        ending: what the names of files with recorded runs end with.
+        form: what such a file says of itself.
+        prefix: what stands before its name of an operator where gradtool has another of that name.
+        load: gives the matching of its calls.
+    """
+
+    package: str
+    title: str
+    ending: str
+    form: str
+    prefix: str
+    load: Callable[[], Matching]
+
+
+def _of_torch() -> Matching:
+    from ..pytorch.operators import match
+
+    return match
+
+
+def _of_paddle() -> Matching:
+    from ..real_paddle.operators import match
+
+    return match
+
+
+TORCH = Framework("torch", "PyTorch", ".torchrun", "gradtool-torch-run-1", "aten.", _of_torch)
+PADDLE = Framework("paddle", "PaddlePaddle", ".paddlerun", "gradtool-paddle-run-1", "pd_op.", _of_paddle)
+
+FRAMEWORKS = (TORCH, PADDLE)
+ENDINGS = tuple([framework.ending for framework in FRAMEWORKS])
+"""What the names of files with recorded runs end with."""
+
+
+def of_form(form: object) -> Framework | None:
+    """The framework whose runs say that of themselves."""
+    return next((framework for framework in FRAMEWORKS if framework.form == form), None)

@@ -1,0 +1,210 @@
+"""What a recorder inside a framework does, whatever the framework: calls of operators, backward passes, steps."""
+
+from __future__ import annotations
+
+import sys
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from . import events
+from .graph import Graph
+from .tensors import Sink
+
+CLEARING = frozenset({"zero_", "fill_", "mul_"})
+"""Operators in place that may set a ``.grad`` to zeros."""
+
+
+class Operator(NamedTuple):
+    """What is known of an operator of the framework.
+
+    Attributes:
+        names: of its arguments.
+        written: places of the arguments that it writes.
+        view: whether it gives views of its first argument.
+        aside: whether it is not told of.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    written: tuple[int, ...]
+    view: bool
+    aside: bool
+
+
+class Waiting(NamedTuple):
+    """A call whose node is not known yet.
+
+    Attributes:
+        taken: the tensors among its arguments.
+        before: their nodes and outputs as they were.
+        given: the tensors that it gave, with the values of those that are new.
+    """
+
+    operator: Operator
+    arguments: tuple[Any, ...]
+    taken: list[Any]
+    before: list[tuple[Any, int]]
+    given: list[Any]
+    arrays: list[Any]
+    written: list[Any]
+    enabled: bool
+    seconds: float
+    site: Any
+
+
+class Recorder(Graph):
+    """Tells a sink what a framework does."""
+
+    refusals: tuple[type[Exception], ...] = (RuntimeError,)
+    """What the framework raises where it refuses a backward pass."""
+
+    def __init__(self, sink: Sink, spared: Iterable[tuple[str, int]] = ()) -> None:
+        super().__init__(sink, spared)
+        self._waiting: Waiting | None = None
+
+    # -- what the framework is asked ----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def gradient(self, t: Any) -> Any:
+        """The ``.grad`` of a tensor, or None."""
+
+    @abstractmethod
+    def begin_step(self) -> None:
+        """Let an optimizer compute without asking."""
+
+    @abstractmethod
+    def end_step(self) -> None:
+        """Be asked again after an optimizer's step, or before the next thing where it raised."""
+
+    # -- operators ----------------------------------------------------------------------------------------------------
+
+    def taking(self, taken: Sequence[Any], site: Any) -> list[tuple[Any, int]]:
+        """Tell of the tensors that a call takes; node and output of each, None and -1 where it takes no gradient."""
+        if self._gone or self._freed:
+            self.tell_gone()
+        for t in taken:
+            self.number(t, site)
+        return [(self.function_of(t), self.output_of(t)) if self.requires(t) else (None, -1) for t in taken]
+
+    def writing(self, operator: str, written: Sequence[Any], args: Sequence[Any], site: Any) -> None:
+        """Tell of the tensors that a call is about to write."""
+        for t in written:
+            self.sink(events.Writing(self.number(t, site), site))
+            if operator in CLEARING:
+                self.tell_cleared(t, args, site)
+
+    def await_node(self, waiting: Waiting) -> None:
+        """Tell of a call when its node is there."""
+        self._waiting = waiting
+
+    def flush(self) -> None:
+        """Tell of the last call, whose node is there now."""
+        waiting = self._waiting
+        if waiting is None:
+            return
+        self._waiting = None
+        operator, arguments, taken, before, given, arrays, written, enabled, seconds, site = waiting
+        if not taken:
+            for t in given:
+                self.number(t, site)
+            return
+        # What runs inside a function with a rule of its own is not recorded, though that one's node is there by now.
+        functions = (self._own(t) for t in given)
+        function = next((f for f in functions if f is not None), None) if enabled else None
+        behind: list[events.Node] = []
+        node: events.Node | None = None
+        edges: tuple[int | None, ...] = (None,) * len(taken)
+        if function is not None:
+            if self.key(function) in self._nodes:
+                function = None  # a tensor that came through as it was
+            else:
+                for f, _ in self.following(function):
+                    if f is not None and not self.is_end(f):
+                        self.untold(f, behind)
+                node, edges = self.recorded(function, taken, before)
+        with self.unheard():
+            results = tuple(
+                [self._result(*pair, function, i) for i, pair in enumerate(zip(given, arrays, strict=True))]
+            )
+        numbers = tuple([self._known[id(t)].number for t in written])
+        told = (operator.name, operator.names, arguments, results, node, edges, operator.view, numbers)
+        self.sink(events.Called(*told, tuple(behind), enabled, seconds, site))
+
+    def _own(self, t: Any) -> Any:
+        return self.function_of(t) if self.requires(t) else None
+
+    def _result(self, t: Any, array: Any, function: Any, place: int) -> events.Result:
+        known = self._known.get(id(t))
+        if known is None:
+            known = self._meet(t)
+            array = self.array(t) if array is None else array
+        else:
+            array = None
+        own = self._own(t)
+        mine = own is not None and own is function
+        if mine:
+            known.function, known.output = self.key(own), place
+        known.takes = self.requires(t)
+        return events.Result(known.number, array, self.output_of(t) if mine else None)
+
+    # -- backward -----------------------------------------------------------------------------------------------------
+
+    def passed(
+        self,
+        roots: Sequence[Any],
+        seeds: Sequence[Any],
+        how: str,
+        retains: bool,
+        recorded: bool,
+        run: Callable[[], Any],
+    ) -> Any:
+        """Have the framework run backward, and tell of it."""
+        self.end_step()
+        self.flush()
+        site = self.site()
+        numbers = tuple([self.number(t, site) for t in roots])
+        self.sink(events.Began(numbers, how, recorded, site))
+        given = [None if s is None else self.quietly(s) for s in seeds]
+        before, self._pulled = self._pulled, [] if not recorded else None
+        self.quiet += not recorded
+        error = ""
+        try:
+            if recorded:
+                return run()
+            with self.aside():
+                return run()
+        except self.refusals as raised:
+            error = str(raised)
+            raise
+        finally:
+            self.quiet -= not recorded
+            self.flush()
+            pulled, self._pulled = self._pulled or [], before
+            if error or sys.exc_info()[0] is None:
+                gradients = () if recorded else tuple(self._gradients(roots, how))
+                passed = (numbers, how, tuple(given), retains, recorded, tuple(pulled), gradients, error, site)
+                self.sink(events.Ended(*passed))
+
+    def _gradients(self, roots: Sequence[Any], how: str) -> Iterator[tuple[int, Any]]:
+        """The ``.grad`` of the leaves behind *roots*."""
+        if how == "grad":
+            return
+        todo = [f for f in map(self._own, roots) if f is not None]
+        seen: set[int] = set()
+        while todo:
+            function = todo.pop()
+            for f, _ in self.following(function):
+                if f is None or self.key(f) in seen:
+                    continue
+                seen.add(self.key(f))
+                if not self.is_end(f):
+                    todo.append(f)
+                    continue
+                leaf = self.leaf_of(f)
+                if id(leaf) in self._known:
+                    gradient = self.gradient(leaf)
+                    yield self.number(leaf), None if gradient is None else self.quietly(gradient)
+        for t in roots:
+            if self._own(t) is None and self.requires(t) and self.gradient(t) is not None:
+                yield self.number(t), self.quietly(self.gradient(t))

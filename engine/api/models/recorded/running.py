@@ -1,0 +1,93 @@
+"""A script that runs under a recorder: what is in place of the framework's objects afterwards."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from .archive import writing
+from .heap import Describer, Rebuilder
+from .player import Player
+
+if TYPE_CHECKING:
+    from ..calls import PassCall
+    from ..loader import Loaded
+    from .events import Event
+    from .frameworks import Framework
+    from .recorder import Recorder
+    from .tensors import Sink
+
+
+class Watched(ABC):
+    """A run of a program of another framework.
+
+    Attributes:
+        player: has the tensors that stand for the framework's.
+        recorder: tells it what happens.
+    """
+
+    recorder: Recorder
+
+    def __init__(self, loaded: Loaded, framework: Framework) -> None:
+        self.loaded, self.framework = loaded, framework
+        self.player = Player(framework)
+        self.writer = writing()
+        if self.writer is not None:
+            self.writer.framework = framework
+
+    @property
+    def sink(self) -> Sink:
+        """Who is told what happens: the player, and whoever writes the run down."""
+        return self.player if self.writer is None else self._tell_both
+
+    def _tell_both(self, event: Event) -> None:
+        assert self.writer is not None
+        self.writer(event)
+        self.player(event)
+
+    @abstractmethod
+    def describer(self) -> Describer:
+        """Describes the framework's objects."""
+
+    def translate(self) -> None:
+        """Put what stands for the framework's objects into what the file has left behind."""
+        self.recorder.flush()
+        describer = self.describer()
+        loaded = self.loaded
+        names = describer.names(loaded.namespace)
+        result = describer.value(loaded.result, 0)
+        calls = [call for call in loaded.calls.every if call.names]
+        scopes = [[describer.names(scope.values) for scope in call.names] for call in calls]
+        if self.writer is not None:
+            self._write(describer.objects, names, result, {call.number: call for call in calls}, scopes)
+        rebuilder = Rebuilder(describer.objects, self.player.tensors, self.framework.package)
+        plain = {n: v for n, v in loaded.namespace.items() if n.startswith("__")}
+        loaded.namespace = {**plain, **rebuilder.names(names)}
+        if loaded.result is not None and result is not None:
+            loaded.result = rebuilder.value(result)
+        for call, scope in zip(calls, scopes, strict=True):
+            self._rename(call, [rebuilder.names(n) for n in scope])
+
+    def _write(self, objects: Any, left: Any, result: Any, calls: dict[int, PassCall], scopes: Any) -> None:
+        """Write down what the program holds."""
+        assert self.writer is not None
+        loaded, error = self.loaded, self.loaded.error
+        self.writer.left = {
+            "file": loaded.name,
+            "names": left,
+            "objects": objects,
+            "result": result,
+            "function": loaded.function,
+            "scopes": {
+                str(n): [[scope.function, names] for scope, names in zip(call.names, of, strict=True)]
+                for (n, call), of in zip(calls.items(), scopes, strict=True)
+            },
+            "raised": None if error is None else {"message": str(error), "frames": getattr(error, "frames", [])},
+        }
+
+    def _rename(self, call: PassCall, names: list[dict[str, Any]]) -> None:
+        call.names = [
+            type(scope)(scope.function, values, scope.code) for scope, values in zip(call.names, names, strict=True)
+        ]
+        inside = (n for values in reversed(names) for n, v in values.items() if v is call.loss)
+        call.python = call.python or next(inside, "")

@@ -1,0 +1,302 @@
+"""What stands in for names of a framework that tell a recorder what no operator tells, while a program runs."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from . import events
+from .graph import returns_at
+from .recorder import Recorder
+
+Row = tuple[Any, str, Any]
+"""Whose name is stood in for, the name, and what stands there."""
+
+_MISSING = object()
+
+
+@contextmanager
+def standing(rows: Iterable[Row]) -> Iterator[None]:
+    """Have all of it stand there inside."""
+    with ExitStack() as stack:
+        for owner, name, made in rows:
+            before = vars(owner).get(name, _MISSING)
+            setattr(owner, name, made)
+            stack.callback(_give_back, owner, name, before)
+        yield
+
+
+def _give_back(owner: Any, name: str, before: Any) -> None:
+    if before is _MISSING:
+        delattr(owner, name)
+    else:
+        setattr(owner, name, before)
+
+
+def detaching(
+    recorder: Recorder, original: Callable[..., Any], how: str, *, in_place: bool = False
+) -> Callable[..., Any]:
+    """Tell of a tensor without a way back."""
+
+    @functools.wraps(original)
+    def detach(t: Any) -> Any:
+        if recorder.quiet:
+            return original(t)
+        recorder.flush()
+        site = recorder.site()
+        number = recorder.number(t, site)
+        if recorder.spares(site):
+            return t
+        with recorder.unheard():
+            made = original(t)
+        if in_place:  # another value from here on
+            recorder.forget(t)
+        recorder.tell_detached(number, made, how, site)
+        return made
+
+    return detach
+
+
+def leaving(recorder: Recorder, original: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Tell that the values of a tensor go to Python."""
+
+    @functools.wraps(original)
+    def leave(t: Any, *args: Any, **named: Any) -> Any:
+        if recorder.quiet:
+            return original(t, *args, **named)
+        recorder.flush()
+        site = recorder.site()
+        number = recorder.number(t, site)
+        with recorder.unheard():
+            values = original(t, *args, **named)
+        recorder.sink(events.Left(number, name, site))
+        return values
+
+    return leave
+
+
+def entering(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Tell of what came from elsewhere, where it came."""
+
+    @functools.wraps(original)
+    def enter(*args: Any, **named: Any) -> Any:
+        made = original(*args, **named)
+        if not recorder.quiet:
+            recorder.flush()
+            recorder.number(made)
+        return made
+
+    return enter
+
+
+_hooks = itertools.count(1)
+
+
+def hooking(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Tell of a hook, and of what it makes of gradients."""
+
+    @functools.wraps(original)
+    def register_hook(t: Any, hook: Callable[..., Any]) -> Any:
+        if recorder.quiet:
+            return original(t, hook)
+        recorder.flush()
+        site = recorder.site()
+        key = next(_hooks)
+        recorder.sink(events.Hooking(recorder.number(t, site), key, returns_at(hook), site))
+
+        def called(gradient: Any) -> Any:
+            result = hook(gradient)
+            recorder.tell_hooked(key, gradient, result)
+            return result
+
+        return original(t, called)
+
+    return register_hook
+
+
+def reading_grad(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Remember whose gradient is handed out."""
+
+    def read_grad(t: Any) -> Any:
+        value = original(t)
+        if value is not None and not recorder.quiet:
+            recorder.flush()
+            recorder.note_grad(t, value)
+        return value
+
+    return read_grad
+
+
+def setting_grad(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., None]:
+    """Tell that a gradient is removed."""
+
+    def set_grad(t: Any, value: Any) -> None:
+        original(t, value)
+        if value is None and not recorder.quiet:
+            recorder.flush()
+            site = recorder.site()
+            recorder.sink(events.Cleared(recorder.number(t, site), "grad = None", True, site))
+
+    return set_grad
+
+
+def left(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Tell that a mode is over."""
+
+    @functools.wraps(original)
+    def leave(guard: Any, *error: Any) -> Any:
+        if not recorder.quiet:
+            recorder.flush()  # while it holds
+            recorder.sink(events.Guarded())
+        with recorder.unheard():
+            return original(guard, *error)
+
+    return leave
+
+
+Paths = Callable[[Any], Iterable[tuple[str, Any]]]
+"""The parameters in what an attribute holds, by their paths from it."""
+
+
+def replacing(recorder: Recorder, original: Callable[..., None], inner: str, paths: Paths) -> Callable[..., None]:
+    """Tell that a module gets other parameters in place of those that it had."""
+
+    @functools.wraps(original)
+    def assign(module: Any, name: str, value: Any) -> None:
+        held = vars(module).get(inner, {}).get(name)
+        if held is None:
+            held = vars(module).get("_parameters", {}).get(name)
+        if held is None or recorder.quiet:
+            original(module, name, value)
+            return
+        recorder.flush()
+        before = _numbered(recorder, paths(held))
+        original(module, name, value)
+        after = _numbered(recorder, paths(value))
+        if before and before != after:
+            recorder.sink(events.Replaced(before, after, recorder.site()))
+
+    return assign
+
+
+def _numbered(recorder: Recorder, paths: Iterable[tuple[str, Any]]) -> tuple[tuple[str, int], ...]:
+    return tuple([(path, recorder.number(p)) for path, p in paths])
+
+
+def listing(recorder: Recorder, original: Callable[..., Any], of: Callable[[Any], list[Any]]) -> Callable[..., Any]:
+    """Tell which tensors an optimizer holds."""
+
+    @functools.wraps(original)
+    def init(optimizer: Any, *args: Any, **named: Any) -> None:
+        original(optimizer, *args, **named)
+        recorder.flush()
+        site = recorder.site()
+        recorder.sink(events.Listed(tuple([recorder.number(p, site) for p in of(optimizer)]), site))
+
+    return init
+
+
+def clearing(recorder: Recorder, original: Callable[..., Any], of: Callable[[Any], list[Any]]) -> Callable[..., Any]:
+    """Tell that gradients are cleared."""
+
+    @functools.wraps(original)
+    def zero_grad(owner: Any, set_to_none: bool = True) -> Any:
+        recorder.flush()
+        site = recorder.site()
+        tensors = [p for p in of(owner) if p.grad is not None]
+        with recorder.unheard():
+            result = original(owner, set_to_none)
+        for p in tensors:
+            recorder.sink(events.Cleared(recorder.number(p, site), "zero_grad", set_to_none, site))
+        return result
+
+    return zero_grad
+
+
+def entered(
+    recorder: Recorder, original: Callable[..., Any], enabled: bool, enable: Callable[[], Any]
+) -> Callable[..., Any]:
+    """Tell that recording is switched off or on.
+
+    Args:
+        enable: switches it on after all, at lines that are spared.
+    """
+
+    @functools.wraps(original)
+    def enter(guard: Any) -> Any:
+        site, spared = recorder.site(), False
+        if not recorder.quiet:
+            recorder.flush()
+            spared = recorder.spares(site)
+            recorder.sink(events.Guarding(spared or enabled or not getattr(guard, "mode", True), site))
+        with recorder.unheard():  # it switches through others of these names
+            result = original(guard)
+        if spared:
+            enable()
+        return result
+
+    return enter
+
+
+def switching(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Tell that recording is switched off or on from where a guard is made."""
+
+    @functools.wraps(original)
+    def switch(guard: Any, mode: bool) -> None:
+        if not recorder.quiet:
+            recorder.flush()
+            mode = mode or recorder.spares(recorder.site())
+            recorder.sink(events.Guarding(bool(mode), recorder.site()))
+        original(guard, mode)
+
+    return switch
+
+
+class Steps:
+    """Tells of the steps of optimizers; their own work is not told.
+
+    What a closure computes inside of a step is the script's: the optimizer's own work is told around it.
+
+    Args:
+        of: the tensors that an optimizer holds.
+        rate: its learning rate, if that is a number.
+    """
+
+    def __init__(self, recorder: Recorder, of: Callable[[Any], list[Any]], rate: Callable[[Any], float | None]) -> None:
+        self._recorder = recorder
+        self._of, self._rate = of, rate
+        self.sites: list[Any] = []
+
+    def began(self, optimizer: Any) -> None:
+        """Tell that an optimizer begins to update its tensors."""
+        recorder = self._recorder
+        recorder.flush()
+        site = recorder.site()
+        self.sites.append(site)
+        numbers = tuple([recorder.number(p, site) for p in self._of(optimizer)])
+        recorder.sink(events.Updating(numbers, type(optimizer).__name__, self._rate(optimizer), site))
+        recorder.begin_step()
+
+    def around(self, optimizer: Any, closure: Callable[[], Any]) -> Callable[[], Any]:
+        """A closure that an optimizer calls inside of a step: what it computes is the script's."""
+
+        def called() -> Any:
+            self.ended(optimizer)
+            result = closure()
+            self.began(optimizer)
+            return result
+
+        return called
+
+    def ended(self, optimizer: Any) -> None:
+        """Tell what it has written."""
+        if not self.sites:
+            return
+        recorder = self._recorder
+        recorder.end_step()
+        with recorder.aside():
+            values = tuple([(recorder.number(p), recorder.array(p)) for p in self._of(optimizer)])
+        recorder.sink(events.Updated(values, self.sites.pop()))

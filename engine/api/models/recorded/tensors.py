@@ -1,0 +1,207 @@
+"""The tensors that a recorder has met: their numbers, and what is told of them."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+from gradtool.engine.core import source
+
+from . import events
+
+Sink = Callable[[events.Event], None]
+
+
+class Known:
+    """What is known of a tensor: its number, its node and which output of it, whether it takes a gradient."""
+
+    __slots__ = ("function", "memory", "number", "output", "reference", "takes")
+
+    def __init__(self, number: int, reference: Any) -> None:
+        self.number = number
+        self.reference = reference
+        self.function: Any = None
+        self.output = 0
+        self.takes = False
+        self.memory: Any = None
+
+
+class Tensors(ABC):
+    """Tells a sink of tensors. What a framework is asked for them is abstract.
+
+    Args:
+        spared: lines (file and number) at which nothing cuts gradients off, see ``engine/eager/journal.py``.
+    """
+
+    def __init__(self, sink: Sink, spared: Iterable[tuple[str, int]] = ()) -> None:
+        super().__init__()
+        self._spared = frozenset(spared)
+        self.sink = sink
+        self.quiet = 0
+        self._known: dict[int, Known] = {}
+        self._grads: dict[int, tuple[Any, int]] = {}
+        self._numbers = iter(range(1, sys.maxsize))
+        self._gone: list[int] = []
+        self._pulled: list[events.Pulled] | None = None
+
+    # -- what the framework is asked ----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def array(self, t: Any) -> Any:
+        """The values of a tensor, in the same memory where that is possible."""
+
+    @abstractmethod
+    def function_of(self, t: Any) -> Any:
+        """The node that a tensor hangs on; None of a leaf."""
+
+    @abstractmethod
+    def requires(self, t: Any) -> bool:
+        """Whether a tensor takes a gradient."""
+
+    @abstractmethod
+    def output_of(self, t: Any) -> int:
+        """Which output of its node a tensor is."""
+
+    @abstractmethod
+    def key(self, function: Any) -> int:
+        """What no other node has: wrappers of nodes come and go."""
+
+    @abstractmethod
+    def is_parameter(self, t: Any) -> bool:
+        """Whether a tensor is one of the framework's parameters."""
+
+    def name_of(self, t: Any) -> str:
+        """What the framework calls a parameter; empty where it gives no names."""
+        return ""
+
+    @abstractmethod
+    def follow(self, t: Any, known: Known, function: Any, site: Any) -> None:
+        """Tell of a node that a tensor hangs on and that no operator has told of."""
+
+    @abstractmethod
+    def aside(self) -> AbstractContextManager[None]:
+        """Inside, the framework computes without asking."""
+
+    # -- numbers ------------------------------------------------------------------------------------------------------
+
+    def number(self, t: Any, site: Any = None, shares: int | None = None, parameter: bool = False) -> int:
+        """The number of a tensor; it is told first if it was not met before."""
+        known = self._known.get(id(t))
+        if known is None:
+            known = self._meet(t)
+            takes = known.takes = self.requires(t)
+            where = site if site is not None else self.site()
+            is_parameter = parameter or self.is_parameter(t)
+            leaf = takes and self.function_of(t) is None
+            gradient_of = self._gradient_of(t)
+            name = self.name_of(t) if is_parameter else ""
+            values = self.quietly(t)
+            self.sink(events.Made(known.number, values, leaf, is_parameter, shares, gradient_of, where, name))
+        function = self.function_of(t) if self.requires(t) else None
+        key = None if function is None else self.key(function)
+        if key != known.function:
+            known.function = key
+            if function is not None:
+                self.follow(t, known, function, site)
+        return known.number
+
+    def known(self, t: Any) -> int | None:
+        """The number of a tensor, None where it was never met."""
+        known = self._known.get(id(t))
+        return None if known is None else known.number
+
+    def forget(self, t: Any) -> None:
+        """Let a tensor be one that was not met before: it stands for something else from now on."""
+        self._known.pop(id(t), None)
+
+    def _meet(self, t: Any) -> Known:
+        key = id(t)
+        number = next(self._numbers)
+
+        def gone(_: Any, known: dict[int, Known] = self._known, dead: list[int] = self._gone) -> None:
+            known.pop(key, None)
+            dead.append(number)
+
+        known = self._known[key] = Known(number, weakref.ref(t, gone))
+        return known
+
+    def plain(self, value: Any) -> Any:
+        """A constant as it is, a tensor that was met by its number."""
+        if isinstance(value, (list, tuple)):
+            return [self.plain(v) for v in value]
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return value
+        known = self._known.get(id(value))
+        return str(value) if known is None else events.Ref(known.number)
+
+    def quietly(self, t: Any) -> Any:
+        """The values of a tensor, got without telling of it."""
+        with self.unheard(), self.aside():
+            return self.array(t)
+
+    @contextmanager
+    def unheard(self) -> Iterator[None]:
+        """Inside, nothing is told: the framework, or the recorder, computes for itself."""
+        self.quiet += 1
+        try:
+            yield
+        finally:
+            self.quiet -= 1
+
+    def site(self) -> Any:
+        """Where the user's program stands."""
+        return source.site(sys._getframe(1)) or source.NOWHERE
+
+    def spares(self, site: Any) -> bool:
+        """Whether gradients are not to be cut off there."""
+        return bool(self._spared) and source.file_and_line(source.located(site)) in self._spared
+
+    # -- what is told of them -----------------------------------------------------------------------------------------
+
+    def note_grad(self, leaf: Any, gradient: Any) -> None:
+        """Remember whose ``.grad`` a tensor is: what is written to it is written to that."""
+        key = id(gradient)
+        grads = self._grads
+        if key not in grads:
+            grads[key] = weakref.ref(gradient, lambda _: grads.pop(key, None)), self.number(leaf)
+
+    def _gradient_of(self, t: Any) -> int | None:
+        """The leaf whose ``.grad`` a tensor is."""
+        known = self._grads.get(id(t))
+        return None if known is None else known[1]
+
+    def tell_cleared(self, gradient: Any, args: Any, site: Any) -> None:
+        """Tell that a ``.grad`` is set to zeros in place, if that is what happens."""
+        if id(gradient) not in self._grads:
+            return
+        if len(args) > 1 and not (isinstance(args[1], (int, float)) and args[1] == 0):
+            return
+        self.sink(events.Cleared(self._grads[id(gradient)][1], "zero_", False, site))
+
+    def tell_detached(self, number: int, made: Any, how: str, site: Any) -> None:
+        """Tell of a tensor without a way back."""
+        known = self._meet(made)
+        self.sink(events.Detached(number, known.number, self.quietly(made), how, site))
+
+    def tell_requires(self, t: Any, how: str, site: Any) -> None:
+        """Tell whether a leaf takes a gradient, if that has changed."""
+        known, takes = self._known[id(t)], self.requires(t)
+        if known.takes != takes and self.function_of(t) is None:
+            known.takes = takes
+            self.sink(events.Requires(known.number, takes, how, site))
+
+    def tell_hooked(self, key: int, before: Any, result: Any) -> None:
+        """Tell what a hook made of a gradient, in the pass that runs."""
+        if self._pulled is not None:
+            after = None if result is None else self.quietly(result)
+            self.sink(events.Hooked(key, self.quietly(before), after))
+
+    def tell_gone(self) -> None:
+        """Tell of tensors that nobody holds any more."""
+        gone, self._gone[:] = list(self._gone), []
+        for number in gone:
+            self.sink(events.Gone(number))

@@ -1,0 +1,1 @@
+"""Scripts that ran in real Paddle, under the recorder: what it did is played here."""

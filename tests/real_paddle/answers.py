@@ -1,0 +1,27 @@
+"""The scripts that are recorded: of the corpus of scripts, which our own engine answers about, too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gradtool.models.loader import Request
+from gradtool.models.questions.why import Why
+
+RUNS = Path(__file__).parent / "runs"
+_CORPUS = Path(__file__).parents[1] / "scripts"
+SCRIPTS = [
+    _CORPUS / f"{name}.py"
+    for name in (
+        *("connectivity/cached_features", "connectivity/encoder_under_no_grad", "connectivity/loss_item_added_up"),
+        *("connectivity/layer_never_called", "connectivity/optimizer_before_the_new_head"),
+        *("connectivity/mask_by_comparison", "correct/gradient_accumulation"),
+    )
+]
+
+
+def answered(model: Path) -> list[str]:
+    """The findings of ``gradtool why``: verdict, tensor and line."""
+    answers = Why().ask(Request(str(model)))
+    return sorted(
+        f"{a.verdict.name} {a.name} at line {a.location[0][1] if a.location else 0}" for a in answers if a.finding
+    )
