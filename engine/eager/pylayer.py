@@ -10,6 +10,7 @@ from typing import Any
 
 from ..core import watch
 from ..core.errors import GradientError, UnsupportedError, UsageError
+from ..kernels import choice
 from ..kernels.choice import eager
 from ..ops.opdef import Array, Operand, Read
 from .backward import checked
@@ -131,12 +132,14 @@ class _LayerRule:
         self.reads = tuple(Read("dout", j) for j in range(outputs))
         self.wrt = tuple(range(len(inputs)))
         self._specs = [t.spec for t in inputs]
+        self._backend = choice.current().name
 
     def __call__(
         self, k: Any, args: Sequence[Operand], wanted: Sequence[Sequence[bool]], attrs: Mapping[str, Any]
     ) -> list[list[Array | None]]:
         where = f"{self.cls.__name__}.backward"
-        result = self.cls.backward(self.ctx, *(lifted(a) for a in args))
+        with choice.using(self._backend):  # as every recorded call goes on with its own
+            result = self.cls.backward(self.ctx, *(lifted(a) for a in args))
         returned = tuple(result) if isinstance(result, (list, tuple)) else (result,)
         if len(returned) != len(self._specs):
             raise LayerGradientError(
