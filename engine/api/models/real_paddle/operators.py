@@ -142,6 +142,8 @@ def _results(
     outputs = line.outputs or [s.name for s in op.outputs]
     if len(op.outputs) == 1 and op.outputs[0].many:
         return [list(results)]
+    if op.type == "batch_norm":
+        outputs = [*outputs, "SavedVariance", "ReserveSpace"]
     told = dict(zip(outputs, results, strict=False))
     inside: list[Any] = []
     for place, slot in enumerate(op.outputs):

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -19,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CommandError, PackageNeeded
-from ..recorded.archive import Recording
 from ..recorded.frameworks import PADDLE
 
 if TYPE_CHECKING:
@@ -64,6 +61,10 @@ def replayed(target: Target, request: Request) -> Iterator[Target]:
         raise CommandError(f"{target.name} is no Python: real Paddle has nothing to run", "leave out --engine paddle")
     if request.arrays is not None:
         raise CommandError("arrays of the command line do not go to another process", "leave out --engine paddle")
+    import tempfile
+
+    from ..recorded.archive import Recording
+
     with tempfile.TemporaryDirectory(prefix="gradtool-") as folder:
         _run(target, request, Path(folder))
         data = (Path(folder) / RUN).read_bytes()
@@ -73,6 +74,8 @@ def replayed(target: Target, request: Request) -> Iterator[Target]:
 
 def _run(target: Target, request: Request, folder: Path) -> None:
     """Have the other process run it, and write down what it did."""
+    import subprocess
+
     told: dict[str, Any] = {**asdict(request), "arrays": None}
     model = {"name": target.name, "folder": target.folder or os.getcwd()}
     (folder / REQUEST).write_text(json.dumps({"request": told, "model": model}), encoding="utf-8")
@@ -106,7 +109,9 @@ def _messages() -> int | None:
     try:
         return sys.stderr.fileno()
     except (OSError, AttributeError, ValueError):
-        return subprocess.DEVNULL
+        from subprocess import DEVNULL
+
+        return DEVNULL
 
 
 @contextmanager
