@@ -1,7 +1,7 @@
 """What a shell offers at Tab beside commands, options and choices, which click knows itself.
 
-That is files, folders, and names of the parameters and operators of the model on the line. Names are read from a file
-of the user's cache. A model that is not in it is run once, for one backward pass and two seconds at most, in a
+That is files, folders, codes, samples, and names of the parameters and operators of the model on the line. The
+model's names are read from a file of the user's cache. A model that is not in it is run once, for one backward pass and two seconds at most, in a
 process of its own whose writes go nowhere (as every command's do); with ``GRADTOOL_COMPLETE_LOADS=0`` nothing is run.
 Nothing here is imported before a shell asks.
 """
@@ -60,8 +60,40 @@ class Names(StringParamType):
         return [CompletionItem(name) for name in names(model) if name.startswith(incomplete)]
 
 
+class Rules(StringParamType):
+    """A text that is a rule's code."""
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
+        from gradtool.models.gate.rules import every
+
+        return [CompletionItem(code) for code in every() if code.startswith(incomplete.upper())]
+
+
+class Codes(Rules):
+    """A text that is the code of a rule or of an error."""
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
+        from .guide import pages
+
+        errors = [CompletionItem(code) for code in pages.codes() if code.startswith(incomplete.upper())]
+        return [*super().shell_complete(ctx, param, incomplete), *errors]
+
+
+class Samples(StringParamType):
+    """A text that names a sample model."""
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
+        from .guide import samples
+
+        return [CompletionItem(name) for name in samples.names() if name.startswith(incomplete)]
+
+
 KINDS: dict[str, type[StringParamType]] = {
+    "CODE": Rules,
+    "[CODE]": Codes,
     "DIR": Folders,
+    "[FOLDER]": Folders,
+    "[NAME]": Samples,
     "SELECTOR": Names,
     "SELECTOR|auto": Names,
     "[VAR]... MODEL": Names,

@@ -10,7 +10,7 @@ from ..context import Output, output_options
 
 
 @click.command("explain")
-@click.argument("code", required=False)
+@click.argument("code", required=False, metavar="[CODE]")
 @output_options
 def command(code: str | None, **values: Any) -> None:
     """Explain CODE, as errors (GT-E205) and rules (GT203) show it; without CODE, list the errors.

@@ -12,8 +12,8 @@ from ..context import Output, output_options
 
 @click.command("samples")
 @click.argument("action", type=click.Choice(["list", "show", "copy"]), default="list")
-@click.argument("name", required=False)
-@click.argument("folder", required=False, default=".")
+@click.argument("name", required=False, metavar="[NAME]")
+@click.argument("folder", required=False, default=".", metavar="[FOLDER]")
 @output_options
 def command(action: str, name: str | None, folder: str, **values: Any) -> None:
     """List the sample models, show the source of one (show NAME), or copy it (copy NAME DIR, copy all DIR).

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
+import pty
+import select
 import subprocess
 import sys
 from collections.abc import Callable
@@ -54,6 +55,15 @@ def tab(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Tab:
 )
 def test_words_files_and_folders(line: str, offered: list[str], tab: Tab) -> None:
     assert tab(line) == offered
+
+
+def test_codes_and_samples(tab: Tab) -> None:
+    assert tab("rule GT10") == tab("check model.py --select gt10")
+    assert {"plain,GT101", "plain,GT103"} <= set(tab("rule GT10"))
+    assert tab("rule GT-") == []
+    assert set(tab("explain GT")) > {"plain,GT101", "plain,GT-E001"}
+    assert tab("samples show missing_g") == ["plain,missing_gradient"]
+    assert tab("samples copy all mod") == ["dir,mod"]
 
 
 def test_nothing_typed_offers_the_commands(tab: Tab) -> None:
@@ -117,16 +127,60 @@ def test_every_shell_has_its_script(shell: str, gradtool: Run) -> None:
         assert (done.code, "_GRADTOOL_COMPLETE" in done.out) == (0, True)
 
 
-def test_bash_completes(gradtool: Run, folder: Path) -> None:
+@pytest.fixture
+def script(folder: Path, gradtool: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """``script("fish")`` writes the file ``script`` for a shell, which finds gradtool on its path."""
     program = folder / "bin" / "gradtool"
     program.parent.mkdir()
     program.write_text(f"#!{sys.executable}\nfrom gradtool.cli.main import main\nmain()\n", encoding="utf-8")
     program.chmod(0o755)
-    (folder / "script").write_text(gradtool("completion", "bash").out, encoding="utf-8")
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("HOME", str(folder))
+
+    def write(shell: str) -> None:
+        (folder / "script").write_text(gradtool("completion", shell).out, encoding="utf-8")
+
+    return write
+
+
+def said(*words: str) -> str:
+    return subprocess.run(words, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL).stdout
+
+
+def test_bash_completes(script: Callable[[str], None]) -> None:
+    script("bash")
     typed = (
         "COMP_WORDS=(gradtool gradch); COMP_CWORD=1; _gradtool_completion gradtool gradch; printf '%s' \"$COMPREPLY\""
     )
-    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
-    words = ["bash", "--norc", "-c", f". ./script; {typed}"]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, env=os.environ | {"PATH": path})
-    assert json.dumps(done.stdout) == '"gradcheck"'
+    assert said("bash", "--norc", "-c", f". ./script; {typed}") == "gradcheck"
+
+
+def test_fish_completes(script: Callable[[str], None]) -> None:
+    script("fish")
+    typed = "source script; complete -C 'gradtool why --prov'; complete -C 'gradtool samples sh'"
+    lines = said("fish", "--no-config", "-c", typed).splitlines()
+    assert [line.split()[0] for line in lines] == ["--prove", "show"]
+
+
+def test_zsh_completes(script: Callable[[str], None]) -> None:
+    """Its completion works in its line editor alone, so a terminal is typed into."""
+    script("zsh")
+    ours, its = pty.openpty()
+    zsh = subprocess.Popen(["zsh", "-f", "-i"], stdin=its, stdout=its, stderr=its, start_new_session=True)
+    os.close(its)
+
+    def wait_for(text: str) -> None:
+        seen = ""
+        while text not in seen:
+            assert select.select([ours], [], [], 120)[0], seen
+            seen += os.read(ours, 4096).decode(errors="replace")
+
+    try:
+        os.write(ours, b"autoload -Uz compinit; compinit -u -D; source ./script; print be''gin\n")
+        wait_for("begin\r\n")
+        os.write(ours, b"gradtool gradch\t")
+        wait_for("gradcheck")
+    finally:
+        zsh.kill()
+        zsh.wait()
+        os.close(ours)
