@@ -27,17 +27,47 @@ ROOT = Path(__file__).parents[1]
 TEXTS = ("docs", "CONTRIBUTING.md", "CHANGELOG.md")
 LINK = re.compile(r"(\]\()([^()\s#]+)((?:#[^()\s]*)?\))")
 CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
-ROLE = re.compile(r":(?:func|class|meth|mod|data):(?=`)")
+ROLE = re.compile(r":(?:func|class|meth|mod|data|attr):`(~?)([\w.]+)`")
 MADE = re.compile(r"^<!-- made: (\w+) -->$", re.MULTILINE)
 
-PYTHON = (
-    *("gradtool.load", "gradtool.report", "gradtool.debug", "gradtool.breakpoint", "gradtool.why", "gradtool.watching"),
-    *("gradtool.static.append_backward", "gradtool.static.gradients", "gradtool.grad"),
-    *("gradtool.viz.graph", "gradtool.viz.pairs"),
-    *("gradtool.testing.assert_all_parameters_get_gradients", "gradtool.testing.assert_no_nan"),
-    *("gradtool.testing.assert_gradcheck", "gradtool.testing.assert_graph_matches"),
+QUESTIONS = (
+    *("backward.Backward", "why.Why", "nan.Nan", "stats.Stats", "over_time.OverTime", "flow.Flow", "saved.Saved"),
+    *("profile.Profile", "gradcheck.Gradcheck", "where.Where", "program.Operators", "picture.Drawn"),
+    *("gradients.Gradients", "cuts.Cuts"),
 )
-"""What Python programs call of gradtool beside Paddle's own names."""
+"""The classes whose fields are the words of questions."""
+
+PYTHON: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("gradtool.load", "gradtool.report", "gradtool.debug", "gradtool.breakpoint", "gradtool.why"), ()),
+    **dict.fromkeys(("gradtool.watching", "gradtool.static.append_backward", "gradtool.static.gradients"), ()),
+    **dict.fromkeys(("gradtool.grad", "gradtool.viz.graph", "gradtool.viz.pairs"), ()),
+    **{
+        f"gradtool.testing.assert_{what}": ()
+        for what in ("all_parameters_get_gradients", "no_nan", "gradcheck", "graph_matches")
+    },
+    "gradtool.models.model.Model": (
+        *("backward", "gradients", "why", "where", "nan", "stats", "over_time", "flow", "saved", "profile"),
+        *("gradcheck", "operators", "graph", "select"),
+    ),
+    **{f"gradtool.models.questions.{question}": () for question in QUESTIONS},
+    "gradtool.models.answered.Answered": ("data", "findings"),
+    "gradtool.engine.core.result.Result": ("show", "save", "to_pandas"),
+    "gradtool.viz.picture.Picture": ("show", "save", "text", "html", "svg", "png", "pdf", "dot", "json", "mermaid"),
+    "gradtool.Tensor": (
+        *(
+            "stop_gradient",
+            "is_leaf",
+            "grad",
+            "backward",
+            "gradient",
+            "clear_gradient",
+            "register_hook",
+            "retain_grads",
+        ),
+        *("detach", "set_value", "name", "dtype", "inplace_version"),
+    ),
+}
+"""What Python programs call of gradtool beside Paddle's own names -> of a class, its members that are told."""
 
 
 def on_startup(**_: Any) -> None:
@@ -50,16 +80,38 @@ def on_startup(**_: Any) -> None:
     for name in PYTHON:
         package, _, attribute = name.rpartition(".")
         thing = getattr(importlib.import_module(package), attribute)
-        source = ROLE.sub("", textwrap.dedent(inspect.getsource(thing)))
-        [function] = ast.parse(source).body
-        assert isinstance(function, ast.FunctionDef)
-        function.decorator_list, function.body = [], function.body[:1]
-        packages.setdefault(package, ["from __future__ import annotations"]).append(ast.unparse(function))
+        source = ROLE.sub(_reference, textwrap.dedent(inspect.getsource(thing)))
+        [definition] = ast.parse(source).body
+        for outer in (package[: dot.start()] for dot in re.finditer(r"\.", package)):
+            packages.setdefault(outer, [])
+        packages.setdefault(package, []).append(ast.unparse(_told(definition, PYTHON[name])))
     folder = ROOT / "build" / "public_names"
     for package, sources in packages.items():
         file = folder / package.replace(".", "/") / "__init__.py"
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("\n\n".join(sources) + "\n", encoding="utf-8")
+        file.write_text("\n\n".join(["from __future__ import annotations", *sources]) + "\n", encoding="utf-8")
+
+
+def _reference(role: re.Match[str]) -> str:
+    """What a docstring names in Sphinx's way as a link where it is told of, else as it is called."""
+    called = role[2].rpartition(".")[2] if role[1] else role[2]
+    return f"[`{called}`][{role[2]}]" if role[2] in PYTHON else f"`{called}`"
+
+
+def _told(definition: ast.stmt, members: tuple[str, ...]) -> ast.stmt:
+    """A definition without its code: a signature with its docstring, and of a class those of *members*."""
+    assert isinstance(definition, ast.FunctionDef | ast.ClassDef)
+    [docstring, *inner] = definition.body
+    definition.body = [docstring]
+    if isinstance(definition, ast.ClassDef):
+        definition.bases, definition.keywords, definition.decorator_list = [], [], []
+        for each in inner:
+            if isinstance(each, ast.FunctionDef) and each.name in members:
+                each.body = each.body[:1]
+                definition.body.append(each)
+    else:
+        definition.decorator_list = []
+    return definition
 
 
 def on_config(config: Any) -> Any:
@@ -192,8 +244,10 @@ def _kind(schema: dict[str, Any]) -> str:
 
 
 def _python() -> Iterator[str]:
-    for name in PYTHON:
-        yield from (f"::: {name}", "    options:", f"      heading: {name}", f"      toc_label: {name}", "")
+    for name, members in PYTHON.items():
+        yield from (f"::: {name}", "    options:", f"      heading: {name}", f"      toc_label: {name}")
+        yield from ([f"      members: [{', '.join(members)}]"] if members else [])
+        yield ""
 
 
 def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
