@@ -1,9 +1,9 @@
 """What a shell offers at Tab beside commands, options and choices, which click knows itself.
 
 That is files, folders, codes, samples, and names of the parameters and operators of the model on the line. The
-model's names are read from a file of the user's cache. A model that is not in it is run once, for one backward pass and two seconds at most, in a
-process of its own whose writes go nowhere (as every command's do); with ``GRADTOOL_COMPLETE_LOADS=0`` nothing is run.
-Nothing here is imported before a shell asks.
+model's names are read from a file of the user's cache. A model that is not in it is run once, for one backward pass
+and two seconds at most, in a process of its own whose writes go nowhere (as every command's do); with
+``GRADTOOL_COMPLETE_LOADS=0`` nothing is run. Nothing here is imported before a shell asks.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ PACKAGES = {
     "dot": "graphviz",
     "node": "nodejs",
     "chromium": "chromium",
+    "zsh": "zsh",
+    "fish": "fish",
 }
 
 

@@ -17,6 +17,7 @@ from gradtool.cli import completion
 from gradtool.cli.main import cli
 from gradtool.models import importers
 from tests.cli.conftest import Run, Write
+from tests.programs import system_program
 
 Tab = Callable[[str], list[str]]
 
@@ -158,7 +159,7 @@ def test_bash_completes(script: Callable[[str], None]) -> None:
 def test_fish_completes(script: Callable[[str], None]) -> None:
     script("fish")
     typed = "source script; complete -C 'gradtool why --prov'; complete -C 'gradtool samples sh'"
-    lines = said("fish", "--no-config", "-c", typed).splitlines()
+    lines = said(system_program("fish"), "--no-config", "-c", typed).splitlines()
     assert [line.split()[0] for line in lines] == ["--prove", "show"]
 
 
@@ -166,7 +167,9 @@ def test_zsh_completes(script: Callable[[str], None]) -> None:
     """Its completion works in its line editor alone, so a terminal is typed into."""
     script("zsh")
     ours, its = pty.openpty()
-    zsh = subprocess.Popen(["zsh", "-f", "-i"], stdin=its, stdout=its, stderr=its, start_new_session=True)
+    zsh = subprocess.Popen(
+        [system_program("zsh"), "-f", "-i"], stdin=its, stdout=its, stderr=its, start_new_session=True
+    )
     os.close(its)
 
     def wait_for(text: str) -> None:

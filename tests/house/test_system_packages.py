@@ -11,7 +11,9 @@ import pytest
 from tests.programs import PACKAGES, system_program
 
 SCRIPT = Path(__file__).parents[2] / ".ci" / "packages"
-BY_HAND = "install these packages by hand, by whatever names your system has for them: graphviz nodejs chromium\n"
+BY_HAND = (
+    "install these packages by hand, by whatever names your system has for them: graphviz zsh fish nodejs chromium\n"
+)
 
 
 class Machine:
@@ -37,7 +39,7 @@ class Machine:
 INSTALLS = """\
 echo "$*" >> "$0.log"
 [ "$1" = install ] || exit 0
-for name in neato node chromium; do echo > "${0%/*}/$name"; chmod 755 "${0%/*}/$name"; done
+for name in neato zsh fish node chromium; do echo > "${0%/*}/$name"; chmod 755 "${0%/*}/$name"; done
 """
 
 
@@ -56,7 +58,7 @@ def calls(machine: Machine) -> list[str]:
 
 
 def test_where_all_is_there_nothing_happens(machine: Machine) -> None:
-    for name in ("neato", "node", "google-chrome"):
+    for name in ("neato", "zsh", "fish", "node", "google-chrome"):
         machine.has(name)
     done = machine.run()
     assert (done.returncode, done.stdout) == (0, "nothing is missing\n")
@@ -67,7 +69,7 @@ def test_root_installs_what_is_missing(machine: Machine) -> None:
     machine.has("node")
     done = machine.run()
     assert (done.returncode, done.stderr) == (0, "")
-    assert calls(machine) == ["update -qq", "install -qq -y --no-install-recommends graphviz chromium"]
+    assert calls(machine) == ["update -qq", "install -qq -y --no-install-recommends graphviz zsh fish chromium"]
 
 
 def test_anybody_else_goes_through_sudo(machine: Machine) -> None:
