@@ -241,5 +241,5 @@ FORMS: Final[dict[str, Callable[[Any], str]]] = {
 }
 """Ending of a file -> the text that is written to it."""
 
-OWN_FORMS: Final = {"Training": ".over_time.forms"}
+OWN_FORMS: Final = {"Training": ".over_time.forms", "Swept": ".sweeps.forms"}
 """The class of an answer -> the module with the forms that only it has."""

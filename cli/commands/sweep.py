@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradtool.models.errors import CommandError
+from gradtool.models.limits import LOADING
 
 from ..computing import computing_options
 from ..context import Output, loading_options, output_options
@@ -17,7 +17,6 @@ from ..rules import rule_options
 from ..sizes import byte_size
 
 if TYPE_CHECKING:
-    from gradtool.models.sweeps.axes import Axes
     from gradtool.models.sweeps.sweep import Swept
 
 _DATA = (".npz", ".npy", ".parquet", ".zarr")
@@ -96,20 +95,22 @@ def command(**values: Any) -> int:
     Exit code 1: a point has a finding. 4: none has, but a point has no answer. 130: Ctrl-C, and what was done is told.
     """
     out = Output.take(values)
-    from gradtool.models.sweeps.spec import Spec
-    from gradtool.models.sweeps.sweep import Interrupted, Means, Sweep
+    from gradtool.models.loader import Request
+    from gradtool.models.questions.sweep import AtPoints
+    from gradtool.models.sweeps import axes
+    from gradtool.models.sweeps.sweep import Interrupted
     from gradtool.models.telling import points_done
 
-    axes = _axes(values)
-    means = Means(**{name: values.pop(name) for name in ("jobs", "scheduler", "timeout", "memory")})
-    results, resume = values.pop("results"), values.pop("resume")
+    words, over = list(values.pop("models")), list(values.pop("over"))
+    if over:
+        feeds = [word for word in words if os.path.splitext(word)[1].lower() in _DATA]
+        words, over = [word for word in words if word not in feeds], over + feeds
+    models = axes.models(words, values.pop("patterns"))
+    request = Request.take({**{name: values.pop(name) for name in LOADING}, "model": models[0]})
+    results = values["results"]
     _must_be_a_form(out)
-    dtype = values.pop("dtype")
-    spec = Spec(question=values.pop("question"), loading=_loading(values), options=_options(values), dtype=dtype)
-    _must_go_through_something(axes)
-    sweep = Sweep(spec=spec, axes=axes, means=means, results=results, resume=resume)
     try:
-        swept = sweep.ask(points_done)
+        swept = AtPoints(over=over, set=values.pop("settings"), **values).ask(models, request, points_done)
     except Interrupted as stop:
         kept = f"; they are in {results}, and --resume goes on with them" if results else ""
         out.note(f"interrupted after {len(stop.swept.rows)} of {stop.swept.points} points{kept}")
@@ -121,59 +122,6 @@ def command(**values: Any) -> int:
     if swept.findings:
         return FAILED
     return ENGINE if swept.unanswered else CLEAN
-
-
-def _axes(values: dict[str, Any]) -> Axes:
-    """What is gone through; taken out of the options."""
-    from gradtool.models.sweeps import axes, ranges
-
-    words, over = values.pop("models"), values.pop("over")
-    if over:
-        feeds = [word for word in words if os.path.splitext(word)[1].lower() in _DATA]
-        words, over = [word for word in words if word not in feeds], [*over, *feeds]
-    rows, seeds = values.pop("rows"), values.pop("seeds")
-    if rows is not None and over:
-        raise CommandError("--over feeds files as a whole and --rows one file by rows: a sweep has one of them")
-    data, batches = (None, ()) if rows is None else ranges.batches(rows)
-    return axes.Axes(
-        models=axes.models(words, values.pop("patterns")),
-        seeds=(values["seed"],) if seeds is None else ranges.seeds(seeds),
-        settings=tuple(map(ranges.setting, values.pop("settings"))),
-        feeds=tuple(dict.fromkeys(file for text in over for file in axes.files(text, "--over"))),
-        data=data,
-        batches=batches,
-    )
-
-
-def _must_go_through_something(axes: Axes) -> None:
-    told = (axes.models[1:], axes.seeds[1:], axes.settings, axes.feeds, axes.data)
-    if not any(told):
-        raise CommandError(
-            "one point is no sweep: nothing is gone through",
-            "add --rows FILE, --over FILES, --seeds 0..99, --set NAME=VALUES or --models GLOB",
-        )
-
-
-def _loading(values: dict[str, Any]) -> dict[str, Any]:
-    """How models are loaded, where that is not as usual."""
-    from gradtool.models.limits import LOADING
-
-    usual = {"mode": "auto", "stdin_filename": "<stdin>"}
-    taken = {name: values.pop(name) for name in LOADING if name in values}
-    del taken["seed"]
-    lists = {name: list(value) if isinstance(value, tuple) else value for name, value in taken.items()}
-    return {name: value for name, value in lists.items() if value and value != usual.get(name)}
-
-
-def _options(values: dict[str, Any]) -> dict[str, Any]:
-    """Those options of the question that are set."""
-    names = ("by", "big", "subnormal", "order", "params", "no_grad", "select", "ignore")
-    taken = {name: values.pop(name) for name in names}
-    return {
-        name: list(v) if isinstance(v, tuple) else v
-        for name, v in taken.items()
-        if v is not None and v not in ((), False)
-    }
 
 
 # -- forms ------------------------------------------------------------------------------------------------------------

@@ -1,18 +1,21 @@
-"""``gradtool.load``: a model, to be asked what the command line is asked."""
+"""``gradtool.load`` and ``gradtool.models.sweep``: what the command line is asked, asked in Python."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradtool.engine.core.errors import UsageError
 
 from . import opening
 from .errors import asked_in_python
-from .limits import EACH, ENOUGH, passes_watched, which_pass
+from .limits import EACH, ENOUGH, LOADING, passes_watched, which_pass
 from .loader import Request
 from .model import Model
+
+if TYPE_CHECKING:
+    from .sweeps.sweep import Swept
 
 T = TypeVar("T")
 
@@ -70,34 +73,76 @@ def load(
     >>> len(model.backward(no_grad="*b_0*").no_grad) > 0
     True
     """
-    request = Request(
-        os.fspath(model),
-        loss,
-        tuple(arg),
-        seed,
-        mode,
+    request = _request(
+        "gradtool.load",
+        model,
+        loss=loss,
         loss_fn=loss_fn,
         label=label,
-        script=tuple(script),
-        as_module=as_module,
-        backward=_read("backward", which_pass, backward),
-        steps=_read("steps", passes_watched, steps) or ENOUGH,
-        limit=limit,
+        arg=arg,
+        seed=seed,
+        mode=mode,
         write=write,
+        script=script,
+        as_module=as_module,
+        backward=backward,
+        steps=steps,
+        limit=limit,
     )
-    if request.backward == EACH:
-        raise UsageError(f"gradtool.load: a model answers about one backward pass, not about {EACH}.")
-    if isinstance(script, str):
-        raise UsageError(f"gradtool.load: script is a list of words, but is {script!r}.", hint="script=['--lr', '3']")
-    if limit is not None and not limit > 0:
-        raise UsageError(f"gradtool.load: limit is a number of seconds above 0, but is {limit!r}.")
     with asked_in_python("gradtool.load"), opening.opened(request) as loaded:
         return loaded
 
 
-def _read(name: str, read: Callable[[Any], T], value: Any) -> T:
+def sweep(question: str, *models: str | os.PathLike[str], **words: Any) -> Swept:
+    """Ask one question at many points: ``sweep("stats", "model.py", rows="data.npz:64", seeds=range(3))``.
+
+    Args:
+        question: ``"nan"``, ``"stats"``, ``"why"``, ``"gradcheck"``, ``"check"``, ``"backward"`` or ``"saved"``.
+        models: what :func:`load` takes, or patterns of files.
+        words: the options of ``gradtool sweep``: what :func:`load` takes beside the model, and the fields of
+            :class:`~gradtool.models.questions.sweep.AtPoints`.
+
+    Returns:
+        What the command shows. ``rows`` has an object of JSON's types for each point, in their order.
+
+    Raises:
+        UsageError: what is asked for cannot be; every point refuses the question; or client and workers differ (a
+            ValueError).
+        KeyboardInterrupt: Ctrl-C was pressed; its ``swept`` has the rows that there are.
+
+    Every point loads its model anew, and nothing of the running program changes.
+    """
+    from .questions.sweep import AtPoints
+    from .sweeps import axes
+
+    who = "gradtool.models.sweep"
+    loading = {name: words.pop(name) for name in LOADING if name in words}
+    asked = AtPoints(question=question, **words)
+    with asked_in_python(who):
+        names = [os.fspath(model) for model in models]
+        patterns = [name for name in names if "*" in name]
+        chosen = axes.models([name for name in names if "*" not in name], patterns)
+        return asked.ask(chosen, _request(who, chosen[0], **loading))
+
+
+def _request(who: str, model: str | os.PathLike[str], **words: Any) -> Request:
+    """The request that words of Python make; raises :class:`UsageError` for one that is none of these."""
+    script, limit = words.get("script", ()), words.get("limit")
+    if isinstance(script, str):
+        raise UsageError(f"{who}: script is a list of words, but is {script!r}.", hint="script=['--lr', '3']")
+    if limit is not None and not limit > 0:
+        raise UsageError(f"{who}: limit is a number of seconds above 0, but is {limit!r}.")
+    words["backward"] = _read(who, "backward", which_pass, words.get("backward"))
+    if words["backward"] == EACH:
+        raise UsageError(f"{who}: a model answers about one backward pass, not about {EACH}.")
+    words["steps"] = _read(who, "steps", passes_watched, words.get("steps")) or ENOUGH
+    words |= {name: tuple(words[name]) for name in ("arg", "script") if name in words}
+    return Request(os.fspath(model), **words)
+
+
+def _read(who: str, name: str, read: Callable[[Any], T], value: Any) -> T:
     """What *read* makes of an argument."""
     try:
         return read(value)
     except ValueError as error:
-        raise UsageError(f"gradtool.load: {name}: {error}.") from None
+        raise UsageError(f"{who}: {name}: {error}.") from None

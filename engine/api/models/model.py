@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from .questions.why import Verdicts, Why
     from .selection import Selection
     from .spots import Spots
+    from .sweeps.sweep import Swept
 
 
 A = TypeVar("A")
@@ -483,6 +484,24 @@ class Model(ABC):
         from .questions.saved import Saved
 
         return self.ask(Saved(**words))
+
+    def sweep(self, question: str, *, models: str | Sequence[str] = (), **words: Any) -> Swept:
+        """One question at many points: ``sweep("stats", rows="data.npz:64", seeds=range(3))``.
+
+        Args:
+            question: the name of another question.
+            models: other models, or patterns of their files, that are asked as well.
+
+        The words are the fields of :class:`~gradtool.models.questions.sweep.AtPoints`: the options of the command.
+        Every point loads the model anew; ``.rows`` of the answer has an object of JSON's types for each.
+        """
+        from .questions.sweep import AtPoints
+        from .sweeps import axes
+
+        with asked_in_python("gradtool.load"):
+            request = self.must_have_request("a sweep")
+            patterns = (models,) if isinstance(models, str) else models
+            return AtPoints(question=question, **words).ask(axes.models([request.model], patterns), request)
 
     def profile(self, **words: Any) -> Costs:
         """What forward and backward take: ``profile(repeats=10)``.

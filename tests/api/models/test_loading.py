@@ -72,6 +72,33 @@ def test_other_questions_answer_too(model: Model) -> None:
     assert "model.py" in repr(model)
 
 
+def test_a_sweep_of_python_is_that_of_the_command(gradtool: Run, model: Model, folder: Path) -> None:
+    words = ["sweep", "stats", "model.py", "--seeds", "0..2", "--by", "op"]
+    swept = model.sweep("stats", seeds=range(3), by="op", results=folder / "rows.jsonl")
+    assert str(swept) == gradtool(*words).out.rstrip("\n")
+    data = json.loads(gradtool(*words, "--format", "json").out)
+    del data["schema"]
+    assert swept.data == data
+    lines = (folder / "rows.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == swept.rows == data["rows"]
+    assert model.sweep("stats", seeds="0..2", by="op", results=folder / "rows.jsonl", resume=True).known == 3
+    swept.save(folder / "swept.svg")
+    assert (folder / "swept.svg").read_text() == gradtool(*words, "--format", "svg").out
+    (folder / "other.py").write_text(
+        "import paddle\ndef build(n, k=1):\n    w = paddle.ones([n, k])\n    w.stop_gradient = False\n"
+        "    return w.sum()\n"
+    )
+    both = paddle.models.sweep("backward", "other.py", "oth*.py", arg=["n=1"], set={"k": [1, 2]})
+    assert [row["set"] for row in both.rows] == [{"k": "1"}, {"k": "2"}]
+    assert both.rows == paddle.load("other.py", arg=["n=1"]).sweep("backward", set=["k=1,2"], models="oth*.py").rows
+    with pytest.raises(ValueError, match=r"gradtool.models.sweep: which model\?"):
+        paddle.models.sweep("nan", seeds="0..9")
+    with pytest.raises(ValueError, match="nothing is gone through"):
+        model.sweep("stats")
+    with pytest.raises(TypeError, match="seed"):
+        model.sweep("stats", seed=1)
+
+
 def test_what_is_asked_for_and_cannot_be_is_a_value_error(model: Model) -> None:
     with pytest.raises(ValueError, match="nosuch"):
         model.why("nosuch")

@@ -30,6 +30,16 @@ def test_the_document_prints_what_its_commands_print(
     assert (done.out, done.err) == (expected, "")
 
 
+def test_the_document_prints_what_its_program_prints(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    (program,) = re.findall(r"```python\n(.*?)```", DOCUMENT, re.DOTALL)
+    (expected,) = re.findall(r"```text\n(.*?)```", DOCUMENT, re.DOTALL)
+    exec(program, {})
+    assert capsys.readouterr().out == expected
+
+
 @pytest.fixture
 def models(folder: Path) -> Path:
     (folder / "eager.py").write_text(EAGER, encoding="utf-8")
