@@ -8,13 +8,18 @@ from gradtool.models.loader import Request
 from gradtool.models.questions.why import Why
 
 RUNS = Path(__file__).parent / "runs"
+NETWORK = Path(__file__).parent / "corpus" / "network.py"
+"""Layers of many kinds."""
+
 _CORPUS = Path(__file__).parents[1] / "scripts"
 SCRIPTS = [
     _CORPUS / f"{name}.py"
     for name in (
         *("connectivity/cached_features", "connectivity/encoder_under_no_grad", "connectivity/loss_item_added_up"),
         *("connectivity/layer_never_called", "connectivity/optimizer_before_the_new_head"),
-        *("connectivity/mask_by_comparison", "correct/gradient_accumulation"),
+        *("connectivity/mask_by_comparison", "connectivity/argmax_tokens_fed_back"),
+        *("connectivity/target_under_no_grad_by_mistake", "connectivity/lstm_state_of_the_last_batch"),
+        *("correct/gradient_accumulation", "correct/siamese_shared_encoder", "correct/tied_embeddings"),
     )
 ]
 

@@ -3,11 +3,13 @@
 import random
 import sys
 
+import numpy as np
 import pytest
 
 from gradtool.engine.core.errors import FileFormatError
 from gradtool.models.errors import CommandError
 from gradtool.models.loader import Request
+from gradtool.models.opening import opened
 from gradtool.models.questions.why import Why
 
 from .answers import RUNS, SCRIPTS, answered
@@ -16,6 +18,23 @@ from .answers import RUNS, SCRIPTS, answered
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_real_paddle_and_gradtool_are_answered_about_alike(script):
     assert answered(RUNS / f"{script.stem}.paddlerun") == answered(script)
+
+
+def test_gradients_are_those_of_paddle():
+    with opened(Request(str(RUNS / "network.paddlerun"))) as model:
+        gradients = model.run(lambda event: None)
+        assert len(gradients) == 11
+        for leaf, gradient in gradients.items():
+            np.testing.assert_allclose(gradient, leaf.grad.array, rtol=1e-4, atol=1e-6)  # Paddle's own .grad
+
+
+@pytest.mark.parametrize("command", ["nan", "stats", "saved", "graph", "backward", "report", "where net.b.bias"])
+def test_commands_answer_about_a_run(gradtool, command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name, *words = command.split()
+    options = ["-o", "answer.svg"] if name == "graph" else ["--html", "answer.html"] if name == "report" else []
+    done = gradtool(name, *words, str(RUNS / "network.paddlerun"), *options)
+    assert done.code == 0, done.err
 
 
 def test_a_python_that_does_not_start_is_named(monkeypatch):

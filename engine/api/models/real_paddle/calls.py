@@ -14,19 +14,26 @@ from ..recorded.recorder import Operator
 from ..recorded.stand_ins import Row
 from .recorder import PaddleRecorder, Tensor
 
+_CONVOLUTION = (*("input", "filter", "strides", "paddings", "padding_algorithm", "dilations", "groups", "data_format"),)
+
 _NAMES = {
     "slice": ("input", "axes", "starts", "ends", "infer_flags", "decrease_axis"),
     "split": ("x", "sections", "axis"),
+    "cast": ("x", "dtype"),
+    **dict.fromkeys(("conv2d", "conv3d"), _CONVOLUTION),
 }
 """Arguments of operators whose names Paddle tells of another one: of sparse tensors."""
 
 _ASIDE = frozenset({"get_core_ops_args_info", "get_core_ops_args_type_info", "get_core_ops_returns_info"})
 
+_OWN = frozenset({"coalesce_tensor"})
+"""Operators that Paddle calls for itself: one puts the weights of a recurrent layer side by side."""
+
 _VIEWS = frozenset(
     {"reshape", "squeeze", "unsqueeze", "flatten", "transpose", "slice", "strided_slice", "split", "split_with_num"}
-    | {"unbind", "as_strided", "view_shape", "view_dtype", "diagonal", "tensor_unfold", "real", "imag", "index_select"}
+    | {"unbind", "as_strided", "view_shape", "view_dtype", "diagonal", "tensor_unfold", "real", "imag"}
     | {"getitem"}
-) - {"index_select"}
+)
 """Operators whose results may lie in the memory of what they take."""
 
 _SCALED: dict[str, Callable[[float], tuple[float, float, bool]]] = {
@@ -83,7 +90,7 @@ def rows(recorder: PaddleRecorder) -> Iterator[Row]:
 
 
 def _of(name: str, names: tuple[str, ...], written: tuple[int, ...] = ()) -> Operator:
-    return Operator(name, names, written, name.removesuffix("_") in _VIEWS, False)
+    return Operator(name, names, written, name.removesuffix("_") in _VIEWS, name in _OWN)
 
 
 def _operator(recorder: PaddleRecorder, name: str, original: Callable[..., Any], told: Any) -> Callable[..., Any]:

@@ -214,8 +214,24 @@ def _item(named: Mapping[str, Any], results: Sequence[Tensor]) -> Match | None:
     return Match("slice", [x, None, None, [], []], [results[0]], attrs)
 
 
+def _recurrent(named: Mapping[str, Any], results: Sequence[Tensor]) -> Match | None:
+    """``rnn`` without dropout: what dropout leaves out is Paddle's own."""
+    states, weights = named.get("pre_state"), named.get("weight_list")
+    if not isinstance(states, list) or not isinstance(weights, list) or len(results) != len(states) + 2:
+        return None
+    if named.get("dropout_prob") and not named.get("is_test"):
+        return None
+    op = by_type("rnn")
+    attrs = {n: v for n, v in named.items() if n in op.defaults and v is not None}
+    out, dropped, *last = results
+    reserve = np.zeros((0,), out.array.dtype)  # what Paddle keeps to itself; of ours, too, only the shape is read
+    operands = [named.get("x"), states, weights, named.get("sequence_length")]
+    return Match("rnn", operands, [out, last, dropped, reserve], attrs)
+
+
 _OWN: Mapping[str, Callable[[Mapping[str, Any], Sequence[Tensor]], Match | None]] = {
     **dict.fromkeys(_COPIES, _copy),
     "getitem": _item,
+    "rnn": _recurrent,
 }
-"""Calls that no operator of Paddle's new IR stands for."""
+"""Calls that have no line in the table."""

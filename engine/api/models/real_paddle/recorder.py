@@ -189,6 +189,10 @@ class PaddleRecorder(Recorder):
         known = self._leaves.get(function.node_ptr())
         return None if known is None else known[1]()
 
+    def arrays(self, tensors: Any) -> tuple[Any, ...]:
+        """The values of gradients, which Paddle writes over later; None for those that there are not."""
+        return tuple([None if t is None else self.array(t).copy() for t in tensors])
+
     def described(self, function: Any) -> tuple[tuple[Any, ...], tuple[int, ...], str, Any]:
         """Of a node: shape and dtype of each output, what it retains, its own class and where that says its rule."""
         custom = self.customs.get(function.node_ptr())
@@ -203,7 +207,8 @@ class PaddleRecorder(Recorder):
         # Those of a PyLayer tell it by their own ``backward``. Paddle cannot take back from a hook what it gives for a
         # list of tensors; gradients there are computed by gradtool's rule.
         if key not in self.customs and key not in self._lists and function.name() not in _OF_LISTS:
-            function._register_post_hook(_Hook(self, number))
+            edges = [f is not None for f in function.next_functions]
+            function._register_post_hook(_Hook(self, number, edges))
 
     def told_custom(self, cls: type, contexts: Sequence[Any], given: Sequence[Any]) -> None:
         """Remember of which ``PyLayer`` the node of *given* is, and what context its backward gets."""
@@ -270,15 +275,41 @@ class _Memory:
 class _Hook:
     """Keeps what a node of Paddle's got and gave."""
 
-    __slots__ = ("number", "recorder")
+    __slots__ = ("edges", "number", "recorder")
 
-    def __init__(self, recorder: PaddleRecorder, number: int) -> None:
+    def __init__(self, recorder: PaddleRecorder, number: int, edges: Sequence[bool]) -> None:
         self.recorder = recorder
         self.number = number
+        self.edges = edges
 
     def __call__(self, gradients: Any, arriving: Any) -> Any:
-        self.recorder.pulled(self.number, _there(gradients), _there(arriving))
+        given, got = _there(gradients), _there(arriving)
+        if not _is_over(got, given):
+            self.recorder.pulled(self.number, _by_edge(given, self.edges), got)
         return gradients
+
+
+def _is_over(arriving: Sequence[Any], given: Sequence[Any]) -> bool:
+    """Whether Paddle has written what a node gives over what arrived there."""
+    places = {t.data_ptr() for t in arriving if t is not None}
+    return any(t is not None and t.data_ptr() in places for t in given)
+
+
+def _by_edge(gradients: Sequence[Any], edges: Sequence[bool]) -> list[Any]:
+    """Gradients by edge: there is a place for each input, and no edge for one that never has a gradient.
+
+    Args:
+        edges: whether each of them leads anywhere.
+    """
+    spare = len(gradients) - len(edges)
+    aligned: list[Any] = []
+    for gradient in gradients:
+        leads = len(aligned) < len(edges) and edges[len(aligned)]
+        if gradient is None and spare > 0 and leads:
+            spare -= 1
+        else:
+            aligned.append(gradient)
+    return aligned[: len(edges)]
 
 
 def _there(slots: Any) -> list[Any]:

@@ -11,6 +11,7 @@ import paddle
 from paddle.autograd import py_layer
 from paddle.base import core
 from paddle.base.dygraph import base as modes
+from paddle.base.framework import EagerParamBase
 from paddle.base.layer_helper_base import LayerHelperBase
 
 from ..recorded import events
@@ -58,6 +59,8 @@ def _rows(recorder: PaddleRecorder) -> Iterator[Row]:
     stops = Tensor.stop_gradient
     yield Tensor, "stop_gradient", property(stops.__get__, _stopping(recorder, stops.__set__))
     yield LayerHelperBase, "create_parameter", _bearing(recorder, LayerHelperBase.create_parameter)
+    for cls in (Tensor, EagerParamBase):
+        yield cls, "__deepcopy__", _bearing(recorder, cls.__deepcopy__)
     # backward
     yield core.eager, "run_backward", _backward(recorder, core.eager.run_backward)
     yield core.eager, "run_partial_grad", _grad(recorder, core.eager.run_partial_grad)
@@ -83,6 +86,8 @@ def _rows(recorder: PaddleRecorder) -> Iterator[Row]:
         for name in ("step", "minimize"):
             if name in vars(cls):
                 yield cls, name, _stepping(recorder, steps, vars(cls)[name])
+    recurrent = paddle.nn.layer.rnn.RNNBase
+    yield recurrent, "flatten_parameters", _unheard(recorder, recurrent.flatten_parameters)
     layer = paddle.nn.Layer
     yield layer, "__setattr__", replacing(recorder, layer.__setattr__, "_sub_layers", _paths)
     yield layer, "clear_gradients", _clearing(recorder, layer.clear_gradients, lambda owner: list(owner.parameters()))
@@ -117,8 +122,20 @@ def _stopping(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callabl
     return stop
 
 
+def _unheard(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    """What Paddle does for itself."""
+
+    @functools.wraps(original)
+    def call(*args: Any, **named: Any) -> Any:
+        recorder.flush()
+        with recorder.unheard():
+            return original(*args, **named)
+
+    return call
+
+
 def _bearing(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
-    """A parameter: what its initializer computes is not the program's."""
+    """A parameter or a copy: what its initializer computes is not the program's."""
 
     @functools.wraps(original)
     def create(*args: Any, **named: Any) -> Any:
@@ -126,7 +143,7 @@ def _bearing(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable
         with recorder.unheard():
             made = original(*args, **named)
         if not recorder.quiet and isinstance(made, Tensor):
-            recorder.number(made, parameter=True)
+            recorder.number(made)
         return made
 
     return create
@@ -284,4 +301,4 @@ def _paths(value: Any) -> Iterable[tuple[str, Any]]:
     """The parameters in what an attribute holds, by their paths from it."""
     if isinstance(value, paddle.nn.Layer):
         return value.named_parameters()  # type: ignore[no-any-return]
-    return [("", value)] if isinstance(value, paddle.base.framework.EagerParamBase) else []
+    return [("", value)] if isinstance(value, EagerParamBase) else []
