@@ -265,6 +265,14 @@ class Adapter:
             self.listener(Begin(names=[n.removesuffix(names.GRAD) for n in seeds]))
         self.listener(event)
 
+    def in_turn(self, act: Callable[..., None]) -> Callable[..., None]:
+        """What calls *act* when what has happened until then is told: it has been."""
+        return act
+
+    def settled(self, gradients: Mapping[Any, Any]) -> dict[Any, Any]:
+        """The gradients of the last pass by their places, as they were told."""
+        return {**gradients}
+
     def finish(self) -> None:
         """The backward pass is over; at the end of a static program nothing else says so."""
         if self._begun:

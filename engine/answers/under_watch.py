@@ -17,6 +17,7 @@ from ..eager.tensor import Leaf, Tensor
 from ..executor.executor import Executor
 from ..ir.program import Program
 from ..ir.variable import Variable
+from . import retold
 from .events import Adapter, Begin, Listener, Quiet
 
 
@@ -34,7 +35,7 @@ def through_tape(loss: Tensor, listener: Listener, order: int = 1) -> dict[Leaf,
     """
     _check_order(order)
     expect_recorded(loss, loss.name)
-    with watch.watched(Adapter(listener)):
+    with retold.heard(listener) as telling:
         work = Pass(retain_graph=True, create_graph=order > 1, fill=False)
         work.seed(loss, None)
         work.run()
@@ -47,8 +48,8 @@ def through_tape(loss: Tensor, listener: Listener, order: int = 1) -> dict[Leaf,
                 work.seed(g, g.detach())
             if again:
                 work.run()
-    with watch.unwatched():
-        return {leaf: work.total(leaf) for leaf in work.leaves}
+        with watch.unwatched():
+            return telling.settled({leaf: work.total(leaf) for leaf in work.leaves})
 
 
 def expect_recorded(loss: Tensor, name: str) -> None:
@@ -134,10 +135,9 @@ def any_model(
     loss = None
     for _ in range(steps):
         passes = Passes(listener)
-        adapter = Adapter(passes)
-        with watch.watched(adapter):
+        with retold.heard(passes) as telling:
             returned = model()
-            adapter.finish()
+            telling.finish()
         loss = next((v for v in _entries(returned) if isinstance(v, (Tensor, Variable))), None)
         if isinstance(loss, Variable):
             through_program(loss, listener, feed, order)

@@ -451,6 +451,13 @@ _tensor_watcher: ContextVar[Watcher | None] = ContextVar("gradtool_tensor_watche
 watcher = _watcher.get
 """Who watches the steps, or None."""
 
+
+def program_watcher() -> Watcher | None:
+    """Who watches the steps of static programs, or None: it has an attribute ``hears_programs`` if it may not."""
+    by = watcher()
+    return by if getattr(by, "hears_programs", True) else None
+
+
 _on_switch: list[Callable[[], None]] = []
 _watching = 0
 noting = 0

@@ -134,7 +134,7 @@ class Plan:
         Raises:
             KernelError: an operator failed; carries the operator, the shapes it got and the user's line.
         """
-        by = watch.watcher()
+        by = watch.program_watcher()
         if by is not None:
             for step in self._watched(getattr(by, "summarised", None), regs):
                 by(step)

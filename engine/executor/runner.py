@@ -135,7 +135,7 @@ class Runner:
     def _run(self, registers: list[Any], state: list[Any], number: int, frames: Frames | None) -> list[Any]:
         """Run number *number*, from the carried values of the one before; returns its own, and leaves a frame."""
         self.begin(registers, state)
-        by = watch.watcher()
+        by = watch.program_watcher()
         if by is None:
             self.body.plan.run(registers)
         else:

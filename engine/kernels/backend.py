@@ -94,12 +94,14 @@ class Backend:
         ops: every operator as a function over this backend's arrays.
         passes: the passes over plans that pay on it; None for all of them.
         eager: what tensors of dynamic mode are computed on where this one is chosen; None for itself.
+        compiles: whether it compiles plans, and so what dynamic mode has recorded.
         has_settings: whether it takes a device and a precision.
         has_places: whether a value may be on the device and not where it belongs there.
     """
 
     passes: frozenset[str] | None = None
     eager: Backend | None = None
+    compiles: bool = False
     has_settings: bool = False
     has_places: bool = False
 

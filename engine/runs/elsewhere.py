@@ -7,7 +7,7 @@ the user's own Python runs between compiled parts; what drew random numbers keep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +20,10 @@ from ..executor.plan import Instruction
 from ..kernels.backend import Backend, Compiled
 from ..ops.opdef import Trait
 from . import bound
+from .store import Store
 from .timeline import NOBODY, Entry, FixedOperand, Timeline
+
+Parts = Callable[[int], "tuple[int, int] | None"]
 
 OWN = "it is the user's own Python"
 _UNKNOWN = (SimpleNamespace(spec=SimpleNamespace(count=-1)),)
@@ -39,31 +42,41 @@ class _Called:
 
 
 class _Plan:
-    """The entries of a run as a plan, whose registers are the numbers of its values."""
+    """Entries as a plan.
 
-    def __init__(self, timeline: Timeline, backend: Backend) -> None:
-        self.timeline = timeline
-        self.size = len(timeline.values) + 1
+    Attributes:
+        numbers: by register, the number of the value that it holds; the register behind them is for what nobody reads.
+        results: the registers that entries write.
+    """
+
+    def __init__(self, entries: Sequence[Entry], parts: Parts, backend: Backend) -> None:
         self.loads: dict[str, int] = {}
         self.stores: dict[str, int] = {}
+        self.feeds: dict[str, int] = {}
         self.instructions: list[Instruction] = []
         self.entries: list[Entry] = []
-        for entry in timeline.entries:
-            if entry.kernel is not None:
-                self._add(entry, backend)
+        again = [e for e in entries if e.kernel is not None or e.sums]
+        summed = [n for e in again for total in e.sums for n in (total, *(parts(total) or ()))]
+        self.numbers = sorted({n for e in again if e.kernel is not None for n in (*e.inputs, *e.made)} | {*summed})
+        self.size = len(self.numbers) + 1
+        self._register = {n: r for r, n in enumerate(self.numbers)} | {NOBODY: self.size - 1}
+        for entry in again:
+            self._add(entry, parts, backend)
         self.results = sorted({r for i in self.instructions for r in i.outs if r != self.size - 1})
 
-    def _add(self, entry: Entry, backend: Backend) -> None:
-        nobody = self.size - 1
-        ins, arrange = _arranged(entry.operands)
-        kernel = _separate(entry, backend, arrange)
-        outs = tuple(nobody if n == NOBODY else n for _, n in entry.outs)
-        self._append(entry, Instruction(None, kernel, ins, outs, spread=True))
+    def _add(self, entry: Entry, parts: Parts, backend: Backend) -> None:
+        register = self._register
+        if entry.kernel is not None:
+            ins, arrange = _arranged(entry.operands)
+            kernel = _separate(entry, backend, arrange)
+            outs = tuple(register[n] for _, n in entry.outs)
+            self._append(entry, Instruction(None, kernel, tuple(register[n] for n in ins), outs, spread=True))
         for total in entry.sums:
-            parts = self.timeline.values[total].parts
-            if parts is not None:
+            summands = parts(total)
+            if summands is not None:
                 added = backend.separate(_Called(_SUM, entry), _added, lambda: _added)
-                self._append(entry, Instruction(None, added, parts, (total,)))
+                first, second = summands
+                self._append(entry, Instruction(None, added, (register[first], register[second]), (register[total],)))
 
     def _append(self, entry: Entry, instruction: Instruction) -> None:
         self.instructions.append(instruction)
@@ -140,16 +153,34 @@ def compute(timeline: Timeline, backend: Backend) -> Compiled:
     Raises:
         GradtoolError: an operator failed there; told with its line.
     """
-    plan = _Plan(timeline, backend)
-    compiled = backend.compile(plan)
+    return compute_entries(timeline.entries, lambda n: timeline.values[n].parts, timeline.store, backend)
+
+
+def compute_entries(
+    entries: Sequence[Entry], parts: Parts, values: Store, backend: Backend, wanted: Collection[int] = ()
+) -> Compiled:
+    """The same for any entries in their order.
+
+    Args:
+        parts: of a sum that the engine makes between operators, the sum before and what is added to it.
+        values: what the entries read that none of them makes; what they make replaces what is held of it.
+        wanted: numbers of which the values are held from now on.
+    """
+    plan = _Plan(entries, parts, backend)
+    compiled = backend.compile(plan, _apart)
     assert compiled is not None
-    regs = [timeline.store.get(number) for number in range(plan.size - 1)] + [None]
-    for number in plan.results:
-        regs[number] = None
+    regs = [values.get(number) for number in plan.numbers] + [None]
+    for r in plan.results:
+        regs[r] = None
     with np.errstate(all="ignore"):
         compiled(regs)
-    for number in plan.results:
-        value = regs[number]
-        if number in timeline.store and value is not None:
-            timeline.store.replace(number, np.array(value))
+    for r in plan.results:
+        number, value = plan.numbers[r], regs[r]
+        if value is not None and (number in values or number in wanted):
+            values.replace(number, np.array(value))
     return compiled
+
+
+def _apart(instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Any]:
+    """Whatever a backend makes of several operators at once, each of them is looked at by itself."""
+    return []

@@ -98,13 +98,13 @@ class Numbering:
         hooks = self._hooked.pop(id(event), None) or {}
         arriving = [self._arriving(work, node, i, g, hooks.get(i)) for i, g in enumerate(event.arriving)]
         operands = self._read(node, arriving, event.kept)
-        number_made, totals = self._store.made, work.totals
+        totals = work.totals
         outs, sums = [], []
         for place, gradient in zip(event.wrt, event.gradients, strict=True):
             if place is None or gradient is None:
                 outs.append(NOBODY)
                 continue
-            number = number_made(gradient)
+            number = self._gave(node, gradient)
             outs.append(number)
             before = totals.get(place)
             if before is not None:
@@ -114,6 +114,10 @@ class Numbering:
             totals[place] = number
         saved = [self._kept_by_user(v) for v in self._saved.pop(id(event), None) or ()]
         work.events.append(Pull(node, operands, arriving, event.wrt, outs, sums, saved))
+
+    def _gave(self, node: GradNode, gradient: Any) -> int:
+        """The number of a gradient that *node* gave."""
+        return self._store.made(gradient)
 
     def _kept_by_user(self, value: Any) -> Any:
         array = getattr(value, "array", None)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import count
 from typing import Any
 
 from ..core import names
 from ..eager.tape import GradNode, Place
 from ..eager.tensor import Leaf, Tensor
-from ..ops.opdef import Trait
 from ..view import from_tape
 from ..view.graph import BACKWARD, FORWARD
-from . import again
-from .bound import MASKED, NOT_DRAWN_AGAIN, draws_nothing, kernel
+from . import wiring
 from .calls import CallRecord, Failure, Hooked, PassRecord, Pull, flat
 from .places import Places
 from .recorder import Recorder
@@ -206,26 +203,16 @@ class _Builder:
             aside = "c" if self.graph is not None else ""
             name, layer = f"{call.op.type}.{aside}{next(self.unnamed.setdefault(call.op.type, count()))}", ""
         entry = self._entry(name, call.op.type, FORWARD, call.loc, layer, call)
-        entry.operands = call.operands
-        entry.reads = _laid(call.op.inputs, call.operands)
-        entry.outs = [(slot, n) for slot, n in _outs(call.op.outputs, call.outs)]
         self._bind(entry, call)
         self._name_results(entry, node)
 
     def _bind(self, entry: Entry, call: CallRecord) -> None:
         """What runs the operator again, or why nothing does."""
         failed = call is self.failing
-        if call.fixed:
-            entry.fixed = call.fixed
-            return
-        if failed and any(s.many for s in call.op.outputs):
+        if failed and not call.fixed and any(s.many for s in call.op.outputs):
             entry.fixed = "it failed"
             return
-        entry.binding = again.of_call(call, padded=failed)
-        entry.kernel = kernel(entry.binding)
-        is_random = call.op.trait & Trait.RANDOM and not draws_nothing(call.op, call.attrs)
-        if is_random and entry.kernel is not None and not failed:
-            self._as_drawn(entry, call)
+        wiring.forward(entry, call, self.recorder.store, failed)
 
     def _name_results(self, entry: Entry, node: GradNode | None) -> None:
         """Names for what an operator made: the user's, else that of its place on the tape, else the operator's."""
@@ -262,20 +249,6 @@ class _Builder:
                 value.name = self.by_number.get(number) or f"constant.{next(constants)}"
                 value.role = self.roles.get(number, "constant")
 
-    def _as_drawn(self, entry: Entry, call: CallRecord) -> None:
-        """Have a random operator make again what it drew: its mask is an operand, or nothing can run it again."""
-        arrays = {n: self.recorder.store.get(n) for _, n in entry.outs if n >= 0}
-        for n, array in arrays.items():
-            if array is not None:
-                self.recorder.store.keep(n, array)
-        mask = entry.outs[1][1] if len(entry.outs) > 1 else NOBODY
-        if entry.binding is not None and call.op.type in MASKED and arrays.get(mask) is not None:
-            entry.binding = replace(entry.binding, mask=mask)
-            entry.kernel = kernel(entry.binding, arrays[mask])
-        else:
-            entry.kernel, entry.binding = None, None
-            entry.fixed = NOT_DRAWN_AGAIN
-
     def _backward(self, pull: Pull) -> None:
         node = pull.node
         named = self.called.nodes.get((node, BACKWARD))
@@ -288,7 +261,7 @@ class _Builder:
         for i, seed in enumerate(pull.arriving):
             if seed is not None and self.work.seeds.get((node, i)) == seed:
                 self._name_gradient(seed, (node, i), NOBODY, "")
-        self._wire(entry, pull)
+        wiring.backward(entry, pull, self.places.needs)
         slots = [s for s, _ in entry.outs]
         sums = {added: (total, before) for total, before, added in pull.sums}
         for slot, number, place in zip(slots, pull.outs, pull.wrt, strict=True):
@@ -318,30 +291,6 @@ class _Builder:
         if isinstance(place, Leaf):
             value.names = tuple(names.grad(n) for n in self.called.others(place, self.called.place(place)))
 
-    def _wire(self, entry: Entry, pull: Pull) -> None:
-        """Operands, slots and kernel of a gradient operator."""
-        node = pull.node
-        rule, grad_op = node.op.rule, getattr(node.op, "grad_op", None)
-        assert rule is not None
-        mask = [p is not None for p in pull.wrt]
-        if pull.operands is None or grad_op is None:
-            entry.operands = [*pull.arriving, *pull.saved]
-            entry.needs = self.places.needs(node, pull)
-            entry.reads = [(f"Out{i}{names.GRAD}", n) for i, n in enumerate(pull.arriving) if n is not None]
-            entry.outs = [(f"X{i}{names.GRAD}", n) for i, n in enumerate(pull.outs)]
-            if grad_op is None:
-                entry.kernel = again.of_rule(node, mask)
-            else:
-                entry.fixed = "what it reads was freed, or hooks packed it"
-            return
-        sizes = node.wrt_sizes if node.wrt_sizes is not None else [None] * len(rule.wrt)
-        entry.operands = pull.operands
-        entry.reads = _laid(grad_op.inputs, pull.operands)
-        slots = [s.name for s, n in zip(grad_op.outputs, sizes, strict=True) for _ in range(1 if n is None else n)]
-        entry.outs = list(zip(slots, pull.outs, strict=True))
-        entry.binding = again.of_gradient(node, mask, sizes)
-        entry.kernel = kernel(entry.binding)
-
     def _hooks(self, event: Hooked) -> None:
         number = next(self.unnamed.setdefault("hook", count()))
         entry = self._entry(f"hook.{number}", "hook", BACKWARD, event.loc, "", event)
@@ -362,14 +311,3 @@ class _Builder:
             return [tensor.array]
 
         entry.kernel = call
-
-
-def _laid(slots: Sequence[Any], operands: Sequence[Any]) -> list[tuple[str, int]]:
-    """Slot and number of what is read."""
-    return [(s.name, n) for s, o in zip(slots, operands, strict=False) for n in flat([o])]
-
-
-def _outs(slots: Sequence[Any], outs: Sequence[Any]) -> Iterator[tuple[str, int]]:
-    for s, o in zip(slots, outs, strict=False):
-        for n in o if isinstance(o, list) else (o,):
-            yield s.name, n

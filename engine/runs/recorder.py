@@ -171,7 +171,7 @@ class Recorder(Numbering):
         if isinstance(event.node, LayerNode):
             self._saved[id(event)] = event.node.ctx._saved
         if event.node.hooks is not None:
-            self._hooked[id(event)] = _acting(event.node)
+            self._hooked[id(event)] = acting(event.node)
         if self._store.budget is not None:
             self._wait(event.gradients)
 
@@ -304,7 +304,7 @@ _NOTED: dict[type, Callable[[Recorder, Any], None]] = {
 }
 
 
-def _acting(node: GradNode) -> dict[int, list[Any]]:
+def acting(node: GradNode) -> dict[int, list[Any]]:
     """The hooks on the results of a node that can change a gradient."""
     acting = {}
     for i, hooks in (node.hooks or {}).items():

@@ -18,10 +18,20 @@ def main() -> int:
     parser.add_argument(
         "--specs", action="store_true", help="every sample, but only shapes and types: nothing is compiled"
     )
+    parser.add_argument("--zoo", action="store_true", help="the models of the zoo; names choose some of them")
     parser.add_argument("--trace", action="store_true", help="the whole traceback of each failure")
     parser.add_argument("operators", nargs="*", help="types of operators; all of them when none is named")
     chosen = parser.parse_args()
     # Imported here: JAX reads its settings when it is first imported.
+    if chosen.zoo:
+        from tests.zoo.measured import NAMES
+
+        from .zoo import compared
+
+        outcomes = [compared(name) for name in chosen.operators or NAMES]
+        for o in outcomes:
+            print(f"{o.name:<24}{o.operators:>6}{o.computed:>6} {o.furthest:9.3g}", *o.differences[:4], sep="  ")
+        return 1 if any(o.differences for o in outcomes) else 0
     from .compared import all_differences, differences, operators
 
     failed = tried = 0

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gradtool import _alias
-from gradtool.engine.core import source, state
+from gradtool.engine.answers import retold
+from gradtool.engine.core import source, state, watch
 from gradtool.engine.core.errors import FileFormatError, GradtoolError, UninitializedError
 from gradtool.engine.eager.journal import Journal
 from gradtool.engine.eager.parameter import Birth
@@ -220,7 +221,7 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
             telling.stand_ins(loaded, notes)
             stack.enter_context(_values_wanted())
         else:
-            stack.enter_context(_run(loaded, target, request, notes))
+            stack.enter_context(_noted(loaded, target, request, notes))
         calls.over = True
         if request.arrays is not None and loaded.error is None:
             entries.must_take(loaded, request)
@@ -239,6 +240,19 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
             telling.error(loaded, notes)
         if overlay is not None:
             telling.files(loaded, overlay, notes)
+
+
+@contextlib.contextmanager
+def _noted(loaded: Loaded, target: Target, request: Request, notes: Notes) -> Iterator[None]:
+    """Run the file, with what it computes noted for a backend that compiles, unless who asks listens himself."""
+    listened = retold.noting_now() is not None
+    with retold.noted() as retelling:
+        with contextlib.ExitStack() as stack:
+            with watch.watched(None if listened else retelling):
+                stack.enter_context(_run(loaded, target, request, notes))
+            yield
+        if retelling is not None:
+            telling.users_own(loaded, retelling.own, notes)
 
 
 @contextlib.contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, TypeGuard
 
 from gradtool.engine.core import source, state
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _NAMED = 3
 """Files that are named; of more, the number is told."""
+_COMPUTED = "backward, nan, stats, debug and diff --values"
+"""The questions that a backend which compiles answers about dynamic mode."""
 
 
 def stop(left: Loaded, notes: Notes) -> None:
@@ -52,9 +54,22 @@ def elsewhere(left: Loaded, notes: Notes) -> None:
 
 
 def recorded_elsewhere() -> str:
-    """What becomes of dynamic mode where the backend in use compiles programs."""
-    name, own = current().name, reference().name
-    return f"dynamic mode is recorded on {own}; debug and diff --values compute what was recorded on {name}"
+    """What becomes of dynamic mode where the backend in use leaves it to the reference."""
+    chosen, own = current(), reference().name
+    if not chosen.compiles:
+        return f"dynamic mode is computed on {own}; {chosen.name} computes static programs"
+    return (
+        f"dynamic mode is recorded on {own}, and {chosen.name} computes what was recorded for {_COMPUTED}; "
+        f"other answers are about what {own} computed"
+    )
+
+
+def users_own(left: Loaded, own: Collection[str], notes: Notes) -> None:
+    """Say what a backend did not compute of what was recorded, since it is the user's own Python."""
+    if own:
+        named = [*own][:_NAMED]
+        more = f" and {count(len(own) - _NAMED, 'more')}" if len(own) > _NAMED else ""
+        notes.note(f"{left.name}: what {', '.join(named)}{more} gave is what it was on {reference().name}")
 
 
 def stand_ins(left: Loaded, notes: Notes) -> None:

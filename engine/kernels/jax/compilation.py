@@ -8,11 +8,12 @@ left out. Shapes are JAX's business: a part is traced again for shapes that it h
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...core.summary import Asked, Told, Uneventful
+from ..backend import Look
 from .hosted import BLOCK, looked_into
 from .mesh import Mesh
 from .part import HostedPart, Part, TracedPart, Untraceable, carried_out, tracing
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from .holding import Holding
 
 Run = TypeVar("Run")
-Look = Callable[[Any, Sequence[Any], Sequence[Any]], Any]
-"""``look(instruction, inputs, outputs)``: what else to compute of them, arrays in any nesting. Called while tracing; of
-what is computed between compiled parts, with the values."""
 
 
 @dataclass(frozen=True, slots=True)

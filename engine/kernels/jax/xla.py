@@ -12,11 +12,11 @@ import jax.numpy
 from ...core.errors import BackendError
 from ...core.streams import Draws
 from ...ops.opdef import OpDef
-from ..backend import Backend, Compiled, Kernel
+from ..backend import Backend, Compiled, Kernel, Look
 from ..choice import reference
 from . import contents, devices, measuring, streams
 from .blocks import BlockKernel
-from .compilation import Compilation, Look
+from .compilation import Compilation
 from .mesh import Mesh, axes_of
 from .separate import SeparateKernel
 
@@ -25,6 +25,7 @@ class XlaBackend(Backend):
     """Compiles plans; leaves the tensors of dynamic mode to the reference, whose tape becomes a program."""
 
     passes = frozenset({"prune"})  # XLA folds and frees by itself
+    compiles = True
     has_settings = True
 
     def __init__(self, name: str, chain: tuple[str, ...], mesh: Mesh | None = None) -> None:
@@ -89,12 +90,6 @@ class XlaBackend(Backend):
         return BlockKernel(op, runner)
 
     def compile(self, plan: Any, look: Look | None = None) -> Compiled:
-        """*plan* compiled.
-
-        Args:
-            look: what else to compute: called while tracing with every instruction, what it reads and what it gives;
-                the compiled plan returns what it made of them.
-        """
         return Compilation(plan, look, self.mesh)
 
     def function(self, own: Callable[..., Any]) -> Callable[..., Any]:

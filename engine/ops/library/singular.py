@@ -7,6 +7,7 @@ from ...core.spec import UNKNOWN
 from ..infer import expect_floating, real_part
 from ..opdef import Late, Like, Trait, op
 from ..samples import complexes, exactly
+from ..writing import put
 from .systems import finite_matrices, without
 
 
@@ -89,7 +90,7 @@ def _with_values(k, basis, slope, s):
 def some_columns(k, x, s, *, last):
     """As many of the first columns as *s* has numbers, or those behind them."""
     count = s.shape[-1]
-    return k.xp.ascontiguousarray(x[..., count:] if last else x[..., :count])
+    return k.xp.array(x[..., count:] if last else x[..., :count])
 
 
 @some_columns.infer
@@ -108,10 +109,8 @@ def _(k, x: Like, s: Like, dout, *, last):
 @op("columns_among", "X Y S -> Out", attrs={"last": False}, trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
 def columns_among(k, x, y, s, *, last):
     """*x* at the place of ``some_columns`` among zeros in the shape of *y*."""
-    out = k.xp.zeros(y.shape, x.dtype)
     count = s.shape[-1]
-    out[..., slice(count, None) if last else slice(count)] = x
-    return out
+    return put(k.xp.zeros(y.shape, x.dtype), (..., slice(count, None) if last else slice(count)), x)
 
 
 @columns_among.infer

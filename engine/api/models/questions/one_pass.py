@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from gradtool.engine.answers.events import Adapter, Listener
+from gradtool.engine.answers import retold
+from gradtool.engine.answers.events import Listener
 from gradtool.engine.answers.one_pass import OnePass
-from gradtool.engine.core import state, watch
+from gradtool.engine.answers.retold import Telling
+from gradtool.engine.core import state
 
 from ..limits import EACH
 from ..loader import Request
@@ -29,14 +31,12 @@ def number_of(request: Request) -> int | None:
 
 
 @contextlib.contextmanager
-def heard(listener: Listener, number: int | None) -> Iterator[Adapter]:
+def heard(listener: Listener, number: int | None) -> Iterator[Telling]:
     """Tell *listener* what is computed inside, of all passes or of the one of that *number*."""
     if number is None:
-        adapter = Adapter(listener)
-        with watch.watched(adapter):
-            yield adapter
+        with retold.heard(listener) as telling:
+            yield telling
         return
     one = OnePass(listener, number)
-    adapter = Adapter(one)
-    with watch.watched(adapter), state.passes.listened(one.began):
-        yield adapter
+    with retold.heard(one) as telling, state.passes.listened(telling.in_turn(one.began)):
+        yield telling

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from gradtool.engine.answers import retold
 from gradtool.engine.answers.numbers import Numbers
 from gradtool.engine.answers.why.of_journal import JournalReasons, NamedTensor, explain_tensors
 from gradtool.engine.answers.why.statistics import LABEL as STATISTICS
@@ -53,8 +54,7 @@ def table(model: TapeModel, asked: Backward, notes: Notes) -> GradientTable:
     inside: set[Any] = {*graph.nodes.values(), *model.leaves_behind}
     wanted = [t for t in (e.tensor for e in subjects) if not t.stop_gradient and _reached(t, inside)]
     cut = any(t.on_tape() == model.loss.on_tape() for t in constants)
-    gradients = [None] * len(wanted) if cut else _gradients(model, wanted, constants, notes)
-    arrays = {t: g.array for t, g in zip(wanted, gradients, strict=True) if g is not None}
+    arrays = {} if cut else _gradients(model, wanted, constants, notes)
     # The table.
     reasons = explain(model, stopped) if model.journal is not None else None
     listed = None if chosen is None else set(chosen)
@@ -134,18 +134,23 @@ def _reached(t: Tensor, inside: set[Any]) -> bool:
     return (place if isinstance(place, Leaf) else place[0]) in inside
 
 
-def _gradients(model: TapeModel, wanted: list[Tensor], constants: list[Tensor], notes: Notes) -> list[Tensor | None]:
-    """The gradients of one pass."""
+def _gradients(
+    model: TapeModel, wanted: Sequence[Tensor], constants: Sequence[Tensor], notes: Notes
+) -> dict[Tensor, Any]:
+    """The gradients of one pass, as arrays of what gets one."""
     try:
-        gradients: list[Tensor | None] = model.call(
-            sweeping.grad,
-            [model.loss],
-            wanted,
-            [None],
-            retain_graph=True,
-            create_graph=False,
-            constants=constants,
-        )
+        with retold.heard(None) as telling:
+            gradients: list[Tensor | None] = model.call(
+                sweeping.grad,
+                [model.loss],
+                wanted,
+                [None],
+                retain_graph=True,
+                create_graph=False,
+                constants=constants,
+            )
+            given = {t: g.array for t, g in zip(wanted, gradients, strict=True) if g is not None}
+            arrays = telling.settled({t.on_tape(): array for t, array in given.items()})
     except InplaceError as error:
         error.hint = "the command runs backward over the last graph; leave a loss whose values were not overwritten"
         raise
@@ -153,7 +158,7 @@ def _gradients(model: TapeModel, wanted: list[Tensor], constants: list[Tensor], 
         notes.note("hooks on leaves change .grad alone: shown are the gradients that they get")
     if model.restored:
         notes.note(f"{model.name} ran backward itself: shown is one pass over the same graph, not what is in .grad")
-    return gradients
+    return {t: arrays[t.on_tape()] for t in given}
 
 
 def _made_by(graph: TapeGraph) -> dict[Any, str]:

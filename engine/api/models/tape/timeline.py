@@ -118,6 +118,6 @@ def _timeline(
             shown[t.leaf] = e.shown if e.shown not in shown.values() else e.name
     named = {e.tensor: e.shown for e in entries if e.tensor.node is None or e.python is not None}
     run = of_tape.timeline(recorder, title=title, named=named, shown=shown, also=also, failed=error)
-    if current().eager is not None and error is None:
+    if current().compiles and error is None:
         elsewhere.compute(run, current())
     return run
