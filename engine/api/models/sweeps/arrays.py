@@ -42,7 +42,10 @@ def identity(path: str) -> str:
     if is_remote(path):
         system, inner = file_system(path)
         try:
-            return str(system.checksum(inner))
+            if not system.isdir(inner):
+                return str(system.checksum(inner))
+            # What a file system says of a folder need not change with the files in it.
+            return content.of_parts((file, system.checksum(file)) for file in sorted(system.find(inner)))
         except OSError as error:
             raise CommandError(f"cannot read {path}: {error}") from None
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -115,6 +115,14 @@ def of_file(path: str) -> str:
     with open(path, "rb") as stream:
         while piece := stream.read(_PIECE):
             digest.update(piece)
+    return digest.hexdigest()[:16]
+
+
+def of_parts(parts: Iterable[tuple[str, object]]) -> str:
+    """What stands for a folder behind a protocol: the names of its files, and what stands for each of them."""
+    digest = hashlib.sha256()
+    for name, told in parts:
+        digest.update(f"{name}\0{told}\n".encode())
     return digest.hexdigest()[:16]
 
 

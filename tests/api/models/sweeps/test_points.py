@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -125,7 +126,7 @@ def test_keys_follow_contents_and_nothing_else(folder: Path) -> None:
     assert len({before, changed, key()}) == 3
 
 
-def test_arrays_are_read_by_rows_from_every_kind_of_file(folder: Path) -> None:
+def test_arrays_are_read_by_rows_from_every_kind_of_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import pyarrow
     from pyarrow import parquet
 
@@ -143,8 +144,33 @@ def test_arrays_are_read_by_rows_from_every_kind_of_file(folder: Path) -> None:
         (chosen, *_) = arrays.taken(Portion(path, (2, 4)), (5, 5, 0)).values()
         assert np.array_equal(chosen, x[[5, 5, 0]])
     (folder / "e.zarr").mkdir()
+    monkeypatch.setitem(sys.modules, "zarr", None)
     with pytest.raises(CommandError, match="zarr, which is not installed"):
         arrays.length("e.zarr")
+
+
+def test_arrays_behind_a_protocol_are_read_and_known_by_what_they_hold(folder: Path) -> None:
+    import fsspec
+
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/sweep/a.npz", (folder / "data.npz").read_bytes())
+    with np.load("data.npz") as told:
+        x = told["x"]
+    assert arrays.length("memory://sweep/a.npz") == 96
+    assert np.array_equal(arrays.taken(Portion("memory://sweep/a.npz", (5, 8)))["x"], x[5:8])
+    assert axes.files("memory://sweep/*.npz", "--over") == ["memory:///sweep/a.npz"]
+    with pytest.raises(CommandError, match=r"--over memory://sweep/\*.npy: no such file"):
+        axes.files("memory://sweep/*.npy", "--over")
+    with pytest.raises(CommandError, match=r"cannot read memory://sweep/none\.npz"):
+        arrays.length("memory://sweep/none.npz")
+    with pytest.raises(CommandError, match=r"nobody://a.npz: Protocol not known"):
+        arrays.length("nobody://a.npz")
+    memory.pipe("/sweep/f.zarr/x/c/0", b"1")
+    before = arrays.identity("memory://sweep/f.zarr")
+    assert arrays.identity("memory://sweep/f.zarr") == before
+    memory.pipe("/sweep/f.zarr/x/c/0", b"23")
+    assert arrays.identity("memory://sweep/f.zarr") != before
+    memory.rm("/sweep", recursive=True)
 
 
 def test_sides_that_differ_are_told_with_both(folder: Path) -> None:
