@@ -18,12 +18,14 @@ class Table(Result):
     Attributes:
         title: what it is of; may be empty.
         tones: how cells are meant, by their beginnings: ``{"ok": "good", "cut": "bad"}``, also ``warn`` and ``dim``.
+        anchors: what the rows are called in a page, where others may link to them: ``#NAME``.
     """
 
     title: str
     headings: Sequence[str]
     rows: Sequence[Sequence[str]]
     tones: Mapping[str, str] = field(default_factory=dict)
+    anchors: Sequence[str] = ()
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -41,7 +43,9 @@ class Table(Result):
         """A table element; tones are classes."""
         caption = f"<caption>{escape(printable(self.title))}</caption>" if self.title else ""
         head = "".join(f'<th scope="col">{escape(printable(h))}</th>' for h in self.headings)
-        body = "".join(f"<tr>{''.join(map(self._cell, row))}</tr>" for row in self.rows)
+        places = [f' id="{escape(name)}"' for name in self.anchors] or [""] * len(self.rows)
+        rows = zip(places, self.rows, strict=True)
+        body = "".join(f"<tr{place}>{''.join(map(self._cell, row))}</tr>" for place, row in rows)
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
     def _cell(self, cell: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Final
 
 from gradtool.models.sweeps.spread import usual
@@ -52,14 +53,22 @@ def _listed(answer: Swept) -> list[Section]:
     wrong = [i for i, row in enumerate(answer.rows) if row["status"] != OK or i in apart]
     if not wrong:
         return []
-    table = Table(["point", "status", "of the median", "what", "key"])
+    table = Table(["point", "status", "of the median", "what", "look at it", "key"])
     for i in wrong[:MOST]:
         row = answer.rows[i]
         times = apart[i].times if i in apart else None
         unlike = "" if i not in apart else "not finite" if times is None else f"×{times:.4g}"
-        table.rows.append([sweep.point_of(answer, row), row["status"], unlike, sweep.said(row), row["key"]])
+        table.rows.append(
+            [sweep.point_of(answer, row), row["status"], unlike, sweep.said(row), _alone(answer, row), row["key"]]
+        )
     more = [Lines(f"and {len(wrong) - MOST} more, in the JSON below")] if len(wrong) > MOST else []
-    return [Section("points", "Points to look at", (_grid(table, "points"), *more))]
+    names = tuple(f"point-{answer.rows[i]['key']}" for i in wrong[:MOST])
+    return [Section("points", "Points to look at", (replace(_grid(table, "points"), anchors=names), *more))]
+
+
+def _alone(answer: Swept, row: sweep.Row) -> str:
+    """A command that asks about a point by itself; nothing of one that is fed, which no words say."""
+    return sweep.command_of(answer, row) or ""
 
 
 def _grid(table: Table, title: str) -> Grid:

@@ -346,12 +346,19 @@ def _data_of_noise(noise: NoiseScale) -> dict[str, Any]:
     }
 
 
+def command_of(answer: Swept, row: Row) -> str | None:
+    """A command that asks the same at one point; None where words cannot say it, since it is fed."""
+    if row["feed"] is not None:
+        return None
+    return command_line(*answer.spec.words(Point(row["model"], row["seed"], tuple(row["set"].items()))))
+
+
 def _next(answer: Swept) -> list[str]:
     """A command that asks about the first point to look at, where words can say it, or about each row of the data."""
     row = next((row for row in answer.rows if row["status"] != OK), None)
-    if row is not None and row["feed"] is None:
-        point = Point(row["model"], row["seed"], tuple(row["set"].items()))
-        return [command_line(*answer.spec.words(point))]
+    alone = None if row is None else command_of(answer, row)
+    if alone is not None:
+        return [alone]
     words = ["gradtool", "sweep", "stats", *answer.axes.models[:1]]
     if answer.axes.data is not None and not (answer.spec.question == "stats" and answer.axes.batches == (1,)):
         return [command_line(*words, "--rows", answer.axes.data, "-o", "rows.html")]

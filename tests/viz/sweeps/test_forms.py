@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gradtool.models.sweeps.ranges import Setting
+from gradtool.models.sweeps.spread import usual
 from gradtool.models.sweeps.sweep import Swept
 from gradtool.viz.sweeps.forms import FORMS, must_be_there
 from gradtool.viz.sweeps.long_form import columns
@@ -63,3 +64,19 @@ def test_the_page_lists_the_points_to_look_at(swept: Swept) -> None:
     assert "Points to look at" in page
     assert all(row["key"] in page for row in swept.rows if row["status"] != "ok")
     assert "<script" not in page
+
+
+def test_an_outlier_of_the_page_has_an_anchor_and_the_command_that_shows_it(asked: Asked, folder: Path) -> None:
+    (folder / "seeded.py").write_text(
+        "import paddle\ndef build():\n    w = paddle.ones([1])\n    w.stop_gradient = False\n"
+        "    return (w * (1.0 + paddle.rand([1]) ** 40 * 1e6)).sum()\n"
+    )
+    swept = asked("stats", models=("seeded.py",), seeds=tuple(range(24)))
+    (group,) = usual(swept.rows)
+    page = FORMS[".html"](swept)
+    assert isinstance(page, str)
+    assert group.outliers
+    for outlier in group.outliers:
+        row = swept.rows[outlier.number]
+        assert f'<tr id="point-{row["key"]}">' in page
+        assert f"gradtool stats seeded.py --seed {row['seed']}<" in page
