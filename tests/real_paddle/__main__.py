@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .answers import NETWORK, RUNS, SCRIPTS
+from .answers import NETWORKS, RUNS, SCRIPTS
 
 
 def main() -> int:
@@ -10,7 +10,7 @@ def main() -> int:
     from gradtool.models.loader import Request
     from gradtool.models.real_paddle.process import record
 
-    for script in [*SCRIPTS, NETWORK]:
+    for script in [*SCRIPTS, *NETWORKS]:
         request = Request(str(script), journal=True, unfinished=True, engine="paddle")
         record(request, str(RUNS / f"{script.stem}.paddlerun"), str(script.parent))
         print(script.stem)

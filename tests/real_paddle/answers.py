@@ -8,8 +8,8 @@ from gradtool.models.loader import Request
 from gradtool.models.questions.why import Why
 
 RUNS = Path(__file__).parent / "runs"
-NETWORK = Path(__file__).parent / "corpus" / "network.py"
-"""Layers of many kinds."""
+NETWORKS = sorted((Path(__file__).parent / "corpus").glob("*.py"))
+"""Layers of many kinds; nothing is wrong with them."""
 
 _CORPUS = Path(__file__).parents[1] / "scripts"
 SCRIPTS = [

@@ -36,6 +36,11 @@ _OF_LISTS = frozenset(
 )
 """Nodes that give gradients to lists of tensors."""
 
+_MOVING = frozenset(
+    {"AddGradNode", "AssignGradNode", "FlattenGradNode", "ReshapeGradNode", "SqueezeGradNode", "UnsqueezeGradNode"}
+)
+"""Nodes that may give what arrives in the same memory, as it is."""
+
 _REAL = frozenset({"float16", "bfloat16", "float32", "float64", "complex64", "complex128"})
 _NARROW = {"bfloat16": "bfloat16", "float8_e4m3fn": "float8_e4m3fn", "float8_e5m2": "float8_e5m2"}
 
@@ -149,7 +154,8 @@ class PaddleRecorder(Recorder):
         if given:
             arrays = [None if id(t) in self._known else self.array(t) for t in given]
             told = operator._replace(names=names)
-            self._describe(given, any(isinstance(v, (list, tuple)) and tensors(v) for v in arguments))
+            lists = [v for v in arguments if isinstance(v, (list, tuple))]
+            self._describe(given, any(self.requires(t) for v in lists for t in tensors(v)))
             self.await_node(Waiting(told, plain, taken, before, given, arrays, written, enabled, seconds, site))
             if any(p != t.data_ptr() for p, t in zip(pointers, written, strict=True) if t._is_initialized()):
                 self._moved(written, site)
@@ -189,6 +195,19 @@ class PaddleRecorder(Recorder):
         known = self._leaves.get(function.node_ptr())
         return None if known is None else known[1]()
 
+    def as_arrived(self, arriving: Sequence[Any], given: Sequence[Any], moves: bool) -> list[Any]:
+        """What arrived at a node, where Paddle has not written what the node gives over it; there, no number is told.
+
+        Args:
+            moves: the node gives the numbers that it gets, so that they are there still.
+        """
+        places = {t.data_ptr() for t in given if t is not None}
+        over = [not moves and t is not None and t.data_ptr() in places for t in arriving]
+        with self.unheard():
+            return [
+                paddle.full_like(t, float("nan")) if written else t for t, written in zip(arriving, over, strict=True)
+            ]
+
     def arrays(self, tensors: Any) -> tuple[Any, ...]:
         """The values of gradients, which Paddle writes over later; None for those that there are not."""
         return tuple([None if t is None else self.array(t).copy() for t in tensors])
@@ -208,7 +227,7 @@ class PaddleRecorder(Recorder):
         # list of tensors; gradients there are computed by gradtool's rule.
         if key not in self.customs and key not in self._lists and function.name() not in _OF_LISTS:
             edges = [f is not None for f in function.next_functions]
-            function._register_post_hook(_Hook(self, number, edges))
+            function._register_post_hook(_Hook(self, number, edges, function.name() in _MOVING))
 
     def told_custom(self, cls: type, contexts: Sequence[Any], given: Sequence[Any]) -> None:
         """Remember of which ``PyLayer`` the node of *given* is, and what context its backward gets."""
@@ -275,24 +294,17 @@ class _Memory:
 class _Hook:
     """Keeps what a node of Paddle's got and gave."""
 
-    __slots__ = ("edges", "number", "recorder")
+    __slots__ = ("edges", "moves", "number", "recorder")
 
-    def __init__(self, recorder: PaddleRecorder, number: int, edges: Sequence[bool]) -> None:
+    def __init__(self, recorder: PaddleRecorder, number: int, edges: Sequence[bool], moves: bool) -> None:
         self.recorder = recorder
         self.number = number
-        self.edges = edges
+        self.edges, self.moves = edges, moves
 
     def __call__(self, gradients: Any, arriving: Any) -> Any:
         given, got = _there(gradients), _there(arriving)
-        if not _is_over(got, given):
-            self.recorder.pulled(self.number, _by_edge(given, self.edges), got)
+        self.recorder.pulled(self.number, _by_edge(given, self.edges), self.recorder.as_arrived(got, given, self.moves))
         return gradients
-
-
-def _is_over(arriving: Sequence[Any], given: Sequence[Any]) -> bool:
-    """Whether Paddle has written what a node gives over what arrived there."""
-    places = {t.data_ptr() for t in arriving if t is not None}
-    return any(t is not None and t.data_ptr() in places for t in given)
 
 
 def _by_edge(gradients: Sequence[Any], edges: Sequence[bool]) -> list[Any]:

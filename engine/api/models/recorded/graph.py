@@ -83,6 +83,18 @@ class Graph(Tensors):
         Args:
             before: node and output of each tensor as it was before the call, None and -1 where it takes no gradient.
         """
+        edges, outputs = self._matched(function, taken, before)
+        return self.node(function, outputs)[1], edges
+
+    def misses(self, function: Any, taken: Sequence[Any], before: Sequence[tuple[Any, int]]) -> bool:
+        """Whether a tensor of a call that takes a gradient has no edge: there are nodes in between."""
+        edges, _ = self._matched(function, taken, before)
+        return any(edge is None and output >= 0 for edge, (_, output) in zip(edges, before, strict=True))
+
+    def _matched(
+        self, function: Any, taken: Sequence[Any], before: Sequence[tuple[Any, int]]
+    ) -> tuple[tuple[int | None, ...], dict[int, int]]:
+        """By tensor that a call took which edge is its, and by edge which output it leads to."""
         following = self.following(function)
         edges: list[int | None] = []
         outputs: dict[int, int] = {}
@@ -94,7 +106,7 @@ class Graph(Tensors):
                     edges[-1], at = i, i + 1
                     outputs[i] = output
                     break
-        return self.node(function, outputs)[1], tuple(edges)
+        return tuple(edges), outputs
 
     def _hangs(self, t: Any, was: Any, output: int, function: Any, number: int) -> bool:
         """Whether an edge is that of a tensor."""

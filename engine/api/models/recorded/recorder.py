@@ -122,7 +122,10 @@ class Recorder(Graph):
                 for f, _ in self.following(function):
                     if f is not None and not self.is_end(f):
                         self.untold(f, behind)
-                node, edges = self.recorded(function, taken, before)
+                if behind and self.misses(function, taken, before):
+                    function = None  # of several nodes, which the result is found to hang on
+                else:
+                    node, edges = self.recorded(function, taken, before)
         with self.unheard():
             results = tuple(
                 [self._result(*pair, function, i) for i, pair in enumerate(zip(given, arrays, strict=True))]
