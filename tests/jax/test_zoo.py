@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import gradtool
 from gradtool.engine.kernels import choice
+from gradtool.engine.runs import elsewhere
 from tests.jax.zoo import compared
 
 BORN = "import paddle\nw = paddle.to_tensor([0.0, 200.0], stop_gradient=False)\n"
+
+
+@pytest.fixture
+def programs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many operators each program had that a backend was given for a recorded run."""
+    own, sizes = elsewhere.compute_entries, list[int]()
+
+    def compute(entries: Any, *rest: Any) -> Any:
+        sizes.append(len(entries))
+        return own(entries, *rest)
+
+    monkeypatch.setattr(elsewhere, "compute_entries", compute)
+    return sizes
 
 
 @pytest.mark.usefixtures("dynamic")
@@ -22,7 +37,7 @@ def test_operators_of_a_model_give_what_they_give_on_numpy(name: str) -> None:
 
 
 @pytest.mark.parametrize("loss", ["paddle.sqrt(w * 3).sum()", "paddle.log(paddle.exp(w)).sum()"])
-def test_births_are_those_of_numpy(tmp_path: Path, loss: str) -> None:
+def test_births_are_those_of_numpy(tmp_path: Path, programs: list[int], loss: str) -> None:
     (tmp_path / "model.py").write_text(f"{BORN}loss = {loss}\n", encoding="utf-8")
     stories = []
     for backend in ("numpy", "jax"):
@@ -31,3 +46,24 @@ def test_births_are_those_of_numpy(tmp_path: Path, loss: str) -> None:
     here, there = ([(b.kind, b.part, b.type, b.count, b.cause) for b in s.births] for s in stories)
     assert here == there
     assert here
+    assert sum(programs) > 2
+
+
+@pytest.mark.parametrize("question", ["backward", "stats"])
+def test_gradients_are_those_of_numpy(tmp_path: Path, programs: list[int], question: str) -> None:
+    text = "import paddle\nw = paddle.to_tensor([0.5, 2.0], stop_gradient=False)\n"
+    text += "h = paddle.tanh(w) * w + w\nh.register_hook(lambda g: g * 3)\nloss = (h * h).sum()\n"
+    (tmp_path / "model.py").write_text(text, encoding="utf-8")
+    told = []
+    for backend in ("numpy", "jax"):
+        with choice.using(backend):
+            answer = getattr(gradtool.load(tmp_path / "model.py"), question)()
+        told.append([r.values.norm for r in answer.rows] if question == "backward" else answer.story.parameters)
+    assert told[0]
+    assert sum(programs) > 4
+    if question == "backward":
+        assert told[1] == pytest.approx(told[0], rel=1e-6)
+        return
+    here, there = ([(p.name, p.verdict, p.gradient.norm) for p in lines] for lines in told)
+    assert [h[:2] for h in here] == [t[:2] for t in there]
+    assert [t[2] for t in there] == pytest.approx([h[2] for h in here], rel=1e-6)
