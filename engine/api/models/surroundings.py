@@ -17,7 +17,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -27,18 +27,30 @@ _OF_SYS: Final = ("excepthook", "displayhook", "stdin", "stdout", "stderr")
 @contextmanager
 def kept() -> Iterator[None]:
     """Give them back as they were."""
-    environment = dict(os.environ)
+    environment = _variables()
     hooks = {name: getattr(sys, name) for name in _OF_SYS}
     depth = sys.getrecursionlimit()
     with warnings.catch_warnings(), np.errstate(), np.printoptions(), _decimal_kept(), _signals_kept():
         try:
             yield
         finally:
-            if dict(os.environ) != environment:
-                os.environ.clear()
-                os.environ.update(environment)
+            _put_back(environment)
             vars(sys).update(hooks)
             sys.setrecursionlimit(depth)
+
+
+def _variables() -> dict[Any, Any]:
+    """The environment as it is held: to read it by its names would say of the model that it depends on all of it."""
+    return dict(vars(os.environ)["_data"])
+
+
+def _put_back(environment: dict[Any, Any]) -> None:
+    now = _variables()
+    for name in now.keys() - environment.keys():
+        del os.environ[os.environ.decodekey(name)]
+    for name, value in environment.items():
+        if now.get(name) != value:
+            os.environ[os.environ.decodekey(name)] = os.environ.decodevalue(value)
 
 
 def _decimal_kept() -> AbstractContextManager[object]:
