@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from gradtool.engine.answers.training.one_batch import OneBatch
     from gradtool.engine.answers.why.answers import Answer
 
+    from ..loader import Loaded
+    from ..model import Model
     from ..notes import Notes
     from ..questions.first_steps import FirstSteps
     from ..questions.gradcheck import Comparison
@@ -78,6 +81,9 @@ class Evidence:
         self.request, self.name, self.feed, self.golden = request, name, feed, golden
         self._told: dict[str, None] = {}
         self._untried: list[str] = []
+        # What was seen in a run that something else was asked of: the file need not run for it again.
+        self._listed: list[FrozenList] | None = None
+        self._first: FirstSteps | None = None
         self.unasked: dict[str, set[str]] = {}
         """By code of a rule that could not look at all of the model, why."""
         self.incomplete = False
@@ -107,18 +113,26 @@ class Evidence:
     @cached_property
     def verdicts(self) -> Verdicts:
         """What ``why`` says of every parameter that has no gradient, or a zero one."""
-        return self.verdicts_of(self.request)
+        from .listings import lists_of
 
-    def verdicts_of(self, request: Request) -> Verdicts:
+        listed: list[FrozenList] = []
+        verdicts = self.verdicts_of(self.request, lambda model: listed.extend(lists_of(model)))
+        self._listed = listed
+        return verdicts
+
+    def verdicts_of(self, request: Request, beside: Callable[[Model], None] = lambda model: None) -> Verdicts:
         """The same of one loss of the file; what is missing at random is told, and is no finding.
 
         Args:
             request: says which loss is meant.
+            beside: is called with the model before it is looked at.
         """
-        from ..questions.why import Why
+        from ..questions.why import Why, opened
 
         asked = Why(feed=self.feed)
-        answers = asked.ask(request, self)
+        with opened(request, asked, self, beside) as case:
+            answers = case.verdicts(asked, self)
+            case.case = case.model = None
         if all(a.verdict.name not in ("UNUSED", "NO_PATH") for a in answers if a.finding):
             return answers
         from .again import steady
@@ -168,9 +182,16 @@ class Evidence:
     @cached_property
     def births(self) -> Births:
         """Where NaN and infinity are born."""
+        from ..questions.first_steps import heard
         from ..questions.nan import Nan
 
-        return Nan(feed=self.feed).ask(self.request, self)
+        with heard() as told:
+
+            def beside(left: Loaded) -> None:
+                with contextlib.suppress(CommandError, GradtoolError):  # the rules that ask for it will tell
+                    self._first = told(left, self.request)
+
+            return Nan(feed=self.feed).ask_beside(self.request, self, beside)
 
     @cached_property
     def sizes(self) -> Sizes:
@@ -199,7 +220,7 @@ class Evidence:
         """Frozen parameters that optimizers hold."""
         from .listings import frozen_and_listed
 
-        return frozen_and_listed(self.request, self)
+        return frozen_and_listed(self.request, self) if self._listed is None else self._listed
 
     @cached_property
     def influences(self) -> Influences:
@@ -213,7 +234,12 @@ class Evidence:
         """The first loss of a classifier, and what updates change."""
         from ..questions.first_steps import first_steps
 
-        first = first_steps(self.request, self)
+        if self._first is None:
+            with contextlib.suppress(
+                CommandError, GradtoolError
+            ):  # what is to be told of it, those who ask for it tell
+                _ = self.births
+        first = first_steps(self.request, self) if self._first is None else self._first
         if first.idle:
             from .again import SEEDS, with_seed
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gradtool.engine.core.source import Location
 
 from ..loader import Request
+from ..model import Model
 from ..notes import Notes
 from ..questions.why import Why, opened
 from ..tape.model import TapeModel
@@ -31,13 +32,15 @@ class FrozenList:
 def frozen_and_listed(request: Request, notes: Notes) -> list[FrozenList]:
     """The frozen parameters in lists of optimizers, when the file is done; none of static programs."""
     with opened(request, Why(), notes) as case:
-        return list(_lists(case.model)) if isinstance(case.model, TapeModel) else []
+        return [] if case.model is None else list(lists_of(case.model))
 
 
-def _lists(model: TapeModel) -> Iterator[FrozenList]:
-    journal = model.journal
+def lists_of(model: Model) -> Iterator[FrozenList]:
+    """The same of a model that is open."""
+    journal = model.journal if isinstance(model, TapeModel) else None
     if journal is None:
         return
+    assert isinstance(model, TapeModel)
     frozen = {journal.number(e.tensor): e.shown for e in model.entries if e.is_parameter and e.tensor.stop_gradient}
     for listing in journal.listings:
         numbers = sorted(number for number in listing.leaves if number in frozen)

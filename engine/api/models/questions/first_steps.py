@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +21,7 @@ from gradtool.engine.runs.recorder import Recorder
 
 from .. import loader, opening
 from ..errors import CommandError
-from ..loader import Request
+from ..loader import Loaded, Request
 from ..notes import SILENT, Notes
 from .debug import Debug
 
@@ -65,8 +66,16 @@ def first_steps(request: Request, notes: Notes = SILENT) -> FirstSteps:
         ModelError: the user's code raised.
         GradtoolError: the engine refused.
     """
+    with heard() as told, loader.executed(request, notes) as left, watch.unwatched():
+        return told(left, request)
+
+
+@contextmanager
+def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
+    """Watch the first steps of the file that runs inside; gives what tells them while its model is open."""
     seen, updates = FirstLossSeen(), Updates()
-    with watch.watched(Adapter(seen), updates), loader.executed(request, notes) as left, watch.unwatched():
+
+    def told(left: Loaded, request: Request) -> FirstSteps:
         model = opening.model_in(left, request)
         names = {id(t): n for t, n in getattr(model, "named", {}).items()}
 
@@ -78,6 +87,9 @@ def first_steps(request: Request, notes: Notes = SILENT) -> FirstSteps:
             for i in updates.idle.values()
         ]
         return FirstSteps(seen.found, tuple(idle), tuple((named(t), loc) for t, loc in updates.thawed.values()))
+
+    with watch.watched(Adapter(seen), updates):
+        yield told
 
 
 def one_batch(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from gradtool.engine.answers.coverage import Coverage
@@ -66,6 +67,14 @@ class Nan(Question[Births]):
 
     def ask(self, request: Request, notes: Notes = SILENT) -> Births:
         """As in the base; the file is watched while it runs."""
+        return self.ask_beside(request, notes, lambda left: None)
+
+    def ask_beside(self, request: Request, notes: Notes, beside: Callable[[Loaded], None]) -> Births:
+        """The same, with something else asked of that run.
+
+        Args:
+            beside: is called when the file is over, before anything is searched that it has not run itself.
+        """
         hunt = self.hunt()
         coverage = Coverage(hunt)
         number = number_of(request)
@@ -73,6 +82,7 @@ class Nan(Question[Births]):
             stepped(left, self.steps)
             adapter.finish()
             with watch.unwatched():
+                beside(left)
                 return replace(self._searched(left, request, hunt, coverage, notes), number=number)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Births:
