@@ -234,11 +234,6 @@ class Evidence:
         """The first loss of a classifier, and what updates change."""
         from ..questions.first_steps import first_steps
 
-        if self._first is None:
-            with contextlib.suppress(
-                CommandError, GradtoolError
-            ):  # what is to be told of it, those who ask for it tell
-                _ = self.births
         first = first_steps(self.request, self) if self._first is None else self._first
         if first.idle:
             from .again import SEEDS, with_seed
