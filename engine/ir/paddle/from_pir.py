@@ -351,9 +351,13 @@ class PirReader:
             home, spec, values = self.constants[number]
             v = Variable(home, self.program.names("constant") + ".tmp_0", spec, stop_gradient=True)
             home.vars[v.name] = v
-            numbers = values if len(values) == spec.count else values * max(spec.count, 0)
-            settings = {"shape": spec.shape, "dtype": spec.dtype.code, "values": numbers}
-            home._append(assemble(home, registry.by_type("assign_value"), {}, {"Out": [v.name]}, settings))
+            settings = {"shape": spec.shape, "dtype": spec.dtype.code}
+            if len(values) == spec.count:
+                self.append(home, "assign_value", {}, v, values=values, **settings)
+            elif len(values) == 1 and not isinstance(values[0], complex):  # not listed: the file may say any size
+                self.append(home, "fill_constant", {}, v, value=float(values[0]), **settings)
+            else:
+                self.fail(f"{len(values)} values for a constant of {spec}")
             self.values[number] = value._replace(variable=v)
             return v
         return value.variable
