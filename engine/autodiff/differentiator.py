@@ -46,7 +46,8 @@ class Differentiator:
 
     Attributes:
         values: which values the operators that are differentiated read and write.
-        parts: for each value, the gradients that have arrived.
+        parts: for each value, the gradients that have arrived; let go of once its maker has been differentiated, but
+            for those that are asked for.
         namer, emitted, saves: names, new operators, and what stands among forward operators.
         earlier: operators of earlier calls that can be used again.
         recomputed: what is computed again where backward needs it; nothing unless the caller says so.
@@ -88,6 +89,9 @@ class Differentiator:
         self._forms: dict[OpDef, GradientForm] = {}
         self._inside = inside
         self._stopped = Stops(self.values, stopped)
+        self._stops = bool(self._stopped)
+        self._lets_go = not (inside or self.values.last)
+        """Whether every value has one maker, after whose rule nobody but the caller asks for its gradient."""
         if again and not inside:
             self._take_inner_names()
 
@@ -149,7 +153,7 @@ class Differentiator:
         v = value if isinstance(value, Variable) else value[0]
         if self._inside and is_around(v.block, self.block):
             return v.dtype.is_differentiable  # the operator that holds the block knows whether it is wanted
-        return not v.stop_gradient and not (self._stopped and value in self._stopped)
+        return not v.stop_gradient and not (self._stops and value in self._stopped)
 
     def run(self, path: Callable[[Operator], bool] | None = None) -> None:
         """Sweep the block backwards from the seeds, over the operators for which *path* holds."""
@@ -247,8 +251,12 @@ class Differentiator:
         """Append the gradient operator of *node* (or the operators that its rule expands to)."""
         op = node.op
         for value, gradient in zip(node.outs, arriving, strict=True):
-            if value is not None and gradient is not None and not gradient.name:
+            if value is None or gradient is None:
+                continue
+            if not gradient.name:
                 self.namer.settle_gradient(gradient, value)
+            if self._lets_go and value not in self.namer.keep:
+                self.parts.pop(value, None)  # nothing adds to it, or asks for it, any more
         if self.call.context is not None:
             for value, w in zip(node.wrt, mask, strict=True):
                 if w and value is not None:

@@ -27,6 +27,8 @@ def strip_backward(program: Program, keep: Iterable[Variable] = ()) -> int:
         How many operators were removed.
     """
     block = program.global_block()
+    if all(roles.is_forward(op.role) for op in block.ops):
+        return 0
     with paused_gc():
         rest, removed = _divided(block.ops, _ancestors(block.ops, keep))
         if not removed:
@@ -58,7 +60,7 @@ def _divided(ops: Iterable[Operator], needed: Container[Operator]) -> tuple[list
     rest: list[Operator] = []
     removed: list[Operator] = []
     for op in ops:
-        depends = roles.is_backward(op.role) or any(v in tainted for v in each(op.inputs))
+        depends = roles.is_backward(op.role) or not tainted.isdisjoint(each(op.inputs))
         if depends:
             tainted.update(each(op.outputs))
         stays = op in needed or (not depends and roles.is_forward(op.role))
@@ -103,7 +105,7 @@ def _ancestors(ops: list[Operator], variables: Iterable[Variable]) -> set[Operat
     ancestors = set()
     for op in reversed(ops):
         computes = roles.is_forward(op.role) or roles.is_backward(op.role)
-        if computes and any(v in needed for v in each(op.outputs)):
+        if computes and not needed.isdisjoint(each(op.outputs)):
             ancestors.add(op)
             needed.update(each(op.inputs))
     return ancestors

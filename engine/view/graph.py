@@ -9,10 +9,10 @@ frozen classes cost to make.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import InitVar, dataclass, replace
 from functools import cached_property
-from itertools import compress, repeat
+from itertools import chain, compress, repeat
 from operator import attrgetter
 from typing import Final, NamedTuple
 
@@ -199,14 +199,23 @@ _PAIR = attrgetter("pair")
 _ENDS = (attrgetter("source"), attrgetter("target"), attrgetter("tensor"))
 
 
-def op_names(ops: Iterable[Operator]) -> dict[Operator, str]:
+def op_names(ops: Iterable[Operator], chosen: Container[Operator] | None = None) -> dict[Operator, str]:
     """A stable name for each operator: ``mul_grad.0`` is the first one of its type.
 
     Those of the forward part are counted first, so they are called the same before there is a backward part.
+
+    Args:
+        chosen: the operators whose names are wanted; all of them by default.
     """
+    forward: list[Operator] = []
+    others: list[Operator] = []
+    for op in ops:
+        (forward if roles.is_forward(op.role) else others).append(op)
     counts: defaultdict[str, int] = defaultdict(int)
     labels = {}
-    for op in sorted(ops, key=lambda op: not roles.is_forward(op.role)):
-        labels[op] = f"{op.type}.{counts[op.type]}"
-        counts[op.type] += 1
+    for op in chain(forward, others):
+        kind = op.op.type
+        if chosen is None or op in chosen:
+            labels[op] = f"{kind}.{counts[kind]}"
+        counts[kind] += 1
     return labels

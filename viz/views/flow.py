@@ -38,7 +38,7 @@ def view(answer: Flows) -> View:
     blocks += ["", summary + (f" · {unknown} not known" if unknown else "")]
     next_ = [command_line("gradtool", "check", *about.words, "--select", "GT6")]
     data = {"model": about.name, "mode": about.mode, "pairs": [_data(a.text, b.text, f) for a, b, f in answer.pairs]}
-    return View("flow", data, blocks, next_, table=table, records="pairs")
+    return View("flow", data, blocks, next_, listing=table, records="pairs")
 
 
 def _one(found: Influence) -> list[str | Table]:

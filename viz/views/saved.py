@@ -85,7 +85,24 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
             table = _without(table, "layer")
         return table
 
-    table = rows(kinds)
+    def contents() -> dict[str, Any]:
+        return {
+            "model": about.file,
+            "mode": about.mode,
+            "pass": answer.number,
+            "buffers": [{**_data(b, names, named), "layer": layer(b) or None} for b in shown],
+            "total": story.total,
+            "held": story.held,
+            "duplicated": story.duplicated,
+            "derivatives": {"buffers": len(derived), "bytes": sum(b.nbytes for b in derived)},
+            "peak": {"bytes": story.peak, "operator": peak},
+            "timeline": [
+                {"operator": named(o), "part": o.part, "bytes": n}
+                for o, n in zip(story.operations, story.timeline, strict=True)
+            ],
+            "recompute": {"bytes": freed, "operators": operators, "forward_share_percent": share},
+        }
+
     alike = _alike(kinds, layer) if len(kinds) > LONG and not top else kinds
     freed, operators, share = story.recomputable
     peak = named(story.at_peak) if story.at_peak is not None else None
@@ -107,31 +124,15 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
     if operators:
         again = f"computing {count(operators, 'operator')} again ({share} % of the forward work)"
         lines.append(f"{again} would free {size(freed)}")
-    data = {
-        "model": about.file,
-        "mode": about.mode,
-        "pass": answer.number,
-        "buffers": [{**_data(b, names, named), "layer": layer(b) or None} for b in shown],
-        "total": story.total,
-        "held": story.held,
-        "duplicated": story.duplicated,
-        "derivatives": {"buffers": len(derived), "bytes": sum(b.nbytes for b in derived)},
-        "peak": {"bytes": story.peak, "operator": peak},
-        "timeline": [
-            {"operator": named(o), "part": o.part, "bytes": n}
-            for o, n in zip(story.operations, story.timeline, strict=True)
-        ],
-        "recompute": {"bytes": freed, "operators": operators, "forward_share_percent": share},
-    }
     next_ = [
         command_line("gradtool", "program", *about.words, "--pairs"),
         command_line("gradtool", "profile", *about.words),
     ]
     if len(alike) == len(kinds):
-        return View("saved", data, [table, "\n".join(lines)], next_, records="buffers")
+        return View("saved", contents, [rows(kinds), "\n".join(lines)], next_, records="buffers")
     lines.append(f"folded: {len(alike)} rows for {count(len(kinds), 'buffer')}; --top {len(kinds)} lists each of them")
     parts: list[str | Table] = [_totals(kinds, layer), "", rows(_largest(alike, len(alike))), "\n".join(lines)]
-    return View("saved", data, parts, next_, table, records="buffers", in_blocks=True)
+    return View("saved", contents, parts, next_, lambda: rows(kinds), records="buffers", in_blocks=True)
 
 
 def _without(table: Table, heading: str) -> Table:

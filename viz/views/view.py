@@ -6,8 +6,9 @@ A view of an answer fills a :class:`View`; how it looks is decided here. Cells a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..fitting import fitted, wrapped
@@ -54,25 +55,35 @@ class View:
 
     Attributes:
         kind: the JSON schema is ``gradtool/<kind>/1``.
-        data: the answer as JSON values.
+        contents: the answer as JSON values, or what makes them where that takes long: see :attr:`data`.
         blocks: the answer for people: lines and tables.
         next: commands that dig deeper.
-        table: the answer as a table, where the blocks are sentences: what TSV holds.
+        listing: the answer as a table, where the blocks are sentences or hold less, or what makes it (:attr:`table`).
         marks: phrases in the lines -> what they mean, as in :class:`Table`.
         tells_its_end: whether it says itself where the file was stopped.
-        in_blocks: whether the tables among the blocks hold all of *table*, in parts.
-        records: the key in *data* of the list that has an object for each thing that the answer is about.
+        in_blocks: whether the tables among the blocks hold all of that table, in parts.
+        records: the key in *contents* of the list that has an object for each thing that the answer is about.
     """
 
     kind: str
-    data: dict[str, Any]
+    contents: dict[str, Any] | Callable[[], dict[str, Any]]
     blocks: list[str | Table]
     next: list[str] = field(default_factory=list)
-    table: Table | None = None
+    listing: Table | Callable[[], Table] | None = None
     marks: Mapping[str, str] = field(default_factory=dict)
     records: str = ""
     tells_its_end: bool = False
     in_blocks: bool = False
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """The answer as JSON values."""
+        return self.contents() if callable(self.contents) else self.contents
+
+    @cached_property
+    def table(self) -> Table | None:
+        """The answer as a table, where the blocks are sentences or hold less: what TSV holds."""
+        return self.listing() if callable(self.listing) else self.listing
 
     @property
     def next_line(self) -> str:
@@ -83,7 +94,11 @@ def ended(view: View, incomplete: str) -> View:
     """*view* with the sentence that says where the file was stopped, if it was."""
     if not incomplete or view.tells_its_end:
         return view
-    return replace(view, data={**view.data, "incomplete": incomplete}, blocks=[*view.blocks, incomplete])
+
+    def contents() -> dict[str, Any]:
+        return {**view.data, "incomplete": incomplete}
+
+    return replace(view, contents=contents, blocks=[*view.blocks, incomplete])
 
 
 def left_out(about: About, command: str) -> tuple[list[str], list[dict[str, Any]]]:
@@ -107,19 +122,20 @@ def failed(failure: Answer | None) -> list[str]:
 def in_ascii(view: View) -> View:
     """*view* with ASCII cells and lines: before it is laid out, so that columns fit."""
 
-    def block(b: str | Table) -> str | Table:
-        if isinstance(b, Table):
-            rows: list[Sequence[str]] = [[to_ascii(printable(c)) for c in row] for row in b.rows]
-            headings, judged = [*map(to_ascii, b.headings)], to_ascii(b.judged)
-            order = [to_ascii(step.removesuffix("…")) + "…" * step.endswith("…") for step in b.order]
-            return replace(b, headings=headings, rows=rows, order=order, judged=judged)
-        return "\n".join(map(to_ascii, b.split("\n")))
+    def table(t: Table) -> Table:
+        rows: list[Sequence[str]] = [[to_ascii(printable(c)) for c in row] for row in t.rows]
+        headings, judged = [*map(to_ascii, t.headings)], to_ascii(t.judged)
+        order = [to_ascii(step.removesuffix("…")) + "…" * step.endswith("…") for step in t.order]
+        return replace(t, headings=headings, rows=rows, order=order, judged=judged)
 
-    table = None if view.table is None else block(view.table)
-    assert table is None or isinstance(table, Table)
+    def listing() -> Table:
+        assert view.table is not None
+        return table(view.table)
+
     marks = {to_ascii(phrase): tone for phrase, tone in view.marks.items()}
-    blocks = [*map(block, view.blocks)]
-    return replace(view, blocks=blocks, next=[*map(to_ascii, view.next)], table=table, marks=marks)
+    blocks = [table(b) if isinstance(b, Table) else "\n".join(map(to_ascii, b.split("\n"))) for b in view.blocks]
+    whole = None if view.listing is None else listing
+    return replace(view, blocks=blocks, next=[*map(to_ascii, view.next)], listing=whole, marks=marks)
 
 
 def to_json(data: dict[str, Any], kind: str) -> str:
@@ -243,7 +259,7 @@ def to_markdown(view: View) -> str:
     from ..document import markdown
 
     parts = []
-    more = [] if view.table is None or view.in_blocks or view.table in view.blocks else [view.table]
+    more = [] if view.in_blocks or view.table is None or view.table in view.blocks else [view.table]
     for block in [*view.blocks, *more]:
         if isinstance(block, Table):
             parts.append(markdown.table(block.headings, block.rows))

@@ -13,7 +13,7 @@ from gradtool.engine.answers.why.reasons import FROZEN, Reason
 from gradtool.engine.answers.why.statistics import LABEL as STATISTICS
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core.source import Place
-from gradtool.engine.ir.operator import Operator, each
+from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.view.graph import op_names
 
@@ -239,6 +239,8 @@ def status(reason: Reason[Any, Any], at: str = "") -> str:
     return f"{reason.text}, {at}" if reason.text == "cut: no_grad_set" else reason.text
 
 
-def makers(ops: Iterable[Operator]) -> dict[Variable, str]:
-    """Variable -> the name of the operator that wrote it last."""
-    return {v: name for op, name in op_names(ops).items() for v in each(op.outputs)}
+def makers(ops: Iterable[Operator], variables: Iterable[Variable | None]) -> dict[Variable, str]:
+    """For those of *variables* that one of *ops* wrote, the name of the operator that wrote it last."""
+    writers = {v: v.op for v in variables if v is not None and v.op is not None}
+    names = op_names(ops, {*writers.values()})
+    return {v: names[op] for v, op in writers.items() if op in names}

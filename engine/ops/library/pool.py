@@ -15,7 +15,7 @@ from ..opdef import Like, Trait, op
 from ..refusals import may_hold
 from ..samples import distinct, ints
 from ..writing import add_at, add_to, combine, put
-from .window import LAYOUTS, SIDES, Window, check_numbers, line_of
+from .window import LAYOUTS, SIDES, Window, check_numbers, line_of, windows_along
 
 LOWEST = -3.4028234663852886e38
 """The maximum of no elements, for every type: Paddle begins with the lowest number of float32."""
@@ -333,7 +333,7 @@ def pooled(name, x, window):
 def _size(name, image, index, window):
     if image[index] == UNKNOWN:
         return UNKNOWN
-    return len(line_of(name, index, window, [max(n, 0) for n in image]).starts)
+    return windows_along(name, index, window, [max(n, 0) for n in image])
 
 
 def _define(name, rank):

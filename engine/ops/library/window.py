@@ -145,19 +145,33 @@ class Line:
         return elements.step is None
 
 
+def windows_along(name: str, index: int, window: Window, image: Sequence[int]) -> int:
+    """How many windows stand along dimension *index* of an image of that size; ``len(line_of(…).starts)``."""
+    if window.global_pooling:
+        return 1
+    if window.adaptive:
+        return max(window.ksize[index], 0)
+    pads = _pads(name, index, window, image)
+    return count_of_windows(name, image[index], pads, window.ksize[index], window.strides[index], window.ceil_mode)
+
+
 def line_of(name: str, index: int, window: Window, image: Sequence[int]) -> Line:
     """The windows along dimension *index* of an image of that size."""
     size, counts = image[index], None
+    number = windows_along(name, index, window, image)
     if window.global_pooling:
         spans = [(0, size)]
     elif window.adaptive:
-        out = window.ksize[index]
-        spans = [(i * size // out, -(-(i + 1) * size // out)) for i in range(out)]
+        spans = [(i * size // number, -(-(i + 1) * size // number)) for i in range(number)]
     else:
-        k, step = window.ksize[index], window.strides[index]
-        pads = padding_of(name, window.padding_algorithm, window.paddings, image, window.ksize, window.strides)[index]
-        count = count_of_windows(name, size, pads, k, step, window.ceil_mode)
-        spans = [(i * step - pads[0], i * step - pads[0] + k) for i in range(count)]
+        k, step, pads = window.ksize[index], window.strides[index], _pads(name, index, window, image)
+        spans = [(i * step - pads[0], i * step - pads[0] + k) for i in range(number)]
         if not window.exclusive:
             counts = [min(b, size + pads[0]) - a for a, b in spans]
     return Line(size, spans, counts)
+
+
+def _pads(name: str, index: int, window: Window, image: Sequence[int]) -> tuple[int, int]:
+    """What is added before and after dimension *index* of an image of that size."""
+    padding = padding_of(name, window.padding_algorithm, window.paddings, image, window.ksize, window.strides)
+    return padding[index]

@@ -41,7 +41,7 @@ def derivatives(model: ProgramModel, asked: Gradients, notes: Notes) -> Derivati
     reasons = explain(list(ops), targets, stopped)
     before = len(ops)
     results = gradients(targets, inputs, starts, stopped)
-    made_by = makers(model.program.global_block().ops)
+    made_by = makers(model.program.global_block().ops, results)
     rows = []
     for v, gradient in zip(inputs, results, strict=True):
         text = "" if gradient is not None else status(reasons.of_variable(v)).replace("to the loss", "to the targets")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import partial
+from functools import cache, partial
 from types import ModuleType
 from typing import Any
 
@@ -55,7 +55,11 @@ def table(model: ProgramModel, asked: Backward, notes: Notes) -> GradientTable:
     part: BackwardPart = model.call(
         differentiate, loss, stopped, listed, checkpoints=kept, callbacks=callbacks, where=where
     )
-    reasons = explain(ops, [loss], stopped, lists.at, part.values)
+
+    @cache
+    def reasons() -> ProgramReasons:  # asked for where something has no gradient, or is drawn
+        return explain(ops, [loss], stopped, lists.at, part.values)
+
     # The table.
     parameters = model.program.all_parameters()
     subjects = list(dict.fromkeys([*parameters, *(listed or ())]))
@@ -75,7 +79,7 @@ def table(model: ProgramModel, asked: Backward, notes: Notes) -> GradientTable:
         added,
         [] if own else named,
         None if listed is None or own else [v.name for v in listed],
-        _removed(subjects, reasons, explain(ops, [loss], values=part.values)) if stopped and not own else 0,
+        _removed(subjects, reasons(), explain(ops, [loss], values=part.values)) if stopped and not own else 0,
         computed=False,
         two_names=paths,
         named_gradients=True,
@@ -139,10 +143,13 @@ def graph(
     return Graph(drawn if marks is None else marks(program, drawn), [op.loc for op in ops], facts)
 
 
-def _marked(reasons: ProgramReasons, rows: Sequence[GradientRow], program: Program, view: GraphView) -> GraphView:
+def _marked(
+    why: Callable[[], ProgramReasons], rows: Sequence[GradientRow], program: Program, view: GraphView
+) -> GraphView:
     """The picture with the reasons in it."""
     from gradtool.engine.answers.why.marking import marked
 
+    reasons = why()
     ops = {f"op{i}": op for i, op in enumerate(op for block in program.blocks for op in block.ops)}
     variables = [v for block in program.blocks for v in block.vars.values()]
     id_of = {v: f"v{i}" for i, v in enumerate(variables)}
@@ -170,23 +177,23 @@ def _removed(subjects: Iterable[Variable], reasons: ProgramReasons, plain: Progr
 def _rows(
     subjects: list[Variable],
     part: BackwardPart,
-    reasons: ProgramReasons,
+    reasons: Callable[[], ProgramReasons],
     lists: Wanted,
     statistics: Collection[Variable],
 ) -> list[GradientRow]:
     returned = dict(part.pairs)
     listed = None if lists.listed is None else set(lists.listed)
     place = source.short(lists.at)
-    made_by = makers(subjects[0].block.program.global_block().ops) if subjects else {}
-    rows = []
+    told: list[tuple[Variable, Variable | None, str]] = []
     for v in subjects:
         gradient, text = returned.get(v), ""
         if gradient is None:
-            reason = reasons.of_variable(v)
+            reason = reasons().of_variable(v)
             text = STATISTICS if v in statistics else _status(v, reason, listed, place)
             gradient = v.block.vars.get(v.grad_name) if reason.verdict is Verdict.OK else None
-        rows.append(row(v, gradient, made_by, text))
-    return rows
+        told.append((v, gradient, text))
+    made_by = makers(subjects[0].block.program.global_block().ops, [g for _, g, _ in told]) if subjects else {}
+    return [row(v, gradient, made_by, text) for v, gradient, text in told]
 
 
 def row(v: Variable, gradient: Variable | None, made_by: dict[Variable, str], text: str) -> GradientRow:
