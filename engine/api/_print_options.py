@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from gradtool.engine.core import state
+from gradtool.engine.core import settings
 from gradtool.engine.core.errors import expect_type
 
 from . import _printing
 
 
-@state.setting
+@settings.setting
 def _as_they_were() -> Callable[[], None]:
     names = ("DECIMALS", "WHOLE", "EDGE", "LINE", "SCIENTIFIC")
     return partial(vars(_printing).update, {name: getattr(_printing, name) for name in names})

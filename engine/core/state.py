@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import Any, Generic, TypeVar
 
+from . import settings
 from .errors import DtypeError, ModeError
 from .spec import DType, dtype, float32
 from .streams import Position, Stream
@@ -289,43 +290,14 @@ def building() -> Iterator[None]:
         _static.set(before)  # no token: a notebook may leave in another context than it entered
 
 
-Restore = Callable[[], object]
-_settings: list[Callable[[], Restore]] = []
-_restorers: list[list[Restore]] = []
-
-
-def setting(save: Callable[[], Restore]) -> Callable[[], Restore]:
-    """Have :func:`kept` give a setting of this process back, too; said by the module that has it, when it is imported.
-
-    Args:
-        save: called at the beginning; what it returns is called at the end.
-    """
-    _settings.append(save)
-    for restorers in _restorers:
-        restorers.append(save())  # imported inside: it is as it was at first
-    return save
-
-
-@contextmanager
-def _settings_kept() -> Iterator[None]:
-    restorers = [save() for save in _settings]
-    _restorers.append(restorers)
-    try:
-        yield
-    finally:
-        _restorers[:] = [others for others in _restorers if others is not restorers]
-        for restore in restorers:
-            restore()
-
-
 @contextmanager
 def kept() -> Iterator[None]:
-    """Give mode, default dtype, device, the stream of random numbers and every :func:`setting` back as they were."""
+    """Give mode, default dtype, device, the stream of random numbers and every registered setting back as they were."""
     static, shift, position = _static.get(), random.shift, random.position
     begun, chosen, usual = _ProcessDefaults.static, _ProcessDefaults.is_chosen, _ProcessDefaults.default_dtype
     place = _ProcessDefaults.device
     try:
-        with _settings_kept():
+        with settings.kept():
             yield
     finally:
         _static.set(static)

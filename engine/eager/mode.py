@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from ..core import source, state, watch
+from ..core import settings, source, watch
 from ..core.errors import ArgumentTypeError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -26,7 +26,7 @@ def is_grad_enabled() -> bool:
     return _enabled.get()
 
 
-@state.setting
+@settings.setting
 def _as_it_was() -> Callable[[], object]:
     return partial(_enabled.set, _enabled.get())
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ..core import state
+from ..core import settings
 from ..core.errors import BackendError, did_you_mean
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def choose(name: str) -> None:
             told(before, _Process.chosen)
 
 
-@state.setting
+@settings.setting
 def _as_it_was() -> Callable[[], None]:
     before = _Process.chosen
 

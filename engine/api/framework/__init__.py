@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from gradtool import _lazy
-from gradtool.engine.core import across, names, state
+from gradtool.engine.core import across, names, settings, state
 from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, UsageError, did_you_mean
 from gradtool.engine.core.spec import dtype as convert_np_dtype_to_dtype_
 
@@ -118,7 +118,7 @@ FLAGS: dict[str, Flag] = {
 _values: dict[str, Any] = {}
 
 
-@state.setting
+@settings.setting
 def _as_they_were() -> Callable[[], None]:
     before = dict(_values)
 

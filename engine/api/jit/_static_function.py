@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from gradtool.engine.core import state
+from gradtool.engine.core import settings
 from gradtool.engine.core.errors import UsageError
 from gradtool.engine.core.state import in_static_mode
 from gradtool.engine.eager.mode import no_grad
@@ -41,7 +41,7 @@ class _Switch:
     on = True
 
 
-@state.setting
+@settings.setting
 def _as_it_was() -> Callable[[], None]:
     return partial(enable, _Switch.on)
 

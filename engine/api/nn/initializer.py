@@ -11,7 +11,7 @@ import numpy as np
 
 from gradtool import _lazy
 from gradtool._dispatch import apply
-from gradtool.engine.core import state
+from gradtool.engine.core import settings
 from gradtool.engine.core.errors import ArgumentTypeError, ShapeError, UsageError
 from gradtool.engine.core.spec import TensorSpec
 from gradtool.engine.eager.tensor import Tensor
@@ -326,7 +326,7 @@ class Orthogonal(Initializer):
 _everywhere: dict[bool, Initializer | None] = {False: None, True: None}
 
 
-@state.setting
+@settings.setting
 def _as_it_was() -> Callable[[], None]:
     return partial(_everywhere.update, dict(_everywhere))
 

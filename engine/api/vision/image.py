@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from gradtool.engine.core import state
+from gradtool.engine.core import settings
 from gradtool.engine.core.errors import UsageError
 
 from ._packages import opencv, pillow
@@ -18,7 +18,7 @@ BACKENDS = ("pil", "cv2", "tensor")
 _backend = "pil"
 
 
-@state.setting
+@settings.setting
 def _as_it_was() -> Callable[[], None]:
     return partial(set_image_backend, _backend)
 

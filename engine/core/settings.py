@@ -1,0 +1,38 @@
+"""Settings of this process that are given back where a run ends: whoever has one says how.
+
+Nothing of the engine is needed for that, so modules that load nothing else can have settings, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Restore = Callable[[], object]
+_settings: list[Callable[[], Restore]] = []
+_restorers: list[list[Restore]] = []
+
+
+def setting(save: Callable[[], Restore]) -> Callable[[], Restore]:
+    """Have :func:`kept` give a setting of this process back, too; said by the module that has it, when it is imported.
+
+    Args:
+        save: called at the beginning; what it returns is called at the end.
+    """
+    _settings.append(save)
+    for restorers in _restorers:
+        restorers.append(save())  # imported inside: it is as it was at first
+    return save
+
+
+@contextmanager
+def kept() -> Iterator[None]:
+    """Give every :func:`setting` back as it was."""
+    restorers = [save() for save in _settings]
+    _restorers.append(restorers)
+    try:
+        yield
+    finally:
+        _restorers[:] = [others for others in _restorers if others is not restorers]
+        for restore in restorers:
+            restore()
