@@ -1,4 +1,4 @@
-"""What pages print is what their commands print, byte for byte, and their pictures are what their commands draw."""
+"""Pages print what their commands print, but for last digits, and their pictures are what their commands draw."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.transcripts import PICTURES, ROOT, Reader, followed, shown
+from tests.docs.transcripts import PICTURES, ROOT, Reader, followed, rounded_alike, shown
 
 PAGES = [p for p in sorted((ROOT / "docs").rglob("*.md")) if "```console" in p.read_text(encoding="utf-8")]
 
@@ -46,3 +46,11 @@ def test_only_digits_of_measured_times_may_differ() -> None:
     moved = text.replace("5 repeats", "6 repeats")
     assert followed(moved)[0] == moved
     assert followed(text.replace("spread µs", "scatter µs"))[0] not in (text.replace("spread µs", "scatter µs"), "")
+
+
+def test_only_last_digits_of_decimals_may_differ() -> None:
+    assert rounded_alike("[-0.05614274, 1e3] 2 of 3\n", "[-0.05614275, 1e3] 2 of 3\n")
+    assert not rounded_alike("0.0561", "0.0571")
+    assert not rounded_alike("0.0561", "-0.0561")
+    assert not rounded_alike("2 of 3", "2 of 4")
+    assert not rounded_alike("0.5 ", "0.5")

@@ -38,6 +38,7 @@ PACKAGES = frozenset(
         *("sortedcontainers", "psutil", "locket", "partd", "fsspec", "yaml", "jinja2", "markupsafe", "urllib3"),
         *("pyarrow", "zarr"),
         *("jax", "jaxlib", "jax_plugins", "jax_cuda12_plugin", "jax_cuda13_plugin", "jax_rocm60_plugin"),
+        *("jax_rocm10_plugin", "jax_oneapi_plugin"),
         *("jax_rocm7_plugin", "opt_einsum", "scipy", "etils", "zstandard", "cloudpickle", "web_pdb", "libtpu"),
         *("nvidia", "compression", "flatbuffers", "filelock"),
     }
