@@ -158,10 +158,11 @@ def test_a_model_has_its_own_modules_and_gradtool_has_its_own(planted: Path) -> 
     assert set(codes) <= {0, 1}
 
 
-def test_what_python_imports_at_its_start_stays_in_place() -> None:
+def test_what_python_imports_at_its_start_stays_in_place(tmp_path: Path) -> None:
     """Nothing takes the place of these under ``python model.py`` either."""
-    code = "import sys; print(*(n for n in sys.modules if '.' not in n))"
-    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
+    model = tmp_path / "model.py"
+    model.write_text("import sys; print(*(n for n in sys.modules if '.' not in n))", encoding="utf-8")
+    done = subprocess.run([sys.executable, "-I", model], capture_output=True, text=True, check=True)
     at_start = {n for n in done.stdout.split() if n in sys.stdlib_module_names}
     assert [n for n in at_start if not n.startswith("_") and imports.is_protected(n)] == []
 

@@ -141,7 +141,9 @@ def set_flags(flags: Mapping[str, Any]) -> None:
     """
     if not isinstance(flags, Mapping):
         raise ArgumentTypeError(f"flags in set_flags should be a dict, but received {type(flags).__name__}.")
-    new = {name: _fitting(name, value) for name, value in flags.items()}
+    new = {}
+    for name, value in flags.items():  # a comprehension is a call of its own in Python 3.11, for warnings' places
+        new[name] = _fitting(name, value)
     _values.update(new)
 
 
@@ -159,7 +161,7 @@ def _unknown(name: str, verb: str, consequence: str) -> None:
     if not str(name).startswith("FLAGS_"):
         raise UsageError(f"Flag {name} cannot {verb} its value through this function.", hint=hint)
     text = f"Flag {name} is not known to gradtool; {consequence}." + (f" ({hint})" if hint else "")
-    warnings.warn(text, UnknownFlagWarning, stacklevel=5)
+    warnings.warn(text, UnknownFlagWarning, stacklevel=4)
 
 
 def _fitting(name: str, value: Any) -> Any:
@@ -175,7 +177,7 @@ def _fitting(name: str, value: Any) -> Any:
     if flag.fixed and value != flag.default:
         raise UnsupportedError(f"Flag {name} can only be {flag.default!r} in this version of gradtool.")
     if flag.instead and value != flag.default:
-        warnings.warn(f"Flag {name} is not followed: {flag.instead}.", IgnoredFlagWarning, stacklevel=4)
+        warnings.warn(f"Flag {name} is not followed: {flag.instead}.", IgnoredFlagWarning, stacklevel=3)
     return value
 
 
@@ -193,7 +195,10 @@ def get_flags(flags: str | Iterable[str]) -> dict[str, Any]:
             f"Flags in get_flags should be a list, tuple or string, but received {type(flags).__name__}."
         )
     asked = [flags] if isinstance(flags, str) else flags
-    return {name: _value(name) for name in asked}
+    values = {}
+    for name in asked:
+        values[name] = _value(name)
+    return values
 
 
 def _value(name: str) -> Any:
