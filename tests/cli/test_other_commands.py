@@ -230,6 +230,7 @@ def test_what_help_imports(folder: Path, arguments: list[str]) -> None:
         "heavy = [m for m in sys.modules if m.partition('.')[0] in ('numpy', 'rich', 'graphviz', 'inspect_')]\n"
         "light = ('gradtool.engine.core', 'gradtool.engine.core.errors', 'gradtool.engine.core.near_names')\n"
         "light += ('gradtool.engine.kernels', 'gradtool.engine.kernels.choice')  # the names of backends\n"
+        "light += ('gradtool.engine.core.settings', 'gradtool.engine.core.scoped')  # a choice is given back\n"
         "light += ('gradtool.engine.kernels.threads',)  # it says how many, before anything that computes is loaded\n"
         "heavy += [m for m in sys.modules if m.startswith('gradtool.engine.') and m not in light]\n"
         "print('heavy:', heavy)\n"
