@@ -62,3 +62,10 @@ def test_the_call_that_is_asked_about_has_its_own(gradtool: Run, model: Write) -
     last = gradtool("backward", file, "--format", "json").data
     assert [first["given"]["source"]["line"], last["given"]["source"]["line"]] == [9, 10]
     assert [name for name, _ in last["pairs"]] == ["c.w_0"]
+
+
+def test_a_set_is_told_in_the_order_of_names(gradtool: Run, model: Write) -> None:
+    """Sets of variables lie in memory in an order that differs from run to run."""
+    file = model(PROGRAM.replace("no_grad_set={every[1]}", "no_grad_set={v for v in reversed(every) if v.name < 'c'}"))
+    given = gradtool("backward", file, "--format", "json").data["given"]
+    assert given["no_grad"] == sorted(given["no_grad"]) == ["a.b_0", "a.w_0", "b.b_0", "b.w_0"]

@@ -58,7 +58,8 @@ def of_file(model: ProgramModel) -> Wanted:
     if not model.calls:
         return Wanted()
     call = model.calls[-1]
-    return Wanted(call.listed, list(call.no_grad or ()), call.location)
+    # A set of Python has no order of its own: that of addresses would differ from run to run.
+    return Wanted(call.listed, sorted(call.no_grad or (), key=lambda v: getattr(v, "name", v)), call.location)
 
 
 def appended(model: ProgramModel) -> BackwardPart | None:
