@@ -36,7 +36,7 @@ def run(command: Callable[[], Any], arguments: Sequence[str]) -> int:
             return error.exit_code
         said, code = told(error, arguments, explained=True)
     except (errors.StdoutError, errors.ReaderGone) as error:
-        _forget_stdout()
+        _forget(sys.stdout)
         if isinstance(error, errors.ReaderGone):
             return errors.PIPE_CLOSED  # whoever read the output has seen enough
         said, code = told(error, arguments, explained=True)
@@ -117,10 +117,10 @@ def _told(error: BaseException, arguments: Sequence[str]) -> tuple[list[str], in
     return lines, errors.BUG
 
 
-def _forget_stdout() -> None:
-    """Keep Python from complaining once more when it closes stdout at the end."""
+def _forget(stream: TextIO) -> None:
+    """Keep Python from complaining once more when it closes a stream at the end, by exit code 120."""
     with suppress(io.UnsupportedOperation):  # closed: there is nothing to complain about
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _wants_details(arguments: Sequence[str]) -> bool:
@@ -139,9 +139,11 @@ def _write(text: str) -> None:
     """Write lines to stderr; nowhere, if it takes nothing."""
     stream = sys.stderr
     encoding = stream.encoding or "utf-8"
-    with suppress(OSError):
+    try:
         stream.write((text + "\n").encode(encoding, "backslashreplace").decode(encoding))
         stream.flush()
+    except OSError:
+        _forget(stream)
 
 
 @contextmanager

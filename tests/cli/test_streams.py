@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -72,7 +73,8 @@ def ends(folder: Path, lines: Sequence[list[str]], redirect: list[list[object]])
     """Exit codes of commands with such streams, and what they said on stderr."""
     work = json.dumps([[line, redirect] for line in lines])
     words = [sys.executable, "-W", "ignore", "-c", DRIVER, work, str(folder)]
-    done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=buffered)
     assert done.returncode == 0, done.stderr
     codes: list[int] = json.loads(done.stdout)
     return codes, (folder / "said").read_text()
