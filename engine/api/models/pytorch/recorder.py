@@ -16,8 +16,6 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode, _pop_mode, _push_mode
 
-from gradtool.engine.core import source
-
 from ..recorded.graph import returns_at
 from ..recorded.recorder import Operator, Recorder, Waiting
 from ..recorded.tensors import Sink
@@ -38,6 +36,7 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
         spared: lines (file and number) at which nothing cuts gradients off, see ``engine/eager/journal.py``.
     """
 
+    package = "torch"
     function_of = staticmethod(_grad_fn)
     requires = staticmethod(_requires)
     output_of = staticmethod(_output)
@@ -55,20 +54,12 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
         return False
 
     @contextmanager
-    def recording(self) -> Iterator[TorchRecorder]:
-        """Inside, the program is recorded."""
+    def listening(self) -> Iterator[None]:
+        """As in the base."""
         from .standing_in import standing_in
 
-        source.count_as_ours("torch")
-        try:
-            with standing_in(self), self:
-                try:
-                    yield self
-                finally:
-                    self.end_step()
-                self.flush()
-        finally:
-            source.count_as_ours("torch", False)
+        with standing_in(self), self:
+            yield
 
     # -- tensors ------------------------------------------------------------------------------------------------------
 

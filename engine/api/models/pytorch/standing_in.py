@@ -79,9 +79,9 @@ def _rows(recorder: TorchRecorder) -> Iterator[Row]:
     # optimizers
     optimizer = torch.optim.Optimizer
     yield optimizer, "__init__", listing(recorder, optimizer.__init__, _of_optimizer)
-    yield optimizer, "zero_grad", clearing(recorder, optimizer.zero_grad, _of_optimizer)
+    yield optimizer, "zero_grad", clearing(recorder, optimizer.zero_grad, _of_optimizer, "zero_grad")
     yield torch.nn.Module, "__setattr__", replacing(recorder, torch.nn.Module.__setattr__, "_modules", _paths)
-    yield torch.nn.Module, "zero_grad", clearing(recorder, torch.nn.Module.zero_grad, _of_module)
+    yield torch.nn.Module, "zero_grad", clearing(recorder, torch.nn.Module.zero_grad, _of_module, "zero_grad")
 
 
 def _requiring(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., None]:

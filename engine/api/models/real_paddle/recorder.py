@@ -9,16 +9,14 @@ what arrived there and what it gave. What no operator tells of is seen by standi
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import paddle
 from paddle.base import core
-
-from gradtool.engine.core import source
 
 from ..recorded.graph import UNTOLD, returns_at
 from ..recorded.recorder import Operator, Recorder, Waiting
@@ -55,6 +53,7 @@ class PaddleRecorder(Recorder):
         customs: by node, the class of the ``PyLayer`` that it is of.
     """
 
+    package = "paddle"
     refusals = (RuntimeError, SystemError, OSError)
     gradient = staticmethod(_grad)
 
@@ -68,21 +67,11 @@ class PaddleRecorder(Recorder):
         self.customs: dict[int, type] = {}
         self.shapes: dict[int, tuple[Any, ...]] = {}
 
-    @contextmanager
-    def recording(self) -> Iterator[PaddleRecorder]:
-        """Inside, the program is recorded."""
+    def listening(self) -> AbstractContextManager[None]:
+        """As in the base."""
         from .standing_in import standing_in
 
-        source.count_as_ours("paddle")
-        try:
-            with standing_in(self):
-                try:
-                    yield self
-                finally:
-                    self.end_step()
-                self.flush()
-        finally:
-            source.count_as_ours("paddle", False)
+        return standing_in(self)
 
     # -- tensors ------------------------------------------------------------------------------------------------------
 

@@ -14,10 +14,10 @@ from paddle.base.dygraph import base as modes
 from paddle.base.framework import EagerParamBase
 from paddle.base.layer_helper_base import LayerHelperBase
 
-from ..recorded import events
 from ..recorded.stand_ins import (
     Row,
     Steps,
+    clearing,
     detaching,
     entered,
     entering,
@@ -67,7 +67,7 @@ def _rows(recorder: PaddleRecorder) -> Iterator[Row]:
     yield Tensor, "register_hook", hooking(recorder, Tensor.register_hook)
     gradient = Tensor.grad
     yield Tensor, "grad", property(reading_grad(recorder, gradient.__get__), setting_grad(recorder, gradient.__set__))
-    yield Tensor, "clear_gradient", _clearing_one(recorder, Tensor.clear_gradient)
+    yield Tensor, "clear_gradient", clearing(recorder, Tensor.clear_gradient, lambda t: [t], "clear_gradient")
     yield py_layer.PyLayer, "apply", classmethod(_applied(recorder))
     yield py_layer.PyLayerBackward, "backward", _pulling(recorder, py_layer.PyLayerBackward.backward)
     # modes
@@ -79,8 +79,8 @@ def _rows(recorder: PaddleRecorder) -> Iterator[Row]:
     # optimizers and layers
     optimizer = paddle.optimizer.Optimizer
     yield optimizer, "__init__", listing(recorder, optimizer.__init__, _of_optimizer)
-    yield optimizer, "clear_grad", _clearing(recorder, optimizer.clear_grad, _of_optimizer)
-    yield optimizer, "clear_gradients", _clearing(recorder, optimizer.clear_grad, _of_optimizer)
+    yield optimizer, "clear_grad", clearing(recorder, optimizer.clear_grad, _of_optimizer, "clear_grad")
+    yield optimizer, "clear_gradients", clearing(recorder, optimizer.clear_grad, _of_optimizer, "clear_grad")
     steps = Steps(recorder, _of_optimizer, _rate)
     for cls in _with_subclasses(optimizer):
         for name in ("step", "minimize"):
@@ -90,7 +90,11 @@ def _rows(recorder: PaddleRecorder) -> Iterator[Row]:
     yield recurrent, "flatten_parameters", _unheard(recorder, recurrent.flatten_parameters)
     layer = paddle.nn.Layer
     yield layer, "__setattr__", replacing(recorder, layer.__setattr__, "_sub_layers", _paths)
-    yield layer, "clear_gradients", _clearing(recorder, layer.clear_gradients, lambda owner: list(owner.parameters()))
+    yield (
+        layer,
+        "clear_gradients",
+        clearing(recorder, layer.clear_gradients, lambda owner: list(owner.parameters()), "clear_grad"),
+    )
 
 
 def _enable() -> None:
@@ -182,42 +186,6 @@ def _grad(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..
         return recorder.passed(roots, given, "grad", bool(retain), bool(create), run)
 
     return run_partial_grad
-
-
-def _clearing_one(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def clear_gradient(t: Any, set_to_zero: bool = True) -> None:
-        if recorder.quiet:
-            original(t, set_to_zero)
-            return
-        recorder.flush()
-        site = recorder.site()
-        had = recorder.gradient(t) is not None
-        original(t, set_to_zero)
-        if had:
-            recorder.sink(events.Cleared(recorder.number(t, site), "clear_gradient", not set_to_zero, site))
-
-    return clear_gradient
-
-
-def _clearing(
-    recorder: PaddleRecorder, original: Callable[..., Any], of: Callable[[Any], list[Any]]
-) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def clear_grad(owner: Any, *args: Any, **named: Any) -> Any:
-        if recorder.quiet:
-            return original(owner, *args, **named)
-        recorder.flush()
-        site = recorder.site()
-        had = [p for p in of(owner) if recorder.gradient(p) is not None]
-        with recorder.unheard():
-            result = original(owner, *args, **named)
-        for p in had:
-            removed = recorder.gradient(p) is None
-            recorder.sink(events.Cleared(recorder.number(p, site), "clear_grad", removed, site))
-        return result
-
-    return clear_grad
 
 
 def _applied(recorder: PaddleRecorder) -> Callable[..., Any]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, ClassVar, NamedTuple
+
+from gradtool.engine.core import source
 
 from . import events
 from .graph import Graph
@@ -56,6 +59,9 @@ class Waiting(NamedTuple):
 class Recorder(Graph):
     """Tells a sink what a framework does."""
 
+    package: ClassVar[str]
+    """The framework's: its lines count as nobody's own."""
+
     refusals: tuple[type[Exception], ...] = (RuntimeError,)
     """What the framework raises where it refuses a backward pass."""
 
@@ -63,7 +69,25 @@ class Recorder(Graph):
         super().__init__(sink, spared)
         self._waiting: Waiting | None = None
 
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Inside, the program is recorded."""
+        source.count_as_ours(self.package)
+        try:
+            with self.listening():
+                try:
+                    yield
+                finally:
+                    self.end_step()
+                self.flush()
+        finally:
+            source.count_as_ours(self.package, False)
+
     # -- what the framework is asked ----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def listening(self) -> AbstractContextManager[object]:
+        """Inside, the framework tells this recorder what it does."""
 
     @abstractmethod
     def gradient(self, t: Any) -> Any:

@@ -199,21 +199,31 @@ def listing(recorder: Recorder, original: Callable[..., Any], of: Callable[[Any]
     return init
 
 
-def clearing(recorder: Recorder, original: Callable[..., Any], of: Callable[[Any], list[Any]]) -> Callable[..., Any]:
-    """Tell that gradients are cleared."""
+def clearing(
+    recorder: Recorder, original: Callable[..., Any], of: Callable[[Any], list[Any]], how: str
+) -> Callable[..., Any]:
+    """Tell that gradients are cleared, and which of them are gone.
+
+    Args:
+        of: the tensors whose gradients a call on an owner clears.
+        how: what the call is named.
+    """
 
     @functools.wraps(original)
-    def zero_grad(owner: Any, set_to_none: bool = True) -> Any:
+    def clear(owner: Any, *args: Any, **named: Any) -> Any:
+        if recorder.quiet:
+            return original(owner, *args, **named)
         recorder.flush()
         site = recorder.site()
-        tensors = [p for p in of(owner) if p.grad is not None]
+        had = [p for p in of(owner) if recorder.gradient(p) is not None]
         with recorder.unheard():
-            result = original(owner, set_to_none)
-        for p in tensors:
-            recorder.sink(events.Cleared(recorder.number(p, site), "zero_grad", set_to_none, site))
+            result = original(owner, *args, **named)
+        for p in had:
+            removed = recorder.gradient(p) is None
+            recorder.sink(events.Cleared(recorder.number(p, site), how, removed, site))
         return result
 
-    return zero_grad
+    return clear
 
 
 def entered(
