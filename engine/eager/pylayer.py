@@ -132,7 +132,7 @@ class _LayerRule:
         self.reads = tuple(Read("dout", j) for j in range(outputs))
         self.wrt = tuple(range(len(inputs)))
         self._specs = [t.spec for t in inputs]
-        self._backend = choice.current().name
+        self._backend = choice.current()
 
     def __call__(
         self, k: Any, args: Sequence[Operand], wanted: Sequence[Sequence[bool]], attrs: Mapping[str, Any]

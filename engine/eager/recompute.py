@@ -100,7 +100,7 @@ class _Call:
         self.function = function
         self.names = list(kwargs)
         self.arguments = [_kept(v) for v in (*args, *kwargs.values())]
-        self.backend = choice.current().name
+        self.backend = choice.current()
         self.casting = mode.casting
         self.random = state.random.position if preserve else None
         self.retained = 0

@@ -221,7 +221,7 @@ class Executor:
         """The plan for what is fed and fetched, from the program or made anew."""
         if chosen is None:  # a watcher wants to see constants computed, too
             chosen = self._passes[watch.program_watcher() is not None]
-        key = (program.version, self.backend.name, frozenset(feed), tuple(names), chosen)
+        key = (program.version, self.backend.key, frozenset(feed), tuple(names), chosen)
         plan: Plan | None = program.plans.get(key)
         if plan is not None:
             return plan

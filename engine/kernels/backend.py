@@ -95,6 +95,7 @@ class Backend:
         passes: the passes over plans that pay on it; None for all of them.
         eager: what tensors of dynamic mode are computed on where this one is chosen; None for itself.
         compiles: whether it compiles plans, and so what dynamic mode has recorded.
+        key: what its plans are kept under.
         has_settings: whether it takes a device and a precision.
         has_places: whether a value may be on the device and not where it belongs there.
     """
@@ -106,7 +107,7 @@ class Backend:
     has_places: bool = False
 
     def __init__(self, name: str, xp: Any, chain: tuple[str, ...]) -> None:
-        self.name = name
+        self.name = self.key = name
         self.xp = xp
         self.chain = chain
         self.ops = Ops(self)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from .backend import Backend
 
 REFERENCE = "numpy"
+COMPILING = "numba"
+"""Compiles plans of the reference that have become hot, to the same bits, where nobody has chosen what computes."""
 SETTING, DEVICE, PRECISION = "GRADTOOL_BACKEND", "GRADTOOL_DEVICE", "GRADTOOL_PRECISION"
 DEFAULT = os.environ.get(SETTING) or REFERENCE
 """What computes where nobody has chosen: what the environment says, else the reference."""
@@ -76,12 +78,19 @@ def reference() -> Backend:
 def current() -> Backend:
     """The backend of whoever starts something now and names none."""
     if _Process.chosen is None:
-        try:
-            _Process.chosen = backend(DEFAULT)
-        except BackendError as error:
-            error.hint = f"{SETTING} in the environment names it; {error.hint}"
-            raise
+        _Process.chosen = _first()
     return _Process.chosen
+
+
+def _first() -> Backend:
+    """What computes where nobody has chosen."""
+    if not os.environ.get(SETTING):
+        return importlib.import_module(f".{COMPILING}", __package__).when_hot()  # type: ignore[no-any-return]
+    try:
+        return backend(DEFAULT)
+    except BackendError as error:
+        error.hint = f"{SETTING} in the environment names it; {error.hint}"
+        raise
 
 
 def eager() -> Backend:
@@ -96,10 +105,14 @@ def choose(name: str) -> None:
     Raises:
         BackendError: there is none of that name, or what it needs is not installed.
     """
-    before, _Process.chosen = current(), backend(name)
-    if _Process.chosen is not before:
+    _change(backend(name))
+
+
+def _change(chosen: Backend) -> None:
+    before, _Process.chosen = current(), chosen
+    if chosen is not before:
         for told in _changing:
-            told(before, _Process.chosen)
+            told(before, chosen)
 
 
 @settings.setting
@@ -114,14 +127,14 @@ def _as_it_was() -> Callable[[], None]:
 
 
 @contextmanager
-def using(name: str) -> Iterator[Backend]:
-    """Compute on the backend *name* inside."""
+def using(chosen: str | Backend) -> Iterator[Backend]:
+    """Compute on that backend inside."""
     before = current()
-    choose(name)
+    _change(backend(chosen) if isinstance(chosen, str) else chosen)
     try:
         yield current()
     finally:
-        choose(before.name)
+        _change(before)
 
 
 def when_chosen(told: Callable[[Backend, Backend], None]) -> Callable[[Backend, Backend], None]:

@@ -29,7 +29,7 @@ PACKAGES = frozenset(
     {
         *("click", "colorama", "IPython", "prompt_toolkit", "wcwidth"),
         *("rich", "pygments", "markdown_it", "mdurl", "linkify_it", "mdit_py_plugins", "attr", "attrs", "ipywidgets"),
-        *("numpy", "threadpoolctl", "ml_dtypes", "numba", "cupy", "graphviz", "pygraphviz", "google"),
+        *("numpy", "threadpoolctl", "ml_dtypes", "numba", "llvmlite", "cupy", "graphviz", "pygraphviz", "google"),
         *("nbformat", "traitlets", "fastjsonschema", "jupyter_core", "platformdirs", "typing_extensions"),
         *("jsonschema", "jsonschema_specifications", "referencing", "rpds", "requests", "fqdn", "idna", "isoduration"),
         *("jsonpointer", "rfc3339_validator", "rfc3986_validator", "rfc3987", "rfc3987_syntax", "uri_template"),

@@ -2,14 +2,16 @@
 
 A plan runs on NumPy once. What its instructions read and gave is known then, and the pass in ``groups.py`` finds those
 that one function can compute. Results are NumPy's to the bit, whichever of a plan's runs they come from; docs/numba.md
-tells why, and how all of it fits together:
+tells why, and how all of it fits together. The same is done for plans that have become hot where nobody has chosen a
+backend (:func:`when_hot`):
 
 * ``trace.py``: the kernels of NumPy run over values that stand for arrays, and what they call is written down;
 * ``layout.py``: where elements lie among those of a group, through broadcasting, reshaping and sums;
 * ``groups.py``: the pass over plans; ``source.py``: the text of a group's function, from the table ``expressions.py``;
 * ``loops.py``: NumPy's own inner loops, which compute in groups what is not exact;
-* ``intrinsics.py``, ``compiling.py``: Numba, and what it has compiled;
-* ``fused.py``, ``tuning.py``: a group as a kernel, and a plan with such kernels; ``fusing.py``: the backend.
+* ``emission.py``, ``compiling.py``: from the text to LLVM, Numba's compiler, and what it has compiled;
+* ``fused.py``, ``tuning.py``: a group as a kernel, and a plan with such kernels;
+* ``hot.py``: which plans, and when; ``fusing.py``: the backends.
 
 Kernels written by hand with Numba (convolutions, pooling, recurrent cells) belong here as well, a file for each kind:
 a function ``register()`` that offers them with ``override(op_type, "numba")``, as the files of ``kernels/numpy`` do,
@@ -24,6 +26,7 @@ from importlib.util import find_spec
 from ...core.errors import BackendError
 from ..backend import Backend
 from ..choice import reference
+from .hot import COMPILER
 
 
 def make() -> Backend:
@@ -32,9 +35,21 @@ def make() -> Backend:
     Raises:
         BackendError: Numba is not installed.
     """
-    if find_spec("numba") is None:
+    if not installed():
         raise BackendError("backend 'numba' needs Numba", hint="pip install 'gradtool[numba]'")
     reference()  # registers the overrides of NumPy
     from .fusing import FusingBackend
 
     return FusingBackend("numba", ("numba", "numpy"))
+
+
+def installed() -> bool:
+    """Whether there is a compiler."""
+    return find_spec(COMPILER) is not None
+
+
+def when_hot() -> Backend:
+    """The reference, whose plans are compiled when they have become hot, if there is a compiler then."""
+    from .fusing import PatientBackend
+
+    return PatientBackend()

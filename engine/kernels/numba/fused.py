@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -10,15 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .groups import Group
+from .source import Source
 from .trace import Node
-
-
-class Blank:
-    """Stands for an array that is going to be made: its type and how many dimensions it has."""
-
-    def __init__(self, dtype: np.dtype[Any], ndim: int) -> None:
-        self.dtype = dtype
-        self.ndim = ndim
 
 
 class Place(NamedTuple):
@@ -62,7 +54,6 @@ class FusedKernel:
         self._operands = [at[r] for r in group.source.leaves]
         self._shapes = self._result_shapes()
         self._places = [self._place(r, at) for r in group.outputs]
-        self._count = math.prod(group.source.dims)
 
     def _result_shapes(self) -> list[tuple[tuple[int, ...], np.dtype[Any], bool]]:
         """Shape and type of each result, and whether it begins with zeros."""
@@ -84,13 +75,10 @@ class FusedKernel:
         index = [id(n) for n in self.group.results].index(id(value.node))
         return Place(True, index, value.shape, register in self.group.singles)
 
-    def compile(self, compiled: Callable[..., Any], addresses: Callable[..., Any]) -> None:
+    def compile(self, compiled: Callable[[Source, Sequence[str]], Callable[..., Any]]) -> None:
         """Have the function compiled; from then on it is used."""
-        seen = self.group.seen
-        operands = [Blank(seen[r].dtype, len(seen[r].shape)) for r in self._source.leaves]
-        results = [Blank(dtype, len(shape)) for shape, dtype, _ in self._shapes]
-        self._loops = addresses(self._source)
-        self._function = compiled(self._source, operands, results)
+        operands = [self.group.seen[r].dtype for r in self._source.leaves]
+        self._function = compiled(self._source, [d.name for d in (*operands, *(d for _, d, _ in self._shapes))])
 
     def __call__(self, *values: Any) -> list[Any]:
         function = self._function
@@ -110,8 +98,7 @@ class FusedKernel:
             if not v.flags.c_contiguous:
                 return self.separately(values)
         results = [np.zeros(shape, dtype) if sums else np.empty(shape, dtype) for shape, dtype, sums in self._shapes]
-        source = self._source
-        function(*operands, *results, self._loops, *source.dims, 0, source.dims[0])
+        function(*operands, *results)
         given = [self._output(place, results, values) for place in self._places]
         return given if self.verified else self._compared(given, values)
 

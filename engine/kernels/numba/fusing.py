@@ -1,4 +1,4 @@
-"""What the Numba backend does differently from NumPy: the elementwise parts of its plans are compiled."""
+"""What backends that compile groups do differently from NumPy: at once where asked for, else for plans that are hot."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy
 
 from ..backend import Backend, Tuning
 from ..choice import reference
-from . import tuning
+from . import hot
 
 
 class FusingBackend(Backend):
@@ -19,4 +19,19 @@ class FusingBackend(Backend):
         self.eager = reference()
 
     def tuning(self, plan: Any) -> Tuning:
-        return tuning.Tuning(plan)
+        from .tuning import Tuning
+
+        return Tuning(plan)
+
+
+class PatientBackend(FusingBackend):
+    """The reference itself, but for plans that run often: their groups are compiled beside the runs."""
+
+    def __init__(self) -> None:
+        own = reference()
+        super().__init__(own.name, own.chain)
+        self.ops = own.ops
+        self.key = f"{own.name} when hot"
+
+    def tuning(self, plan: Any) -> Tuning:
+        return hot.Heat(plan)

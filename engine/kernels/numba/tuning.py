@@ -64,13 +64,13 @@ class Tuning:
 
     def __call__(self, regs: list[Any]) -> bool:
         """Carry the plan out once, if it is to be seen; False where the plan has to do that itself."""
-        from .compiling import addresses, compiled  # Numba is imported with it
+        from .compiling import compiled  # LLVM is imported with it
 
         plan = self.plan
         plan.tuning = None
         sights = observed(plan, regs)
         steps, self.kernels = fused(plan, sights)
         for kernel in self.kernels:
-            kernel.compile(compiled, addresses)
+            kernel.compile(compiled)
         plan.carry_out(steps)
         return True

@@ -11,6 +11,7 @@ import numpy as np
 
 from gradtool.engine.kernels.numba.fused import FusedKernel
 from gradtool.engine.kernels.numba.groups import Group
+from gradtool.engine.kernels.numba.loops import inner_loop
 from gradtool.engine.kernels.numba.source import Source
 from gradtool.engine.kernels.numba.tuning import fused, observed
 
@@ -43,20 +44,19 @@ def loop(function: int, data: int, a: int, b: int, c: int, count: int, *steps: i
 NAMES = {"np": np, "at": at, "put": put, "address": address, "choice": choice, "root": np.sqrt, "loop": loop}
 
 
-def interpreted(source: Source, operands: Sequence[Any], results: Sequence[Any]) -> Callable[..., Any]:
+def interpreted(source: Source, dtypes: Sequence[str]) -> Callable[..., Any]:
     """In place of ``compiling.compiled``."""
     names: dict[str, Any] = dict(NAMES)
     for name, dtype, count in source.rooms:
         names[name + "_"] = lambda dtype=dtype, count=count: np.empty(count, dtype)
     exec(source.text, names)
-    return names["group"]  # type: ignore[no-any-return]
+    loops = np.array([n for loop in source.loops for n in inner_loop(*loop)], np.int64)
 
+    def group(*arrays: Any) -> None:
+        assert [a.dtype.name for a in arrays] == dtypes
+        names["group"](*arrays, loops, *source.dims, 0, source.dims[0])
 
-def addresses(source: Source) -> Any:
-    """In place of ``compiling.addresses``, which is beside Numba."""
-    from gradtool.engine.kernels.numba.loops import inner_loop
-
-    return np.array([n for loop in source.loops for n in inner_loop(*loop)], np.int64)
+    return group
 
 
 def always(group: Group) -> bool:
@@ -69,7 +69,7 @@ def tuned(plan: Any, regs: list[Any], compiled: Any = interpreted, pays: Any = a
     plan.tuning = None
     steps, kernels = fused(plan, observed(plan, regs), pays)
     for kernel in kernels:
-        kernel.compile(compiled, addresses)
+        kernel.compile(compiled)
     plan.carry_out(steps)
     return kernels
 

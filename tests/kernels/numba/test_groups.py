@@ -79,8 +79,8 @@ def test_a_difference_of_one_bit_ends_a_group(monkeypatch: pytest.MonkeyPatch) -
     y = paddle.exp(paddle.tanh(data("x", 2, 3)))
     of = plan(y)
 
-    def wrong(source: Any, operands: Any, results: Any) -> Any:
-        def group(x: Any, out: Any, *rest: Any) -> None:
+    def wrong(source: Any, dtypes: Any) -> Any:
+        def group(x: Any, out: Any) -> None:
             out[...] = np.nextafter(np.exp(np.tanh(x)), 9.0)
 
         return group

@@ -12,7 +12,7 @@ from gradtool.engine.kernels.numba.groups import Group, Seen, grouped
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef, specs_of
 from tests.isolation import clean
-from tests.kernels.numba.interpreted import addresses, always, instruction, interpreted
+from tests.kernels.numba.interpreted import always, instruction, interpreted
 from tests.ops.calls import NUMPY, completed, gradient_operands, seeds, separated, wanted_for
 from tests.ops.cases import BY_HAND, Case, arrays, cases_of, is_float
 
@@ -37,7 +37,7 @@ def call(op: OpDef, operands: list[Any], attrs: Any, masks: Any = None) -> tuple
     groups = [s for s in steps if isinstance(s, Group)]
     for group in groups:
         fused = FusedKernel(group, code, lambda error, *_: error)
-        fused.compile(interpreted, addresses)
+        fused.compile(interpreted)
         values = [flat[r] for r in group.inputs]
         fused(*values)
         assert not fused.differs, fused.group.source

@@ -1,0 +1,145 @@
+"""Plans that run often: their groups are compiled in a thread of their own, and take their places between two runs.
+
+A plan's run number :data:`RUNS` shows what the groups are made for, as the first one does where the backend is asked
+for by name; before that, nothing of the compiler is imported. Until everything is compiled the plan runs on NumPy, and
+so it does for good where anything fails. Results are the same to the bit, so nobody can see from them when it was.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import weakref
+from collections import deque
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
+
+RUNS = 64
+"""The run of a plan that shows that it is hot."""
+
+COMPILER = "llvmlite"
+"""What has to be installed: Numba's compiler library, which comes with Numba."""
+
+
+class Heat:
+    """Counts the runs of a plan.
+
+    A block of a program counts the runs of programs in which it runs, not its own: a graph that runs once compiles
+    nothing, however many rounds its loops have.
+    """
+
+    programs = 0
+    """How many runs of programs that are not hot yet have begun in this process."""
+
+    def __init__(self, plan: Any) -> None:
+        self._plan = weakref.ref(plan)
+        self._left = RUNS
+        self._during = -1
+
+    def __call__(self, regs: list[Any]) -> bool:
+        """Carry the plan out if this is the run to be seen; False where the plan has to do that itself."""
+        plan = self._plan()
+        if plan.inputs is not None:
+            Heat.programs += 1
+        elif self._during == Heat.programs:
+            return False
+        self._during = Heat.programs
+        self._left -= 1
+        if self._left > 0:
+            return False
+        plan.tuning = None
+        if find_spec(COMPILER) is None:
+            return False
+        from .tuning import observed
+
+        sights = observed(plan, regs)
+        _worker.add(plan, sights)
+        return True
+
+
+class _Worker:
+    """The thread that compiles; there is one while there is something to compile."""
+
+    def __init__(self) -> None:
+        self._plans: deque[tuple[weakref.ref[Any], Sequence[Any]]] = deque()
+        self._lock = threading.Lock()
+        self._compiling = threading.Lock()
+        """Held while the compiler is at work, which must not be when the process ends."""
+        self._thread: threading.Thread | None = None
+        self._listening = False
+        self._stopped = False
+
+    def add(self, plan: Any, sights: Sequence[Any]) -> None:
+        """Have the groups of *plan* compiled, when those that came before are."""
+        with self._lock:
+            if self._stopped:
+                return
+            if not self._listening:
+                self._listening = True
+                atexit.register(self.stop)
+                if hasattr(os, "register_at_fork"):
+                    os.register_at_fork(after_in_child=self._begin_anew)
+            self._plans.append((weakref.ref(plan), sights))
+            if self._thread is None:
+                thread = threading.Thread(target=self._work, name="gradtool compiles", daemon=True)
+                try:
+                    thread.start()
+                except RuntimeError:  # there can be no more threads
+                    self._plans.clear()
+                else:
+                    self._thread = thread
+
+    def stop(self) -> None:
+        """Compile nothing from now on; waits for the function that is being compiled, a fraction of a second."""
+        self._stopped = True
+        self._compiling.acquire()
+
+    def wait(self) -> None:
+        """Until there is nothing to compile."""
+        thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                if not self._plans or self._stopped:
+                    self._thread = None
+                    return
+                plan, sights = self._plans.popleft()
+            try:
+                self._tune(plan, sights)
+            except Exception:  # whatever is wrong with a compiler: the plan goes on without
+                continue
+
+    def _tune(self, reference: weakref.ref[Any], sights: Sequence[Any]) -> None:
+        from .compiling import compiled  # LLVM is imported with it
+        from .tuning import fused
+
+        plan = reference()
+        if plan is None:
+            return
+        steps, kernels = fused(plan, sights)
+        for kernel in kernels:
+            with self._compiling:
+                if self._stopped:
+                    return
+                kernel.compile(compiled)
+        plan.carry_out(steps)
+
+    def _begin_anew(self) -> None:
+        """In a process that was forked: a compiler that was at work in another thread is in no known state."""
+        busy = self._thread is not None
+        self._plans.clear()
+        self._lock, self._compiling = threading.Lock(), threading.Lock()
+        self._thread, self._stopped = None, self._stopped or busy
+
+
+_worker = _Worker()
+
+
+def waited() -> None:
+    """Come back when everything is compiled that is hot by now."""
+    _worker.wait()
