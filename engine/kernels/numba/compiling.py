@@ -49,15 +49,16 @@ class _Process:
 
     Attributes:
         definitions: by the key of its content, of every function that is there.
-        engines: hold their code, one each, so that a file that is no good spoils no other.
+        loaded: every engine, which holds the code of one function, with its definition. Functions of Python point at
+            both for as long as they live, so nothing leaves it.
     """
 
     definitions: dict[str, _Definition]
-    engines: list[Any]
+    loaded: list[tuple[Any, _Definition]]
 
 
 _Process.definitions = {}
-_Process.engines = []
+_Process.loaded = []
 _compiling = threading.Lock()
 
 
@@ -66,11 +67,13 @@ def compiled(source: Source, dtypes: Sequence[str]) -> Callable[..., Any]:
     key = _key(source, dtypes)
     with _compiling:
         if key not in _Process.definitions:
-            content = user_cache.read(FOLDER, key + ENDING)
-            definition = None if content is None else _loaded(key, content)
+            content = user_cache.read(FOLDER, key + ENDING) or b""
+            # LLVM ends the process over what is no object file, so it sees nothing that was not written for this key.
+            mark = key.encode()
+            definition = _loaded(key, content.removeprefix(mark)) if content.startswith(mark) else None
             if definition is None:
                 content = _made(key, source, dtypes)
-                user_cache.keep(FOLDER, key + ENDING, content)
+                user_cache.keep(FOLDER, key + ENDING, mark + content)
                 definition = _loaded(key, content)
             if definition is None:
                 raise RuntimeError("LLVM cannot load what it has compiled")
@@ -158,5 +161,6 @@ def _loaded(key: str, content: bytes) -> _Definition | None:
         return None
     if not address:
         return None
-    _Process.engines.append(engine)
-    return _Definition(name.encode(), address, _FASTCALL, None)
+    definition = _Definition(name.encode(), address, _FASTCALL, None)
+    _Process.loaded.append((engine, definition))
+    return definition

@@ -221,7 +221,10 @@ class _Body:
     def loop(self, function: str, data: str, *rest: str) -> None:
         """Call a loop of NumPy's: ``(char **places, intp *count, intp *strides, void *data)``."""
         places, count, strides = rest[:3], rest[3], rest[4:]
-        stored = [*(("places", i, p) for i, p in enumerate(places)), *(("strides", i, s) for i, s in enumerate(strides))]
+        stored = [
+            *(("places", i, p) for i, p in enumerate(places)),
+            *(("strides", i, s) for i, s in enumerate(strides)),
+        ]
         for name, i, number in (*stored, ("counts", 0, count)):
             at = self.new("ptr", f"getelementptr i64, ptr %{name}, i64 {i}")
             self.lines.append(f"  store i64 {number}, ptr {at.text}")

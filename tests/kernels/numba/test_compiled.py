@@ -174,8 +174,6 @@ def test_without_numba_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_loading_the_backend_imports_no_numba() -> None:
-    text = (
-        "from gradtool.engine.kernels.choice import backend as b; b('numba'); import sys; print('llvmlite' in sys.modules)"
-    )
+    text = "from gradtool.engine.kernels.choice import backend as b; b('numba'); import sys; print('llvmlite' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -90,7 +90,9 @@ def test_rounds_of_a_loop_are_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
     with static.program_guard(main, static.Program()):
         x = static.data("x", [64, 96], "float32")
         i = paddle.zeros([1], "int64")
-        _, out = static.nn.while_loop(lambda i, h: i < 20, lambda i, h: [i + 1, paddle.tanh(paddle.exp(h) * 0.5)], [i, x])
+        _, out = static.nn.while_loop(
+            lambda i, h: i < 20, lambda i, h: [i + 1, paddle.tanh(paddle.exp(h) * 0.5)], [i, x]
+        )
     exe = static.Executor()
     for count in range(1, 5):
         exe.run(main, feed={"x": X}, fetch_list=[out])
