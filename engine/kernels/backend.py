@@ -115,6 +115,11 @@ class Backend:
     def __repr__(self) -> str:
         return f"<backend {self.name}>"
 
+    @property
+    def why(self) -> str:
+        """Why it is the one in use, if it is."""
+        return "it was chosen: --backend, GRADTOOL_BACKEND or a setting"
+
     def draws(self, seed: int = 0) -> Draws:
         """Random numbers: a fresh stream for a seed other than 0, else the process's own stream."""
         return Stream(seed) if seed else state.random.stream

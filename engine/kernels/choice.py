@@ -121,7 +121,7 @@ def _as_it_was() -> Callable[[], None]:
 
     def restore() -> None:
         if _Process.chosen is not before:
-            choose(DEFAULT if before is None else before.name)
+            _change(_first() if before is None else before)
 
     return restore
 

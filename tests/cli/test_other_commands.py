@@ -142,6 +142,10 @@ def test_doctor(gradtool: Run) -> None:
     data = json.loads(gradtool("doctor", "--format", "json").out)
     assert data["versions"]["gradtool"] == package.__version__
     assert data["backends"]["numpy"] == "ready"
+    assert data["computes"]["backend"] == "numpy"
+    assert "nobody has chosen" in data["computes"]["why"]
+    chosen = json.loads(gradtool("doctor", "--format", "json", "--backend", "numba").out)["computes"]
+    assert chosen == {"backend": "numba", "why": "it was chosen: --backend, GRADTOOL_BACKEND or a setting"}
     assert "paths" not in data
     assert sys.executable not in json.dumps(data)
     assert json.loads(gradtool("doctor", "--format", "json", "-v").out)["paths"]["python"] == sys.executable

@@ -12,7 +12,7 @@ from typing import Any
 
 from gradtool import __version__
 from gradtool.engine.core.errors import BackendError
-from gradtool.engine.kernels.choice import available, backend
+from gradtool.engine.kernels.choice import available, backend, current
 from gradtool.models.wording import NOTHING
 
 from .view import Table, View
@@ -35,8 +35,11 @@ def view(verbose: bool = False) -> View:
     path = shutil.which("dot")
     dot = _dot_version(path)
     backends = {name: _backend(name) for name in available()}
-    data: dict[str, Any] = {"versions": versions, "dot": dot, "backends": backends, "platform": platform.system()}
+    computes = {"backend": current().name, "why": current().why}
+    data: dict[str, Any] = {"versions": versions, "dot": dot, "backends": backends, "computes": computes}
+    data["platform"] = platform.system()
     table = Table(["part", "found", "remark"], [*_rows(versions, dot, backends)], order=("remark…",))
+    table.rows.append(["computes", computes["backend"], computes["why"]])
     if verbose:
         table.rows += [["python executable", sys.executable, ""], ["dot executable", path or NOTHING, ""]]
         data["paths"] = {"python": sys.executable, "dot": path}

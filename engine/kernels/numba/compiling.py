@@ -6,7 +6,6 @@ import ctypes
 import functools
 import hashlib
 import platform
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from ...files import user_cache
 from .emission import TABLE, emitted
+from .hot import AT_WORK
 from .loops import inner_loop
 from .source import Source
 
@@ -59,13 +59,12 @@ class _Process:
 
 _Process.definitions = {}
 _Process.loaded = []
-_compiling = threading.Lock()
 
 
 def compiled(source: Source, dtypes: Sequence[str]) -> Callable[..., Any]:
     """The function of *source* over arrays of these types, operands first, for the sizes of its loops."""
     key = _key(source, dtypes)
-    with _compiling:
+    with AT_WORK:
         if key not in _Process.definitions:
             content = user_cache.read(FOLDER, key + ENDING) or b""
             # LLVM ends the process over what is no object file, so it sees nothing that was not written for this key.

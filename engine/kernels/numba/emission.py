@@ -237,6 +237,7 @@ class _Body:
         if isinstance(node, ast.Name):
             return self.values[node.id]
         if isinstance(node, ast.Constant):
+            assert isinstance(node.value, int)
             return _Value(str(int(node.value)), "i1" if isinstance(node.value, bool) else _WORD)
         if isinstance(node, ast.BinOp):
             return self.binary(_ARITHMETIC[type(node.op)], self.value(node.left), self.value(node.right))

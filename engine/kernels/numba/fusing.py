@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy
@@ -32,6 +33,13 @@ class PatientBackend(FusingBackend):
         super().__init__(own.name, own.chain)
         self.ops = own.ops
         self.key = f"{own.name} when hot"
+
+    @property
+    def why(self) -> str:
+        """Nobody has said what computes."""
+        if find_spec(hot.COMPILER) is None:
+            return "nobody has chosen; with gradtool[numba], plans that run often are compiled, to the same bits"
+        return f"nobody has chosen; plans are compiled in their run {hot.RUNS}, to the same bits"
 
     def tuning(self, plan: Any) -> Tuning:
         return hot.Heat(plan)

@@ -22,6 +22,9 @@ RUNS = 64
 COMPILER = "llvmlite"
 """What has to be installed: Numba's compiler library, which comes with Numba."""
 
+AT_WORK = threading.RLock()
+"""Held while the compiler is at work, which must not be when the process ends or is forked."""
+
 
 class Heat:
     """Counts the runs of a plan.
@@ -40,7 +43,7 @@ class Heat:
 
     def __call__(self, regs: list[Any]) -> bool:
         """Carry the plan out if this is the run to be seen; False where the plan has to do that itself."""
-        plan = self._plan()
+        plan: Any = self._plan()  # it is running
         if plan.inputs is not None:
             Heat.programs += 1
         elif self._during == Heat.programs:
@@ -65,8 +68,6 @@ class _Worker:
     def __init__(self) -> None:
         self._plans: deque[tuple[weakref.ref[Any], Sequence[Any]]] = deque()
         self._lock = threading.Lock()
-        self._compiling = threading.Lock()
-        """Held while the compiler is at work, which must not be when the process ends."""
         self._thread: threading.Thread | None = None
         self._listening = False
         self._stopped = False
@@ -79,8 +80,6 @@ class _Worker:
             if not self._listening:
                 self._listening = True
                 atexit.register(self.stop)
-                if hasattr(os, "register_at_fork"):
-                    os.register_at_fork(after_in_child=self._begin_anew)
             self._plans.append((weakref.ref(plan), sights))
             if self._thread is None:
                 thread = threading.Thread(target=self._work, name="gradtool compiles", daemon=True)
@@ -94,7 +93,8 @@ class _Worker:
     def stop(self) -> None:
         """Compile nothing from now on; waits for the function that is being compiled, a fraction of a second."""
         self._stopped = True
-        self._compiling.acquire()
+        with AT_WORK:
+            pass
 
     def wait(self) -> None:
         """Until there is nothing to compile."""
@@ -115,29 +115,39 @@ class _Worker:
                 continue
 
     def _tune(self, reference: weakref.ref[Any], sights: Sequence[Any]) -> None:
-        from .compiling import compiled  # LLVM is imported with it
-        from .tuning import fused
+        with AT_WORK:
+            if self._stopped:
+                return
+            from .compiling import compiled  # LLVM is imported with it
+            from .tuning import fused
 
         plan = reference()
         if plan is None:
             return
         steps, kernels = fused(plan, sights)
         for kernel in kernels:
-            with self._compiling:
+            with AT_WORK:
                 if self._stopped:
                     return
                 kernel.compile(compiled)
         plan.carry_out(steps)
 
-    def _begin_anew(self) -> None:
-        """In a process that was forked: a compiler that was at work in another thread is in no known state."""
-        busy = self._thread is not None
+    def begin_anew(self) -> None:
+        """In a process that was forked: without the thread, and what it was to compile."""
         self._plans.clear()
-        self._lock, self._compiling = threading.Lock(), threading.Lock()
-        self._thread, self._stopped = None, self._stopped or busy
+        self._lock, self._thread = threading.Lock(), None
 
 
 _worker = _Worker()
+
+
+def _forked() -> None:
+    AT_WORK.release()
+    _worker.begin_anew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=AT_WORK.acquire, after_in_parent=AT_WORK.release, after_in_child=_forked)
 
 
 def waited() -> None:

@@ -133,6 +133,9 @@ def test_files_that_are_no_good_cost_the_time_of_compiling(
         folder.write_text("a file where the folder should be")
         user_cache.keep(compiling.FOLDER, key, b"lost")
         assert user_cache.read(compiling.FOLDER, key) is None
+        compiling._Process.definitions.clear()
+        kernel.compile(compiling.compiled)
+        assert made == [key, key]
         return
     content = sealed.read(home / (key + compiling.ENDING))
     assert content is not None
@@ -145,6 +148,53 @@ def test_files_that_are_no_good_cost_the_time_of_compiling(
     compiling._Process.definitions.clear()
     kernel.compile(compiling.compiled)
     assert made == [key, key]
+
+
+PROCESSES = """
+import os, shutil, sys, time
+import numpy as np
+import gradtool as paddle
+from gradtool import static
+from gradtool.engine.files import user_cache
+paddle.enable_static()
+x = static.data("x", [64, 96], "float32")
+y = paddle.nn.functional.softmax(paddle.tanh(x) * 0.5)
+feed = {"x": np.linspace(-3, 3, 64 * 96, dtype="float32").reshape(64, 96)}
+(expected,) = static.Executor(backend="numpy").run(feed=feed, fetch_list=[y])
+from gradtool.engine.kernels.numba import compiling, tuning  # what each would import
+def child():
+    exe = static.Executor(backend="numba")
+    for _ in range(3):
+        (value,) = exe.run(feed=feed, fetch_list=[y])
+        assert value.tobytes() == expected.tobytes()
+for _ in range(20):
+    if os.fork() == 0:
+        try:
+            child()
+        except BaseException as error:
+            print(repr(error), flush=True)
+            os._exit(1)
+        os._exit(0)
+ended = 0
+while ended < 20:
+    pid, status = os.waitpid(-1, os.WNOHANG)
+    if pid:
+        ended += 1
+        assert status == 0
+    else:
+        shutil.rmtree(user_cache.folder("numba"), ignore_errors=True)  # gone while they run
+        time.sleep(0.01)
+child()
+print([f.suffix for f in user_cache.folder("numba").iterdir()])
+"""
+
+
+def test_twenty_processes_at_once_share_a_cache_that_is_deleted_meanwhile(tmp_path: Path) -> None:
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PROCESSES], capture_output=True, text=True, timeout=120, env=environment
+    )
+    assert (done.stdout, done.stderr) == (f"['{compiling.ENDING}']\n", "")
 
 
 def test_errors_name_the_operator_and_its_line(both: Any) -> None:
@@ -174,6 +224,7 @@ def test_without_numba_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_loading_the_backend_imports_no_numba() -> None:
-    text = "from gradtool.engine.kernels.choice import backend as b; b('numba'); import sys; print('llvmlite' in sys.modules)"
+    lines = ["import sys", "from gradtool.engine.kernels import choice", "choice.backend('numba')"]
+    text = "; ".join([*lines, "print('llvmlite' in sys.modules)"])
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

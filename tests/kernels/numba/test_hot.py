@@ -137,17 +137,41 @@ def test_errors_name_the_operator_and_its_line() -> None:
     assert "elementwise_add" in errors[0]
 
 
-def test_a_process_that_was_forked_from_a_busy_one_compiles_nothing() -> None:
-    worker = hot._Worker()
-    worker._begin_anew()
-    assert not worker._stopped
-    worker._thread = threading.current_thread()
-    worker._compiling.acquire()
-    worker._begin_anew()
-    assert worker._stopped
-    assert not worker._compiling.locked()
-    worker.add(None, [])
-    assert worker._thread is None
+FORKS = """
+import os, sys, threading
+import numpy as np
+import gradtool as paddle
+from gradtool import static
+from gradtool.engine.kernels.numba import compiling, hot
+paddle.enable_static()
+x = static.data("x", [64, 96], "float32")
+h = paddle.nn.functional.softmax(paddle.tanh(x) * 0.5)
+exe, feed = static.Executor(), {"x": np.ones((64, 96), "float32")}
+whole, begun = compiling._made, threading.Event()
+def slow(*rest):
+    begun.set()
+    return whole(*rest)
+compiling._made = slow
+for _ in range(64):
+    before = exe.run(feed=feed, fetch_list=[h])
+begun.wait()
+if os.fork() == 0:
+    for name in ("numpy", "numba"):
+        other = static.Executor(backend=name)
+        for _ in range(70):
+            assert np.array_equal(other.run(feed=feed, fetch_list=[h]), before)
+    for _ in range(70):
+        exe.run(feed=feed, fetch_list=[h])
+    hot.waited()
+    os._exit(7)
+hot.waited()
+print(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+
+
+def test_a_process_that_is_forked_while_it_compiles_can_compile() -> None:
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("7\n", "")
 
 
 ENDS = """
