@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from gradtool.engine.core import source, state
 from gradtool.engine.eager.tape import FreedGraphError, InplaceError
 from gradtool.engine.files.overlay import Overlay
-from gradtool.engine.kernels.choice import current, reference
+from gradtool.engine.kernels.choice import current, eager, reference
 
 from .notes import Notes
 from .wording import command_line, count
@@ -49,8 +49,13 @@ def absent(left: Loaded, packages: Sequence[str], notes: Notes) -> None:
 
 def elsewhere(left: Loaded, notes: Notes) -> None:
     """Say that a backend which compiles programs has not computed what dynamic mode has."""
-    if current().eager is not None and not any(block.ops for block in left.main.blocks):
+    if left_to_another() and not any(block.ops for block in left.main.blocks):
         notes.note(f"{left.name}: {recorded_elsewhere()}")
+
+
+def left_to_another() -> bool:
+    """Whether the backend in use leaves dynamic mode to one of another name."""
+    return current().name != eager().name
 
 
 def recorded_elsewhere() -> str:

@@ -21,7 +21,7 @@ from .model import ProgramModel
 def told(model: ProgramModel, table: GradientTable, feed: str | None) -> list[str]:
     """Lines for people, from one run that nobody watches; none where the backend compiles nothing."""
     name = current().name
-    if current().eager is None:
+    if not current().compiles:
         return []
     executor, values = feeds.ready(model, feed, SILENT)
     with watch.unwatched(), state.started.unheard():

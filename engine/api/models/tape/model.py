@@ -14,7 +14,6 @@ from gradtool.engine.eager.tape import GradNode, Place
 from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.kernels.choice import current
 
 from .. import telling
 from ..loader import Loaded, Request
@@ -330,7 +329,7 @@ class TapeModel(Model):
 
     def compiled(self, table: GradientTable, feed: str | None) -> list[str]:
         """As in the base."""
-        return [] if current().eager is None else [telling.recorded_elsewhere()]
+        return [telling.recorded_elsewhere()] if telling.left_to_another() else []
 
     def profiled(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
         """As in the base."""
