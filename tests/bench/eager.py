@@ -15,13 +15,11 @@ import argparse
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-from tests.bench.measuring import ROOT
+from tests.bench.measuring import ROOT, interpreters
 
-ENGINES = ("gradtool", "torch", "paddle")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -31,16 +29,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="how often every engine runs")
     parser.add_argument("--runs", type=int, default=40, help="passes that are timed in each; the median counts")
     options = parser.parse_args()
-    peers = options.peer or [p for p in os.environ.get("GRADTOOL_BENCH_PEERS", "").split(",") if p]
-    interpreters = {"gradtool": sys.executable}
-    for text in peers:
-        name, _, python = text.partition("=")
-        if name not in ENGINES or not python:
-            parser.error(f"--peer {text}: expected torch=PYTHON or paddle=PYTHON")
-        interpreters[name] = python
-    rounds = [
-        {name: run(name, python, options.runs) for name, python in interpreters.items()} for _ in range(options.rounds)
-    ]
+    engines = interpreters(parser, options.peer).items()
+    rounds = [{name: run(name, python, options.runs) for name, python in engines} for _ in range(options.rounds)]
     table(rounds)
 
 

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+PEERS = ("torch", "paddle")
+
+
+def interpreters(parser: argparse.ArgumentParser, named: Sequence[str] | None) -> dict[str, str]:
+    """By engine the interpreter that has it: gradtool's own, and the peers that are *named* or in the environment."""
+    engines = {"gradtool": sys.executable}
+    for text in named or [p for p in os.environ.get("GRADTOOL_BENCH_PEERS", "").split(",") if p]:
+        name, _, python = text.partition("=")
+        if name not in PEERS or not python:
+            parser.error(f"--peer {text}: expected torch=PYTHON or paddle=PYTHON")
+        engines[name] = python
+    return engines
 
 
 def number(text: str) -> int:

@@ -1,0 +1,154 @@
+"""The models of ``python -m tests.bench step`` in dynamic mode, in a process of the engine that is named.
+
+Runs in any interpreter that has the engine: ``python -m tests.bench.step_dynamic gradtool|torch|paddle``. It reads a
+line of JSON at a time: ``{"model": …, "file": …}`` computes a step, and leaves the loss and the gradients in that file;
+``{"runs": …}`` times this step, and answers with the best in seconds.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tests.bench.step_models import MODELS, Arrays
+
+Step = Callable[[], list[Any]]
+
+
+class Paddle:
+    """The operators as gradtool and Paddle have them."""
+
+    def __init__(self, paddle: Any) -> None:
+        self.paddle = paddle
+        self.F = paddle.nn.functional
+        self.matmul, self.tanh = paddle.matmul, paddle.tanh
+        self.relu, self.sigmoid, self.gelu, self.softmax = self.F.relu, self.F.sigmoid, self.F.gelu, self.F.softmax
+        self.embedding = self.F.embedding
+
+    def norm(self, x: Any) -> Any:
+        return self.F.layer_norm(x, x.shape[-1])
+
+    def conv(self, x: Any, k: Any) -> Any:
+        return self.F.conv2d(x, k, padding=1)
+
+    def pool(self, x: Any) -> Any:
+        return self.F.max_pool2d(x, 2, 2)
+
+    def shaped(self, x: Any, *shape: int) -> Any:
+        return self.paddle.reshape(x, list(shape))
+
+    def turned(self, x: Any, *order: int) -> Any:
+        return self.paddle.transpose(x, list(order))
+
+    def split(self, x: Any, parts: int) -> Any:
+        return self.paddle.split(x, parts, axis=-1)
+
+    def joined(self, values: list[Any]) -> Any:
+        return self.paddle.concat(values, axis=-1)
+
+    def entropy(self, x: Any, y: Any) -> Any:
+        return self.F.cross_entropy(x, self.paddle.reshape(y, [-1, 1]))
+
+    def rounds(self, turn: Any, state: list[Any], each: Any) -> list[Any]:
+        for x in each:
+            state = turn(x, *state)
+        return state
+
+    def step(self, params: Arrays, data: Arrays, loss: Any) -> Step:
+        """A step that gives the loss and all gradients."""
+        leaves = {k: self.paddle.to_tensor(v, stop_gradient=False) for k, v in params.items()}
+        given = {k: self.paddle.to_tensor(v) for k, v in data.items()}
+
+        def step() -> list[Any]:
+            for leaf in leaves.values():
+                leaf.clear_grad()
+            value = loss(self, leaves, given)
+            value.backward()
+            return [value, *(leaf.grad for leaf in leaves.values())]
+
+        return step
+
+
+class Torch(Paddle):
+    """The operators as PyTorch has them."""
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+        self.F = torch.nn.functional
+        self.matmul, self.tanh, self.relu, self.sigmoid = torch.matmul, torch.tanh, torch.relu, torch.sigmoid
+        self.gelu, self.embedding = self.F.gelu, self.F.embedding
+
+    def softmax(self, x: Any) -> Any:
+        return self.torch.softmax(x, -1)
+
+    def norm(self, x: Any) -> Any:
+        return self.F.layer_norm(x, x.shape[-1:])
+
+    def shaped(self, x: Any, *shape: int) -> Any:
+        return self.torch.reshape(x, shape)
+
+    def turned(self, x: Any, *order: int) -> Any:
+        return self.torch.permute(x, order)
+
+    def split(self, x: Any, parts: int) -> Any:
+        return self.torch.chunk(x, parts, -1)
+
+    def joined(self, values: list[Any]) -> Any:
+        return self.torch.cat(values, -1)
+
+    def entropy(self, x: Any, y: Any) -> Any:
+        return self.F.cross_entropy(x, y)
+
+    def step(self, params: Arrays, data: Arrays, loss: Any) -> Step:
+        leaves = {k: self.torch.tensor(v, requires_grad=True) for k, v in params.items()}
+        given = {k: self.torch.tensor(v) for k, v in data.items()}
+
+        def step() -> list[Any]:
+            for leaf in leaves.values():
+                leaf.grad = None
+            value = loss(self, leaves, given)
+            value.backward()
+            return [value.detach(), *(leaf.grad for leaf in leaves.values())]
+
+        return step
+
+
+ENGINES = {"gradtool": Paddle, "torch": Torch, "paddle": Paddle}
+
+
+def best(step: Callable[[], Any], runs: int) -> float:
+    """The shortest of the runs, in seconds, after one that does not count: others have used the caches."""
+    step()
+    times = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        step()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def main() -> None:
+    """Answer what is asked on standard input."""
+    name = sys.argv[1]
+    package = importlib.import_module(name)
+    engine = ENGINES[name](package)
+    print(json.dumps({"version": package.__version__}), flush=True)
+    step: Step = list
+    for line in sys.stdin:
+        asked = json.loads(line)
+        if "model" in asked:
+            step = engine.step(*MODELS[asked["model"]](np.random.default_rng(7)))
+            np.savez(asked["file"], *[np.asarray(v) for v in step()])
+            print("{}", flush=True)
+        else:
+            print(json.dumps({"best": best(step, asked["runs"])}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
