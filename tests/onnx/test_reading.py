@@ -249,6 +249,43 @@ def test_a_loop_of_computed_rounds_is_a_while_and_has_gradients() -> None:
     np.testing.assert_allclose(slope, [3 * 4, 3 * 9])
 
 
+@pytest.mark.parametrize("rounds", [1, 4])
+def test_what_the_rounds_of_a_while_give_is_put_together_and_has_gradients(rounds: int) -> None:
+    body = _graph(
+        [
+            node("Mul", "h w", "g"),
+            node("ReduceSum", "g", "sum", keepdims=0),
+            node("Cast", "i", "number", to=TensorProto.INT32),
+            node("Identity", "go", "on"),
+        ],
+        [info("i", [], TensorProto.INT64), info("go", [], TensorProto.BOOL), info("h", [2])],
+        ["on", "g", "sum", "number"],
+    )
+    content = model(
+        [node("Loop", "count - x", "last sums numbers", body=body)],
+        {"x": [2], "count": []},
+        ["last", "sums", "numbers"],
+        {"w": np.asarray([2, 3], "float32")},
+        kinds={"count": TensorProto.INT64},
+    )
+    result = read(content)
+    assert "while" in types(result.program)
+    paddle.enable_static()
+    block = result.program.global_block()
+    with paddle.static.program_guard(result.program):
+        loss = paddle.sum(block.vars[result.outputs[1]])
+        (pair,) = paddle.static.append_backward(loss, parameter_list=[block.vars["w"]])
+    feed = {"x": np.ones(2, "float32"), "count": np.int64(rounds)}
+    last, sums, numbers, slope = paddle.static.Executor().run(
+        result.program, feed=feed, fetch_list=[*result.outputs, pair[1]]
+    )
+    powers = np.arange(1, rounds + 1)
+    np.testing.assert_allclose(last, [2.0**rounds, 3.0**rounds])
+    np.testing.assert_allclose(sums, 2.0**powers + 3.0**powers)
+    np.testing.assert_array_equal(numbers, np.arange(rounds, dtype="int32"))
+    np.testing.assert_allclose(slope, [(powers * w ** (powers - 1.0)).sum() for w in (2, 3)])
+
+
 @pytest.mark.parametrize("value", [1.0, -1.0])
 def test_a_branch_depends_on_what_is_fed(value: float) -> None:
     then, other = (_graph([node(kind, "x", "r")], [], ["r"]) for kind in ("Exp", "Neg"))
@@ -434,3 +471,60 @@ def test_without_the_package_the_message_says_what_to_install(monkeypatch: pytes
         read(b"x")
     assert "gradtool[onnx]" in str(caught.value)
     assert onnx is not None
+
+
+def test_what_reads_a_result_of_something_lacking_is_no_fault_of_the_file() -> None:
+    content = model(
+        [node("Places", "x", "places", domain="mine"), node("GatherElements", "x places", "y")], {"x": [3]}, ["y"]
+    )
+    result = read(content)
+    assert types(result.program) == ["Places", "GatherElements"]
+    with pytest.raises(UnsupportedError, match=r"lacks 2 of its operators: Places .*; GatherElements"):
+        run(result, x=np.ones(3, "float32"))
+
+
+def _edges_repeated(x: Any, grid: Any, corners: int) -> tuple[Any, Any]:
+    """The image with its edge repeated four times, and the same places in it."""
+    size = np.asarray(x.shape[:1:-1], "float64")
+    at = (grid + 1) / 2 * (size - 1) if corners else ((grid + 1) * size - 1) / 2
+    wide = size + 8
+    moved = (at + 4) * 2 / (wide - 1) - 1 if corners else ((at + 4) * 2 + 1) / wide - 1
+    return np.pad(x, ((0, 0), (0, 0), (4, 4), (4, 4)), mode="edge"), moved.astype("float32")
+
+
+@pytest.mark.parametrize("beyond", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("corners", [0, 1])
+def test_cubic_samples_are_those_of_the_reference_and_have_gradients(beyond: str, corners: int) -> None:
+    from onnx.reference import ReferenceEvaluator
+
+    rng = np.random.default_rng(1)
+    values = {"x": weights(1, 2, 5, 4), "grid": rng.uniform(-1.2, 1.2, (1, 3, 2, 2)).astype("float32")}
+
+    def content(beyond: str, values: dict[str, Any]) -> Any:
+        sample = node("GridSample", "x grid", "y", mode="cubic", padding_mode=beyond, align_corners=corners)
+        return model([sample], {}, ["y"], values, opset=20)
+
+    looked_at, outside = values, beyond
+    if beyond == "border":  # the reference moves the places themselves, onnxruntime and PyTorch what they take
+        looked_at, outside = dict(zip(values, _edges_repeated(*values.values(), corners), strict=True)), "zeros"
+    (expected,) = ReferenceEvaluator(content(outside, looked_at)).run(None, {})
+    result = read(content(beyond, values))
+    paddle.enable_static()
+    block = result.program.global_block()
+    with paddle.static.program_guard(result.program):
+        loss = paddle.sum(paddle.cast(block.vars["y"], "float64") ** 2)
+        pairs = paddle.static.append_backward(loss)
+    scope = global_scope().values
+
+    def ran(size: float, way: dict[str, Any]) -> list[Any]:
+        scope.update({n: (values[n] + size * way[n]).astype("float32") for n in way})
+        return paddle.static.Executor().run(  # type: ignore[no-any-return]
+            result.program, fetch_list=["y", loss, *(g for _, g in pairs)]
+        )
+
+    way = {n: rng.standard_normal(values[n].shape) for n in values}
+    y, _, *slopes = ran(0, way)
+    np.testing.assert_allclose(y, expected, rtol=1e-4, atol=1e-5)
+    along = sum((slope * way[p.name]).sum() for (p, _), slope in zip(pairs, slopes, strict=True))
+    above, below = ran(1e-3, way)[1], ran(-1e-3, way)[1]
+    np.testing.assert_allclose((above - below) / 2e-3, along, rtol=5e-3, atol=1e-3)

@@ -26,12 +26,12 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Parameter, Variable
 from gradtool.engine.ops.stand_in import Absent, StandIn
 
-from . import sizes
+from . import narrow, sizes
 from .errors import Lacking, Malformed
 from .node import Entry, Node
 from .operators import rows
 from .sources import Sources
-from .tensors import array_of, is_real, type_name
+from .tensors import array_of, is_real, meant, type_name
 
 EXPECTED: Final = "an ONNX model"
 _MOST_FOLDED: Final = 1 << 16
@@ -114,7 +114,9 @@ class Builder:
                 array = array_of(proto, self.folder)
             except (Malformed, Lacking) as error:
                 self.fail(str(error))
-            env[proto.name] = Entry(proto.name, array=array, learnt=is_real(array))
+            kind = self.meant(proto.data_type)
+            env[proto.name] = Entry(proto.name, array=array, learnt=is_real(array) and not kind)
+            env[proto.name].kind = kind
         self.at = ""
         return env
 
@@ -138,8 +140,17 @@ class Builder:
             self.program.global_block(), value.name, TensorSpec(shape, dtype), is_data=True, stop_gradient=True
         )
         self.program.global_block().vars[v.name] = v
+        entry = Entry(value.name, v)
+        entry.kind = self.meant(tensor.elem_type)
         self.at = ""
-        return Entry(value.name, v)
+        return entry
+
+    def meant(self, number: int) -> str:
+        """The name of an element type that is kept in a wider one, which is told; empty for those that gradtool has."""
+        kind = meant(number)
+        if kind:
+            self.note(narrow.NOTE.format(kind, narrow.CARRIERS[kind]))
+        return kind
 
     def finish(self, results: Sequence[Variable]) -> None:
         """Take out what was computed for sizes alone, and call the variables as the file does."""
@@ -195,20 +206,23 @@ class Builder:
             if name and name not in env:
                 self.fail(f"it reads {name!r}, which nobody makes before it", "nodes stand in the order of their use")
             entries.append(env[name] if name else None)
+        count = len(default.current_block().ops)
         try:
             made = self.results(proto, entries, env)
         except Malformed as error:
             self.fail(str(error))
         except (Lacking, UnsupportedError) as error:
+            self.undo(count)
             made = self.stand_in(proto, entries, str(error))
         except FileFormatError:
             raise
-        except GradtoolError as error:
-            self.fail(error.message.removesuffix("."), error.hint)
         except RecursionError:
             self.fail("graphs nested too deeply")
-        except _WRONG as error:
-            self.fail(f"its operands or attributes fit no {proto.op_type}: {error}")
+        except (GradtoolError, *_WRONG) as error:
+            if not self.absent.texts():
+                self.fail(*_fault(proto.op_type, error))
+            self.undo(count)
+            made = self.stand_in(proto, entries, "what it reads comes from one that is lacking")
         if len(made) < sum(map(bool, proto.output)) and any(proto.output[len(made) :]):
             self.fail(f"it has {len(proto.output)} outputs, and {proto.op_type} makes {len(made)}")
         for name, entry in zip(proto.output, made, strict=False):
@@ -222,6 +236,10 @@ class Builder:
         row = rows.lookup(proto.op_type, self.opset)
         if row is None:
             raise Lacking("")
+        for place in rows.FIXED.get(proto.op_type, ()):
+            entry = entries[place] if place < len(entries) else None
+            if entry is not None and entry.variable is None:
+                entry.learnt = False
         if self.folds(proto, entries):
             return self.folded(row, Node(self, proto, entries, self.opset, True))
         node = Node(self, proto, entries, self.opset, False)
@@ -233,9 +251,23 @@ class Builder:
         if followed is not None:
             self._following.update(block.ops[before:])
         listed = list(made) if isinstance(made, (tuple, list)) else [made]
-        results = [self.entry(name, v) for name, v in zip(proto.output, listed, strict=False)]
+        results = self.entries(node, listed)
         if followed is not None and results and results[0] is not None:
             results[0].sizes = followed
+        return results
+
+    def entries(self, node: Node, made: list[Any]) -> list[Entry | None]:
+        """The entries of what a row has made, of the types that the file means."""
+        kinds = [e.kind for e in node.entries if e is not None and e.kind]
+        if not kinds:
+            return [self.entry(name, v) for name, v in zip(node.outputs, made, strict=False)]
+        results = []
+        for name, value in zip(node.outputs, made, strict=False):
+            kind = narrow.of_result(kinds, value)
+            entry = self.entry(name, narrow.settled(node.kind, kind, value) if kind else value)
+            if entry is not None and kind:
+                entry.kind = kind
+            results.append(entry)
         return results
 
     def entry(self, name: str, made: Any) -> Entry | None:
@@ -268,6 +300,15 @@ class Builder:
             state.enable_static()
         listed = list(made) if isinstance(made, (tuple, list)) else [made]
         return [_constant(name, v) for name, v in zip(node.outputs, listed, strict=False)]
+
+    def undo(self, count: int) -> None:
+        """Take out what a row has emitted before it gave up: all but the first *count* operators of the block."""
+        block = default.current_block()
+        for op in block.ops[count:]:
+            for v in each(op.outputs):
+                block.vars.pop(v.name, None)
+                self.names.pop(v, None)
+        del block.ops[count:]
 
     def stand_in(self, proto: Any, entries: Sequence[Entry | None], why: str) -> list[Entry | None]:
         """Append an operator that stands for one that gradtool lacks."""
@@ -313,6 +354,13 @@ class Builder:
         block.vars[name] = v
         global_scope().values[name] = np.ascontiguousarray(entry.array).reshape(entry.array.shape)
         return v
+
+
+def _fault(operator: str, error: Exception) -> tuple[str, str | None]:
+    """What is wrong with a node whose row has raised *error*, and a hint."""
+    if isinstance(error, GradtoolError):
+        return error.message.removesuffix("."), error.hint
+    return f"its operands or attributes fit no {operator}: {error}", None
 
 
 def _constant(name: str, made: Any) -> Entry | None:

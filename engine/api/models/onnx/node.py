@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import Lacking, Malformed
-from .tensors import array_of
+from .narrow import CARRIERS
+from .tensors import array_of, kind_of
 
 if TYPE_CHECKING:
     from .graph import Builder
@@ -22,11 +23,12 @@ class Entry:
         learnt: whether the file holds it as an initializer of real numbers, which training changes.
         variable: in the program; None until somebody reads it.
         sizes: the elements of a list of sizes as far as they are constant, None for those that are not.
+        kind: the element type that the file means, where it is kept in a wider one.
         real: what a quantized tensor was before.
         many: the entries of a sequence.
     """
 
-    __slots__ = ("array", "learnt", "many", "name", "real", "sizes", "variable")
+    __slots__ = ("array", "kind", "learnt", "many", "name", "real", "sizes", "variable")
 
     def __init__(self, name: str, variable: Any = None, array: Any = None, learnt: bool = False) -> None:
         self.name = name
@@ -34,6 +36,7 @@ class Entry:
         self.array = array
         self.learnt = learnt
         self.sizes: list[int | None] | None = None
+        self.kind = ""
         self.real: Any = None
         self.many: list[Entry] | None = None
 
@@ -91,11 +94,23 @@ class Node:
         """All operands."""
         return [self[i] for i in range(len(self.entries))]
 
-    def fixed(self, i: int) -> Any:
-        """Operand *i* as something that training does not change, whatever it is."""
-        entry = self.entry(i)
-        entry.learnt = entry.learnt and entry.variable is not None
-        return self[i]
+    def meant(self, i: int) -> str:
+        """The element type of operand *i* that the file means."""
+        return self.entry(i).kind or kind_of(self[i])
+
+    def made(self, value: Any, kind: str = "", real: Any = None) -> Entry:
+        """The entry of the first output.
+
+        Args:
+            kind: the element type that the file means.
+            real: what it was before it was rounded.
+        """
+        name = self.outputs[0]
+        entry = Entry(name, array=np.asarray(value.numpy())) if self.folding else self.builder.entry(name, value)
+        assert entry is not None
+        entry.kind = kind if kind in CARRIERS else ""
+        entry.real = None if self.folding else real
+        return entry
 
     def array(self, i: int) -> np.ndarray[Any, Any] | None:
         """The elements of operand *i*; None where it is left out or not constant."""

@@ -11,6 +11,7 @@ import numpy as np
 from gradtool.engine.core.spec import DTYPES
 
 from .errors import Lacking, Malformed
+from .narrow import CARRIERS
 
 MOST_ELEMENTS: Final = 1 << 31
 """More elements than this no tensor is read with: sizes are told by the file, before its bytes."""
@@ -29,11 +30,10 @@ _NAMES: Final = {
     15: "complex128",
     16: "bfloat16",
 }
-"""Numbers of element types -> names of gradtool's; the others are lacking."""
+"""Numbers of element types -> names of gradtool's."""
 
 _OTHERS: Final = {
     4: "uint16",
-    8: "string",
     12: "uint32",
     13: "uint64",
     17: "float8e4m3fn",
@@ -43,21 +43,30 @@ _OTHERS: Final = {
     21: "uint4",
     22: "int4",
     23: "float4e2m1",
+    24: "float8e8m0",
+    25: "uint2",
+    26: "int2",
 }
+"""Those that are kept in wider ones; texts are lacking."""
 
 _KINDS: Final = {d.name: d for d in DTYPES}
 
 
 def type_name(number: int) -> str:
-    """The name of an element type.
+    """The name of an element type, or of the one that it is kept in.
 
     Raises:
         Lacking: gradtool has none of that kind.
     """
-    name = _NAMES.get(number)
+    name = _NAMES.get(number) or CARRIERS.get(_OTHERS.get(number, ""))
     if name is None:
-        raise Lacking(f"the element type {_OTHERS.get(number, number)}, which gradtool has not")
+        raise Lacking(f"the element type {'string' if number == 8 else number}, which gradtool has not")
     return name
+
+
+def meant(number: int) -> str:
+    """The name of an element type that is kept in a wider one; empty for those that gradtool has."""
+    return _OTHERS.get(number, "")
 
 
 def type_number(name: str) -> int:
@@ -74,7 +83,7 @@ def array_of(proto: Any, folder: Path) -> np.ndarray[Any, Any]:
     """
     from onnx import numpy_helper
 
-    type_name(proto.data_type)
+    kind = type_name(proto.data_type)
     count = 1
     for d in proto.dims:
         count *= d
@@ -88,7 +97,11 @@ def array_of(proto: Any, folder: Path) -> np.ndarray[Any, Any]:
         raise
     except Exception as error:
         raise Malformed(f"the tensor {proto.name!r} cannot be read: {error}") from None
-    return np.asarray(array)
+    if not meant(proto.data_type):
+        return np.asarray(array)
+    if meant(proto.data_type) == "uint64" and array.size and int(array.max()) >> 63:
+        raise Lacking(f"the element {int(array.max())} of {proto.name!r}: of uint64 those below 2**63 are read")
+    return np.asarray(array).astype(kind)
 
 
 def _expect_inside(proto: Any, folder: Path) -> None:

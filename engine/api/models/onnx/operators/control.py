@@ -113,14 +113,16 @@ def _unrolled(n: Node, body: Any, rounds: int) -> Any:
 
 
 def _while(n: Node, body: Any) -> Any:
-    """A loop whose rounds are counted when it runs."""
+    """A loop whose rounds are counted when it runs; what each of them gives is collected in arrays."""
     count = len(n) - 2
-    if len(body.output) - 1 > count:
-        raise Lacking("a loop of a number of rounds that is computed, whose results are put together")
+    rest = len(body.output) - 1 - count
+    if rest < 0:
+        raise Malformed(f"a loop of {count} values whose body gives {len(body.output) - 1}")
     most = n[0] if n.has(0) else paddle.full([], 1 << 62, "int64")
     most = paddle.reshape(paddle.cast(most, "int64"), [])
     begin = paddle.reshape(n[1], []) if n.has(1) else paddle.full([], True, "bool")
     variables = [paddle.full([], 0, "int64"), paddle.assign(begin), *(paddle.assign(n[i]) for i in range(2, len(n)))]
+    arrays = [paddle.tensor.create_array("float32") for _ in range(rest)]  # the body says of what they are
 
     def goes_on(i: Any, condition: Any, *state: Any) -> Any:
         return paddle.logical_and(paddle.less_than(i, most), condition)
@@ -128,9 +130,13 @@ def _while(n: Node, body: Any) -> Any:
     def once(i: Any, condition: Any, *state: Any) -> Any:
         made = _emitted(n, body, [Entry("", i), Entry("", condition), *(Entry("", v) for v in state)])
         values = [_own(n, entry) for entry in made]
-        return [i + 1, paddle.reshape(values[0], []), *values[1:]]
+        for array, value in zip(arrays, values[1 + count :], strict=True):
+            array.spec = value.spec
+            paddle.tensor.array_write(value, paddle.reshape(i, [1]), array=array)
+        return [i + 1, paddle.reshape(values[0], []), *values[1 : 1 + count]]
 
-    return tuple(paddle.static.nn.while_loop(goes_on, once, variables)[2:])
+    state = paddle.static.nn.while_loop(goes_on, once, variables)[2:]
+    return (*state, *(paddle.stack(array, axis=0) for array in arrays))
 
 
 @row("Scan", since=9, folds=False)

@@ -11,8 +11,9 @@ import numpy as np
 import gradtool as paddle
 from gradtool.engine.core.spec import dtype
 
+from ..narrow import CARRIERS, SMALL, become, to_even
 from ..node import Node
-from ..tensors import kind_of, type_name
+from ..tensors import kind_of, meant, type_name
 from .rows import row
 
 UNARY = {
@@ -105,12 +106,7 @@ def _identity(n: Node) -> Any:
 
 @row("Round")
 def _round(n: Node) -> Any:
-    """Halves go to the even number."""
-    x = n[0]
-    rounded = paddle.floor(x + 0.5)
-    half = paddle.cast(paddle.equal(rounded - x, paddle.full_like(x, 0.5)), kind_of(x))
-    odd = rounded - 2 * paddle.floor(rounded / 2)
-    return rounded - half * odd
+    return to_even(n[0])
 
 
 @row("IsInf")
@@ -216,21 +212,61 @@ def _clip(n: Node) -> Any:
 
 @row("BitShift")
 def _shift(n: Node) -> Any:
+    """By more places than a number has, or by less than none, nothing but the sign is left."""
+    x, by = n[0], n[1]
     left = n.text("direction") == "LEFT"
-    return (paddle.bitwise_left_shift if left else paddle.bitwise_right_shift)(n[0], n[1])
+    function = paddle.bitwise_left_shift if left else paddle.bitwise_right_shift
+    last = dtype(kind_of(x)).size * 8 - 1
+    told = n.array(1)
+    if kind_of(by) == "uint8" or (told is not None and bool(((told >= 0) & (told <= last)).all())):
+        return function(x, by)
+    wide = paddle.cast(by, "int32")
+    beyond = paddle.logical_or(wide < 0, wide > last)
+    cut = paddle.cast(paddle.where(beyond, paddle.full_like(wide, last), wide), kind_of(by))
+    shifted = function(x, cut)
+    return paddle.where(beyond, paddle.zeros_like(shifted), shifted) if left else shifted
 
 
 @row("Cast")
 def _cast(n: Node) -> Any:
-    return cast(n[0], type_name(n.whole("to", 0)))
+    number = n.whole("to", 0)
+    return _as_type(n, meant(number) or type_name(number))
 
 
 @row("CastLike")
 def _cast_like(n: Node) -> Any:
-    array = n.array(0)
-    if array is not None and not n.entry(0).learnt and array.size <= 1:  # only the type of the other one matters
-        return np.asarray(array.astype(dtype(kind_of(n[1])).numpy))
-    return cast(n[0], kind_of(n[1]))
+    array, kind = n.array(0), n.entry(1).kind or kind_of(n[1])
+    if array is not None and not n.entry(0).learnt and array.size <= 1 and kind not in CARRIERS:
+        return np.asarray(array.astype(dtype(kind).numpy))  # only the type of the other one matters
+    return _as_type(n, kind)
+
+
+def _as_type(n: Node, kind: str) -> Any:
+    """Operand 0 in another type; where that rounds real numbers, and a second cast makes them real again, gradients
+    pass both unchanged."""
+    x, entry = n[0], n.entry(0)
+    if kind not in CARRIERS:
+        y = cast(x, kind)
+        if entry.real is None or n.folding or kind_of(entry.real) != kind:
+            return n.made(y)
+        n.builder.note(STRAIGHT)
+        return n.made(straight(y, entry.real))
+    if kind == entry.kind:
+        return n.made(paddle.assign(x), kind, entry.real)
+    y = become(x, kind, bool(n.whole("saturate", 1)))
+    return n.made(y, kind, x if kind in SMALL and not entry.kind else None)
+
+
+STRAIGHT = (
+    "what rounds real numbers to fewer bits rounds as it says, and gradients pass it unchanged (straight through)"
+)
+
+
+def straight(y: Any, real: Any) -> Any:
+    """*y*, which *real* was rounded to, with the gradient of *real*."""
+    difference = paddle.assign(y - real)
+    difference.stop_gradient = True
+    return real + difference
 
 
 def cast(x: Any, kind: str) -> Any:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 import gradtool as paddle
-import gradtool.nn.functional as F
 
 from ..errors import Lacking, Malformed
 from ..node import Node
@@ -219,21 +218,6 @@ def _upsample(n: Node) -> Any:
     for at, scale in enumerate(scales):
         x = _scaled(resizing, x, at, float(scale))
     return paddle.assign(x) if x is n[0] else x
-
-
-@row("GridSample")
-def _grid(n: Node) -> Any:
-    mode = n.text("mode", "linear")
-    mode = {"linear": "bilinear", "cubic": "bicubic"}.get(mode, mode)
-    if mode == "bicubic":
-        raise Lacking("bicubic samples")
-    return F.grid_sample(
-        n[0],
-        n[1],
-        mode=mode,
-        padding_mode=n.text("padding_mode", "zeros"),
-        align_corners=bool(n.whole("align_corners", 0)),
-    )
 
 
 @row("RoiAlign")

@@ -128,7 +128,7 @@ def _dropout(n: Node) -> Any:
     p = (n.number(1, 0.5) if n.has(1) else 0.5) if n.opset >= 12 else n.real("ratio", 0.5)
     if not trains or not p:
         return paddle.assign(x), paddle.ones_like(x, dtype="bool") if len(n.outputs) > 1 else None
-    y = paddle.nn.functional.dropout(x, p=float(p), training=True)
-    if len(n.outputs) > 1:
-        raise Lacking("the mask of a dropout that trains")
-    return y, None
+    if len(n.outputs) < 2:
+        return paddle.nn.functional.dropout(x, p=float(p), training=True), None
+    remains = paddle.nn.functional.dropout(paddle.ones_like(x), p=float(p), training=True)
+    return x * remains, paddle.not_equal(remains, paddle.zeros_like(x))

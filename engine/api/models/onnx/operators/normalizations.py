@@ -15,12 +15,12 @@ from .rows import row
 from .shapes import padded
 
 
-@row("BatchNormalization")
+@row("BatchNormalization", fixed=(3, 4))
 def _batch(n: Node) -> Any:
     """Statistics of the file, which training does not change; those of the batch where the node says that it trains."""
     x, epsilon = n[0], n.real("epsilon", 1e-5)
     trains = bool(n.whole("training_mode", 0)) if n.opset >= 14 else sum(map(bool, n.outputs)) > 1
-    mean, variance = n.fixed(3), n.fixed(4)
+    mean, variance = n[3], n[4]
     if not trains:
         if len({kind_of(v) for v in (x, n[1], mean)}) > 1 or len(x.shape) < 2:
             return _by_hand(x, mean, variance, n[1], n[2], epsilon)

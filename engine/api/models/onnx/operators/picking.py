@@ -132,6 +132,25 @@ def _scatter_nd(n: Node) -> Any:
     return paddle.reshape(y, shape)
 
 
+@row("TensorScatter")
+def _written_behind(n: Node) -> Any:
+    """Rows of a cache, from a place of each sample on."""
+    x, update = n[0], n[1]
+    axis = n.whole("axis", -2) % len(x.shape)
+    steps, most = update.shape[axis], x.shape[axis]
+    if steps < 0 or any(d < 0 for d in update.shape):
+        raise Lacking("a size that is not known")
+    along = [steps if i == axis else 1 for i in range(len(x.shape))]
+    place = paddle.assign(np.arange(steps, dtype="int64").reshape(along))
+    if n.has(2):
+        place = place + paddle.reshape(paddle.cast(n[2], "int64"), [-1] + [1] * (len(x.shape) - 1))
+    if n.text("mode", "linear") == "circular":
+        if most < 0:
+            raise Lacking("a circle of a size that is not known")
+        place = paddle.mod(place, paddle.full_like(place, most))
+    return paddle.put_along_axis(x, paddle.expand(place, update.shape), update, axis, broadcast=False)
+
+
 @row("Compress")
 def _compress(n: Node) -> Any:
     x = n[0]

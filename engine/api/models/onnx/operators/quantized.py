@@ -13,9 +13,11 @@ import numpy as np
 import gradtool as paddle
 
 from ..errors import Lacking
+from ..narrow import CARRIERS, LIMITS, SMALL, become, to_even
 from ..node import Entry, Node
-from ..tensors import kind_of, type_name
+from ..tensors import kind_of, meant, type_name
 from .convolutions import convolution
+from .elementwise import straight
 from .products import product
 from .rows import row
 
@@ -23,8 +25,6 @@ STRAIGHT = (
     "QuantizeLinear and DequantizeLinear are rounded as they say, and gradients pass them unchanged (straight through)"
 )
 WEIGHTS = "weights that are kept in eight bits are parameters with the real numbers that they stand for"
-
-_LIMITS = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767)}
 
 
 def _spread(v: Any, x: Any, axis: int, block: int) -> Any:
@@ -42,15 +42,15 @@ def _spread(v: Any, x: Any, axis: int, block: int) -> Any:
 
 def quantized(x: Any, scale: Any, zero: Any, kind: str) -> Any:
     """*x* in whole numbers of the type *kind*; halves go to the even number."""
-    if kind not in _LIMITS:
+    if kind in SMALL:
+        return become(x / scale if kind_of(x) == kind_of(scale) else x / paddle.cast(scale, kind_of(x)), kind)
+    if kind not in LIMITS:
         raise Lacking(f"numbers of the type {kind}")
-    low, high = _LIMITS[kind]
+    low, high = LIMITS[kind]
     whole = paddle.cast(x / scale if kind_of(x) == kind_of(scale) else x / paddle.cast(scale, kind_of(x)), "float64")
-    floor = paddle.floor(whole + 0.5)
-    half = paddle.cast(paddle.equal(floor - whole, paddle.full_like(whole, 0.5)), "float64")
-    even = floor - half * (floor - 2 * paddle.floor(floor / 2))
+    even = to_even(whole)
     moved = even if zero is None else even + paddle.cast(zero, "float64")
-    return paddle.cast(paddle.clip(moved, float(low), float(high)), kind)
+    return paddle.cast(paddle.clip(moved, float(low), float(high)), CARRIERS.get(kind, kind))
 
 
 def restored(x: Any, scale: Any, zero: Any) -> Any:
@@ -63,25 +63,20 @@ def restored(x: Any, scale: Any, zero: Any) -> Any:
 
 def _operands(n: Node, x: Any) -> tuple[Any, Any]:
     axis, block = n.whole("axis", 1), n.whole("block_size", 0)
-    scale = _spread(n.fixed(1), x, axis, block)
-    return scale, _spread(n.fixed(2), x, axis, block) if n.has(2) else None
+    scale = _spread(n[1], x, axis, block)
+    return scale, _spread(n[2], x, axis, block) if n.has(2) else None
 
 
-@row("QuantizeLinear")
+@row("QuantizeLinear", fixed=(1, 2))
 def _quantize(n: Node) -> Any:
     x = n[0]
-    kind = kind_of(n.fixed(2)) if n.has(2) else type_name(n.whole("output_dtype", 0) or 2)
+    number = n.whole("output_dtype", 0) or 2
+    kind = n.meant(2) if n.has(2) else meant(number) or type_name(number)
     scale, zero = _operands(n, x)
-    y = quantized(x, scale, zero, kind)
-    if n.folding:
-        return y
-    made = n.builder.entry(n.outputs[0], y)
-    assert made is not None
-    made.real = x
-    return made
+    return n.made(quantized(x, scale, zero, kind), kind, x)
 
 
-@row("DequantizeLinear")
+@row("DequantizeLinear", fixed=(1, 2))
 def _dequantize(n: Node) -> Any:
     entry = n.entry(0)
     x = n[0]
@@ -93,9 +88,7 @@ def _dequantize(n: Node) -> Any:
     if entry.real is None or kind_of(entry.real) != kind_of(y):
         return y
     n.builder.note(STRAIGHT)
-    difference = paddle.assign(y - entry.real)
-    difference.stop_gradient = True
-    return entry.real + difference
+    return straight(y, entry.real)
 
 
 def _moved(n: Node, x: int, zero: int, axis: int | None = None) -> Any:

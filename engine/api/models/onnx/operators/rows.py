@@ -19,11 +19,16 @@ NEVER_FOLDED: set[str] = set()
 """Operators whose results are not those of their operands alone: they draw random numbers, or hold graphs."""
 
 
-def row(*names: str, since: int = 1, folds: bool = True) -> Callable[[Row], Row]:
+FIXED: dict[str, tuple[int, ...]] = {}
+"""Operator -> operands that training does not change, whatever they are: scales of quantized numbers, running means."""
+
+
+def row(*names: str, since: int = 1, folds: bool = True, fixed: tuple[int, ...] = ()) -> Callable[[Row], Row]:
     """Have the function below emit the operators *names*, from version *since* of the operator set on.
 
     Args:
         folds: it may be called with constants; not so where it draws random numbers or emits graphs.
+        fixed: places of operands that training does not change.
     """
 
     def register(function: Row) -> Row:
@@ -32,6 +37,8 @@ def row(*names: str, since: int = 1, folds: bool = True) -> Callable[[Row], Row]
             TABLE[name].sort(key=lambda entry: -entry[0])
             if not folds:
                 NEVER_FOLDED.add(name)
+            if fixed:
+                FIXED[name] = fixed
         return function
 
     return register
