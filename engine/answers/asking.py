@@ -219,7 +219,8 @@ def profile(model: Any, feed: Mapping[str, Any] | None = None, *, repeats: int =
     Returns:
         ``by("op")``, ``by("type")``, ``by("layer")``, ``by("line")``, ``by("iteration")`` (of loops in a program) and
         ``by("part")``: groups with the seconds of each repeat, their median and spread, and the bytes written;
-        ``total``; ``flame()``, folded stacks, and ``speedscope()``, the same for that program.
+        ``total``; ``flame()``, folded stacks, and ``speedscope()``, the same for that program. Of a program on a
+        backend that compiles, ``device`` says where it was computed and timed, as a whole, and how long that took.
 
     Raises:
         ArgumentTypeError: *model* is none of these (a TypeError).

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..core import names, watch
 from ..core.source import Location
-from ..core.summary import Asked, Uneventful
+from ..core.summary import Asked, Took, Uneventful
 from ..core.tensor_array import TensorArray
 from ..eager.tensor import Leaf, Tensor
 from ..executor.plan import Step
@@ -29,6 +29,7 @@ class Run(NamedTuple):
     Attributes:
         op: the operator of the program around it.
         number: which iteration, from 0; backward has that of the forward iteration that it goes back through.
+            :data:`ALL` where what is told is of all of them together.
     """
 
     op: Operator
@@ -36,6 +37,8 @@ class Run(NamedTuple):
 
 
 Inside = tuple[Run, ...]
+
+ALL = -1
 
 
 @dataclass(slots=True)
@@ -191,6 +194,9 @@ class Adapter:
             self._step(event)
         elif isinstance(event, Uneventful):
             self._skip(event)
+        elif isinstance(event, Took):
+            asked: Any = self.listener
+            asked.took(event)
         elif isinstance(event, watch.Entered):
             self._enter(event)
         elif isinstance(event, watch.Exited):

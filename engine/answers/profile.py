@@ -15,6 +15,7 @@ from ..core.progress import counted
 from ..core.result import Result
 from ..core.source import Location
 from ..core.spec import in_use
+from ..core.summary import Timed, Took
 from ..eager.parameter import parameters_at
 from ..eager.tape import GradNode
 from ..eager.tensor import Leaf, Tensor
@@ -24,7 +25,7 @@ from ..ir.variable import Variable
 from ..ops import rare
 from ..view import from_program, from_tape
 from ..view.graph import BACKWARD, FORWARD
-from .events import Adapter, Begin, End, Inside, OpEvent
+from .events import ALL, Adapter, Begin, End, Inside, OpEvent, Run, part_of
 from .under_watch import through_program, through_tape
 
 
@@ -86,8 +87,16 @@ class Group:
 _UNKNOWN = "(unknown)"
 
 
+BESIDE = "beside"
+"""The part of what belongs to no operator: on a device, copies, and when nothing ran."""
+
+
 def _run(c: Cost) -> str:
-    return " · ".join(f"{op.type} {source.short(op.loc) or _UNKNOWN} #{number + 1}" for op, number in c.inside)
+    return " · ".join(f"{op.type} {source.short(op.loc) or _UNKNOWN}{_number(number)}" for op, number in c.inside)
+
+
+def _number(iteration: int) -> str:
+    return "" if iteration == ALL else f" #{iteration + 1}"
 
 
 KEYS: dict[str, Callable[[Cost], str]] = {
@@ -102,14 +111,34 @@ KEYS: dict[str, Callable[[Cost], str]] = {
 
 
 @dataclass
+class DeviceTime:
+    """How the time was measured of what a backend computes as a whole: where it was computed, by its own profiler.
+
+    What several operators became there is one computation: each operator has a share of its time, by the elements that
+    it computes, which is an estimate.
+
+    Attributes:
+        device: where that was, ``cpu:0``.
+        elapsed: seconds of each repeat, from its beginning to its end: less than the sum of what ran at the same time.
+        shared: seconds of each repeat that operators have shares of.
+    """
+
+    device: str
+    elapsed: list[float] = field(default_factory=list)
+    shared: list[float] = field(default_factory=list)
+
+
+@dataclass
 class ProfileStory(Result):
     """What the operators of a run took.
 
     Attributes:
         costs: in the order of the run. An operator that was measured once only has one entry in ``seconds``.
+        device: how that was measured; None where it was the kernels, one by one.
     """
 
     costs: list[Cost]
+    device: DeviceTime | None = None
 
     @property
     def repeats(self) -> int:
@@ -120,7 +149,7 @@ class ProfileStory(Result):
         """The costs added up by op, type, layer, line, part or iteration, the slowest first."""
         groups: dict[str, list[Cost]] = {}
         for c in self.costs:
-            groups.setdefault(KEYS[key](c), []).append(c)
+            groups.setdefault(c.name if c.part == BESIDE else KEYS[key](c), []).append(c)
         costly = [_group(name, costs) for name, costs in groups.items()]
         return sorted(costly, key=lambda g: (-g.median, g.name))
 
@@ -192,7 +221,7 @@ def _group(name: str, costs: Sequence[Cost]) -> Group:
     for c in costs:
         if c.seconds:
             parts[c.part] = parts.get(c.part, 0.0) + statistics.median(c.seconds)
-    return Group(name, len(costs), sum(c.nbytes for c in costs), seconds, parts)
+    return Group(name, len([c for c in costs if c.part != BESIDE]), sum(c.nbytes for c in costs), seconds, parts)
 
 
 class Clock:
@@ -205,15 +234,18 @@ class Clock:
         before: what was measured already.
     """
 
+    summarised = Timed()
+
     def __init__(self, before: Sequence[Cost] = ()) -> None:
         self._costs = list(before)
-        self._known: dict[tuple[Operator, Inside], Cost] = {}
+        self._known: dict[tuple[Any, Inside], Cost] = {}
+        self._device: DeviceTime | None = None
         self._at: list[Cost] = []
         self._index = -1
 
     def again(self, part: str | None = None) -> None:
         """What comes now repeats what came before: all of it, or the operators of one *part*."""
-        self._known = {(c.origin, c.inside): c for c in self._costs if isinstance(c.origin, Operator)}
+        self._known = {(c.origin, c.inside): c for c in self._costs if isinstance(c.origin, Operator | str)}
         self._at = [c for c in self._costs if part is None or c.part == part]
         self._index = 0
 
@@ -229,6 +261,24 @@ class Clock:
         cost.inside = event.inside
         self._costs.append(cost)
 
+    def took(self, event: Took) -> None:
+        """Hear of a run of a whole program on a device."""
+        self._device = self._device or DeviceTime(event.device)
+        self._device.elapsed.append(event.elapsed)
+        self._device.shared.append(event.shared)
+        for op, around, seconds, size in event.operators:
+            inside = tuple([Run(outer, ALL) for outer in around])
+            self._add(Cost(op.type, op.type, part_of(op), op.loc, op, size, [seconds], inside=inside))
+        for name, seconds in event.beside.items():
+            self._add(Cost(name, name, BESIDE, source.NOWHERE, name, 0, [seconds]))
+
+    def _add(self, cost: Cost) -> None:
+        before = self._known.get((cost.origin, cost.inside))
+        if before is None:
+            self._costs.append(cost)
+        else:
+            before.seconds += cost.seconds
+
     def _measured(self, event: OpEvent) -> Cost | None:
         """What the operator took in earlier repeats."""
         if isinstance(event.origin, Operator):
@@ -239,7 +289,7 @@ class Clock:
         return None
 
     def story(self) -> ProfileStory:
-        return ProfileStory(self._costs)
+        return ProfileStory(self._costs, self._device)
 
 
 class Calls:
@@ -335,7 +385,7 @@ def of_program(
     loss: Variable, clock: Clock, repeats: int, run: Callable[[Sequence[Variable]], Any] | None, feed: Any = None
 ) -> None:
     """Measure a static program, forward and backward, after a run that is not measured."""
-    through_program(loss, lambda event: None, feed, run=run)
+    through_program(loss, Clock(), feed, run=run)
     for i in counted("repeats", range(repeats)):
         if i:
             clock.again()

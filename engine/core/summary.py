@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 Told = tuple[int, Any, tuple[Any, ...], tuple[Any, ...]]
 """The index of an instruction, its operator, and what that read and gave."""
@@ -94,5 +94,45 @@ class Staying:
     of: Callable[[Any, Sequence[Any]], bool]
 
 
-Asked = InOrder | Measured | Staying
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """Asks what operators take where they are computed: a watcher is told :class:`Took`, by its method ``took``."""
+
+
+class Spent(NamedTuple):
+    """What an operator took in a run of a compiled plan, in all rounds of the loops around it.
+
+    Attributes:
+        op: the operator.
+        around: the branches and loops that it stands in, the outermost first.
+        seconds: its time on the device.
+        nbytes: what it gives, in one round; 0 where that is not known.
+    """
+
+    op: Any
+    around: tuple[Any, ...]
+    seconds: float
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Took:
+    """What a run of a compiled plan took, where it was computed.
+
+    Attributes:
+        operators: in the order of the run.
+        beside: seconds that belong to no operator, by name.
+        elapsed: seconds from the beginning of the run to its end.
+        shared: seconds of what several operators became, which each of them has a share of.
+        device: where it was computed.
+    """
+
+    operators: tuple[Spent, ...]
+    beside: Mapping[str, float]
+    elapsed: float
+    shared: float
+    device: str
+
+
+Asked = InOrder | Measured | Staying | Timed
 """What a watcher needs of steps in place of arrays; its attribute ``summarised``, None for arrays."""

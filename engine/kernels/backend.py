@@ -21,7 +21,7 @@ from ..core.errors import BackendError
 from ..core.rows import RowArray
 from ..core.spec import in_use
 from ..core.streams import Draws, Stream
-from ..core.summary import Asked, Told, Uneventful
+from ..core.summary import Asked, Told, Took, Uneventful
 from ..ops import rare, types
 from ..ops.compat import grad_type
 from ..ops.opdef import OpDef, WrittenRule
@@ -35,7 +35,7 @@ class Compiled(Protocol):
 
     def __call__(self, regs: list[Any]) -> Any: ...
 
-    def summarised(self, regs: list[Any], asked: Asked) -> Iterator[Told | Uneventful] | None:
+    def summarised(self, regs: list[Any], asked: Asked) -> Iterator[Told | Uneventful | Took] | None:
         """Carry it out and tell of each operator what was asked; None where the steps have to be told one by one."""
 
 

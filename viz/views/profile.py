@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import statistics
 from typing import Any
 
-from gradtool.engine.answers.profile import Group
+from gradtool.engine.answers.profile import DeviceTime, Group
 from gradtool.engine.view.graph import BACKWARD, FORWARD
 from gradtool.models.questions.profile import Costs
 from gradtool.models.wording import NOTHING, command_line, count, percentages
@@ -28,6 +29,7 @@ def view(answer: Costs, by: str = "type", top: int | None = None) -> View:
         top: only so many of the slowest.
     """
     about, story = answer.about, answer.story
+    device = story.device
     groups = story.by(by)
     shown = groups[:top] if top else groups
     total = story.total
@@ -49,6 +51,7 @@ def view(answer: Costs, by: str = "type", top: int | None = None) -> View:
         "mode": about.mode,
         "by": by,
         "repeats": story.repeats,
+        "device": device and {"name": device.device, "elapsed": device.elapsed, "shared": device.shared},
         "total": _data(total),
         "groups": rows,
     }
@@ -57,7 +60,17 @@ def view(answer: Costs, by: str = "type", top: int | None = None) -> View:
         command_line("gradtool", "profile", *about.words, "--by", more),
         command_line("gradtool", "profile", *about.words, "--flame", "stacks.txt"),
     ]
-    return View("profile", data, [table, last], next_, records="groups")
+    lines = [last] if device is None else [last, _of_device(device)]
+    return View("profile", data, [table, *lines], next_, records="groups")
+
+
+def _of_device(device: DeviceTime) -> str:
+    """How that was measured."""
+    elapsed, shared = statistics.median(device.elapsed), statistics.median(device.shared)
+    return (
+        f"time on {device.device}, of {1e6 * elapsed:.1f} µs from beginning to end; {1e6 * shared:.1f} µs took what "
+        "several operators became, each with its share by the elements that it computes"
+    )
 
 
 def _shares(g: Group, total: Group) -> dict[str, float]:

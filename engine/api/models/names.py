@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine.answers.events import Inside
+from gradtool.engine.answers.events import ALL, Inside, Run
 from gradtool.engine.answers.nan import Birth
 from gradtool.engine.core import source
 from gradtool.engine.ir import blocks
@@ -82,8 +82,14 @@ class Names:
 
     def within(self, inside: Inside) -> str:
         """``iteration 3 of while.0 · branch conditional_block.1``; empty outside of all."""
-        told = [f"branch {name}" if n is None else f"iteration {n} of {name}" for name, n in self.runs(inside)]
+        told = [_run(name, run, n) for run, (name, n) in zip(inside, self.runs(inside), strict=True)]
         return " · ".join(told)
+
+
+def _run(name: str, run: Run, iteration: int | None) -> str:
+    if iteration is None:
+        return f"branch {name}"
+    return f"iterations of {name}" if run.number == ALL else f"iteration {iteration} of {name}"
 
 
 def runs_data(runs: list[tuple[str, int | None]]) -> list[dict[str, Any]]:

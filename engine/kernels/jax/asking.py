@@ -14,7 +14,7 @@ import numpy as np
 from ...core import state
 from ...core.errors import GradtoolError
 from ...core.rows import RowArray
-from ...core.summary import Asked, InOrder, Measured, Summary, Told, Uneventful
+from ...core.summary import Asked, InOrder, Measured, Summary, Timed, Told, Uneventful
 from ...core.tensor_array import TensorArray
 from .compilation import Compilation
 from .conditional import TAKES_CONDITIONAL
@@ -24,6 +24,7 @@ from .judged import JudgedPart, holds_numbers, summary
 from .measuring import Laid, laid, measured
 from .part import HostedPart, Part, Seen, TracedPart, tracing
 from .pytrees import Shown, at_home
+from .timing import Timing
 
 Event = Told | Uneventful
 
@@ -193,10 +194,12 @@ def _told(shown: Summary | None, row: Laid | None) -> Summary | None:
     return shown if shown is None or row is None else Summary(shown.shape, shown.dtype, measured(row))
 
 
-def asking(plan: Any, asked: Asked) -> Asking | Holding | None:
+def asking(plan: Any, asked: Asked) -> Asking | Holding | Timing | None:
     """*plan* compiled for what is *asked*; None where its steps have to be told one by one."""
     if isinstance(asked, InOrder):
         return Judging(plan, asked)
+    if isinstance(asked, Timed):
+        return Timing(plan)
     return Measuring(plan, asked) if isinstance(asked, Measured) else holding(plan, asked)
 
 

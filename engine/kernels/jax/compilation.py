@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ...core.summary import Asked, Told, Uneventful
+from ...core.summary import Asked, Told, Took, Uneventful
 from ..backend import Look
 from .hosted import BLOCK, looked_into
 from .mesh import Mesh
@@ -21,6 +21,7 @@ from .part import HostedPart, Part, TracedPart, Untraceable, carried_out, tracin
 if TYPE_CHECKING:
     from .asking import Asking
     from .holding import Holding
+    from .timing import Timing
 
 Run = TypeVar("Run")
 
@@ -57,7 +58,7 @@ class Compilation:
         self.mesh = mesh
         self._parts: list[Part] | None = None
         self._changing = threading.Lock()
-        self._asked: dict[Asked, Asking | Holding | None] = {}
+        self._asked: dict[Asked, Asking | Holding | Timing | None] = {}
 
     def __call__(self, regs: list[Any]) -> list[tuple[int, Any]]:
         """Carry out the plan.
@@ -92,7 +93,7 @@ class Compilation:
             else:
                 yield given
 
-    def summarised(self, regs: list[Any], asked: Asked) -> Iterator[Told | Uneventful] | None:
+    def summarised(self, regs: list[Any], asked: Asked) -> Iterator[Told | Uneventful | Took] | None:
         """Carry out the plan and tell a watcher what it asked; see :mod:`.asking`."""
         from .asking import asking
 

@@ -45,3 +45,10 @@ def seen() -> str:
         except RuntimeError:
             continue
     return ", ".join(f"{count} {kind}" for kind, count in counts.items())
+
+
+def in_use() -> str:
+    """The device that is computed on by itself, ``cpu:0``."""
+    config: Any = jax.config
+    chosen = config.jax_default_device or jax.local_devices()[0]
+    return chosen if isinstance(chosen, str) else f"{chosen.platform}:{chosen.id}"

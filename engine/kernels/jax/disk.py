@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import jax
@@ -25,3 +27,15 @@ def keep_compiled_code() -> None:
     jax.config.update("jax_persistent_cache_min_compile_time_secs", FASTEST)
     # What cannot be read or written there is compiled as if it were not there; nobody has to be told.
     warnings.filterwarnings("ignore", message="Error (reading|writing) persistent compilation cache entry")
+
+
+@contextmanager
+def by_names() -> Iterator[None]:
+    """Inside, compiled code is taken from there only if its operations have the same names, too."""
+    flag = "jax_compilation_cache_include_metadata_in_key"
+    before = getattr(jax.config, flag)
+    jax.config.update(flag, True)
+    try:
+        yield
+    finally:
+        jax.config.update(flag, before)

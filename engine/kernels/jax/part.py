@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any, NoReturn
 
@@ -22,6 +22,7 @@ from .hosted import WANTS_VALUES, NeedsValues, looked_into
 from .mesh import Mesh
 from .packing import Packed
 from .pytrees import Refused, dense
+from .scopes import scope
 from .stacked import StackedFrames
 from .stacked_array import StackedArray
 from .streams import Traced, drawing, operands
@@ -134,8 +135,8 @@ class TracedPart(Part):
         self._frames = [(r, n) for r, n in read if r in self.ins]
         self._version = 0  # of what it takes for granted
         self._is_open = False  # whether what it gives has a form that NumPy does not know
-        self._donating = jax.jit(self._traced, donate_argnums=0, static_argnums=3)
-        self._sparing = jax.jit(self._traced, static_argnums=3)
+        self._donating: Callable[..., Any] = jax.jit(self._traced, donate_argnums=0, static_argnums=3)
+        self._sparing: Callable[..., Any] = jax.jit(self._traced, static_argnums=3)
 
     def __call__(self, regs: list[Any]) -> Seen:
         for r, index in self._frames:
@@ -289,7 +290,8 @@ def carried_out(plan: Any, span: range, regs: list[Any], look: Any = None) -> tu
     for index in span:
         instruction = plan.instructions[index]
         inputs = [regs[r] for r in instruction.ins]
-        with collecting() as refusals, assumptions.collecting() as assumed, np.errstate(all="ignore"):
+        named = scope(index, instruction.op)
+        with named, collecting() as refusals, assumptions.collecting() as assumed, np.errstate(all="ignore"):
             try:
                 result = _result(instruction, inputs)
                 outputs = tuple(result) if instruction.spread else (result,)

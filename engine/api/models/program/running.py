@@ -75,6 +75,6 @@ def _told_once(model: ProgramModel, feed: str | None, notes: Notes) -> Callable[
     takers = iter([notes])
 
     def once(fetch: Sequence[Variable]) -> Any:
-        return feeds.run(model, fetch, feed, next(takers, SILENT))
+        return feeds.run(model, fetch, feed, next(takers, SILENT), stays=True)
 
     return once

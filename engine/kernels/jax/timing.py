@@ -1,0 +1,185 @@
+"""What operators take on the device: a plan as it is compiled anyway, in a run that JAX's profiler records.
+
+The recording names operations of XLA, each of which bears the name of the instruction that it came of (``scopes.py``);
+one that came of several is shared among them (``shares.py``). What is left is told beside the operators: what belongs
+to none of them, and when nothing ran.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+
+from ...core import watch
+from ...core.summary import Spent, Took
+from . import devices, disk
+from .assumptions import Assumed
+from .compilation import Compilation
+from .part import HostedPart, Part, Seen, TracedPart
+from .pytrees import Refused
+from .recording import Moment, Recording, alone, covered, instruction, recorded
+from .scopes import Path
+from .shares import Share, shares
+
+WAITING = "(waiting)"
+COPIES = "(copies)"
+OTHER = "(beside operators)"
+
+
+class Timing(Compilation):
+    """A plan whose operators are timed."""
+
+    def traced(self, span: range) -> list[Part]:
+        """As in the base."""
+        return [TimedPart(self.plan, span)]
+
+    def told(self, regs: list[Any]) -> Iterator[Took]:
+        """Carry out the plan, and tell what it took.
+
+        Raises:
+            BackendError: somebody else is recording.
+        """
+        with watch.unwatched(), recorded() as recording:
+            parts = list(self.each(lambda part: self._run(part, regs)))
+            jax.block_until_ready(regs)
+        yield self._took(parts, recording)
+
+    def _run(self, part: Part, regs: list[Any]) -> Part:
+        if isinstance(part, HostedPart):
+            with instruction(part.index):
+                part(regs)
+        else:
+            part(regs)
+        return part
+
+    def _took(self, parts: list[Part], recording: Recording) -> Took:
+        programs = {name: s for part in parts if isinstance(part, TimedPart) for name, s in part.shares.items()}
+        spent = _Sums(programs, recording.hosted)
+        for line in recording.lines:
+            for moment, nanoseconds in alone(line):
+                spent.add(moment, nanoseconds)
+        for moment in recording.hosted:
+            spent.owned[(int(moment.name),)] = moment.stop - moment.start
+        ran = [*recording.hosted, *(m for line in recording.lines for m in line)]
+        elapsed = recording.stop - recording.start
+        spent.beside[WAITING] = elapsed - covered(ran, recording.start, recording.stop)
+        compiled = {n for part in parts if isinstance(part, TimedPart) for n in part.span}
+        nbytes: dict[Path, int] = {
+            (n,): size for part in parts if isinstance(part, TimedPart) for n, size in part.nbytes.items()
+        }
+        operators = [
+            Spent(op, around, 1e-9 * spent.owned.get(at, 0.0), nbytes.get(at, _declared(op)))
+            for at, op, around in _operators(self.plan)
+            if not around or at[0] in compiled
+        ]
+        return Took(
+            tuple(operators),
+            {name: 1e-9 * nanoseconds for name, nanoseconds in spent.beside.items()},
+            1e-9 * elapsed,
+            1e-9 * spent.shared,
+            devices.in_use(),
+        )
+
+
+class TimedPart(TracedPart):
+    """A part whose compiled programs can be recognised in a recording.
+
+    Attributes:
+        shares: by program, whose its operations are.
+        nbytes: by instruction, the bytes that it gives.
+    """
+
+    def __init__(self, plan: Any, span: range) -> None:
+        super().__init__(plan, span, None)
+        self.shares: dict[str, dict[str, Share]] = {}
+        self.nbytes: dict[int, int] = {}
+        self._programs: dict[Any, Any] = {}
+        self._donating = self._compiling(donate_argnums=0)
+        self._sparing = self._compiling()
+
+    def trace(self, regs: list[Any]) -> tuple[list[Refused], list[Assumed], Seen]:
+        """As in the base."""
+        traced = super().trace(regs)
+        for n in self.span:
+            self.nbytes[n] = sum(_nbytes(regs[r]) for r in self.plan.instructions[n].outs)
+        return traced
+
+    def _compiling(self, **options: Any) -> Callable[..., Any]:
+        """The part's function, each of whose programs has a name of its own."""
+
+        def call(donated: list[Any], others: list[Any], before: Any, version: int) -> Any:
+            leaves, structure = jax.tree_util.tree_flatten((donated, others, before))
+            key = (version, tuple(options), structure, *map(jax.typeof, leaves))
+            if key not in self._programs:
+                name = f"gradtool_{self.span.start}_{len(self._programs)}"
+
+                def function(donated: list[Any], others: list[Any], before: Any) -> Any:
+                    return self._traced(donated, others, before, version)
+
+                function.__name__ = name
+                lowered = jax.jit(function, **options).lower(donated, others, before)
+                with disk.by_names():
+                    program = lowered.compile()
+                self.shares[f"jit_{name}"] = shares(program.as_text() or "")
+                self._programs[key] = program
+            return self._programs[key](donated, others, before)
+
+        return call
+
+
+class _Sums:
+    """Nanoseconds by whose they are.
+
+    Attributes:
+        owned: by instruction.
+        beside: of what is nobody's, by name.
+        shared: of what is several instructions'.
+    """
+
+    def __init__(self, programs: dict[str, dict[str, Share]], hosted: list[Moment]) -> None:
+        self.owned: dict[Path, float] = {}
+        self.beside = dict.fromkeys((WAITING, COPIES, OTHER), 0.0)
+        self.shared = 0.0
+        self._programs = programs
+        self._hosted = sorted(hosted)
+
+    def add(self, moment: Moment, nanoseconds: float) -> None:
+        """Count what ran."""
+        program = self._programs.get(moment.program)
+        if program is None and self._is_hosted(moment):
+            return  # by an instruction that is not compiled, which is counted as a whole
+        share = Share() if program is None else program.get(moment.name, Share())
+        if not share.parts:
+            self.beside[COPIES if share.copies else OTHER] += nanoseconds
+        for owner, part in share.parts.items():
+            self.owned[owner] = self.owned.get(owner, 0.0) + part * nanoseconds
+        if len(share.parts) > 1:
+            self.shared += nanoseconds
+
+    def _is_hosted(self, moment: Moment) -> bool:
+        """Whether it ran within an instruction that is not compiled."""
+        at = bisect_right(self._hosted, moment.start, key=lambda h: h.start) - 1
+        return at >= 0 and moment.stop <= self._hosted[at].stop
+
+
+def _operators(plan: Any, within: Path = (), around: tuple[Any, ...] = ()) -> Iterator[tuple[Path, Any, Any]]:
+    """The operators of a plan and of the blocks in it, each with those around it, in the order of the run."""
+    for n, i in enumerate(plan.instructions):
+        block = getattr(i.kernel, "plan", None)
+        if block is not None:
+            yield from _operators(block, (*within, n), (*around, i.op))
+        if i.op is not None:
+            yield (*within, n), i.op, around
+
+
+def _nbytes(value: Any) -> int:
+    return sum(int(leaf.nbytes) for leaf in jax.tree_util.tree_leaves(value) if hasattr(leaf, "nbytes"))
+
+
+def _declared(op: Any) -> int:
+    """The bytes that an operator in a block gives, by the specs of its variables."""
+    specs = [v.spec for v in op.output_variables() if v is not None]
+    return sum(s.count * s.dtype.numpy.itemsize for s in specs if s.known)
