@@ -134,6 +134,7 @@ class OpDef:
             and its gradient, follow from its blocks; its rule only says which slots take part.
         sized: the input slots whose values say how large its results are (see :func:`op`).
         has_effect: whether the trait says EFFECT.
+        has_lists: whether one of its slots holds a list.
     """
 
     __slots__ = (
@@ -146,6 +147,7 @@ class OpDef:
         "doc",
         "forward",
         "has_effect",
+        "has_lists",
         "holds_blocks",
         "infer_fn",
         "input_index",
@@ -163,6 +165,7 @@ class OpDef:
 
     # Read when they are first asked for (READ_LATE).
     doc: str
+    has_lists: bool
     input_index: Mapping[str, int]
     kernel_attrs: tuple[str, ...]
     output_index: Mapping[str, int]
@@ -383,6 +386,7 @@ def _read_rule(op: OpDef) -> Rule:
 
 READ_LATE: Final[Mapping[str, Callable[[OpDef], Any]]] = {
     "doc": lambda op: (op.kernel.__doc__ or "").strip(),
+    "has_lists": lambda op: any([slot.many for slot in (*op.inputs, *op.outputs)]),
     "input_index": lambda op: {slot.name: place for place, slot in enumerate(op.inputs)},
     "kernel_attrs": _read_attrs,
     "output_index": lambda op: {slot.name: place for place, slot in enumerate(op.outputs)},

@@ -38,7 +38,8 @@ class Level(NamedTuple):
     @property
     def dead(self) -> bool:
         """Whether it is zero, or nothing but rounding errors."""
-        return self.largest == 0.0 or (math.isfinite(self.largest) and self.largest <= self.noise)
+        largest = self.largest
+        return largest == 0.0 or (largest <= _NOISE * self.doubt and math.isfinite(largest))
 
     @property
     def noise(self) -> float:
@@ -77,20 +78,24 @@ _largest, _sum = np.maximum.reduce, np.add.reduce
 """What ``max`` and ``sum`` of arrays call; gradients are small, and there are many."""
 
 
+_NOTHING = Level(0.0, 0.0, 0.0, 0)
+
+
 def measured(g: Any) -> Level:
     """The level of *g*, as exact as its type allows."""
     a = dense(g)
-    if not a.size:
-        return Level(0.0, 0.0, 0.0, 0)
+    count = a.size
+    if not count:
+        return _NOTHING
     flat = a.reshape(-1)
     largest = total = squares = 0.0
-    for start in range(0, flat.size, BLOCK):
-        sizes = np.abs(flat[start : start + BLOCK]).astype(np.float64, copy=False)
+    for start in range(0, count, BLOCK):
+        sizes = np.abs(flat[start : start + BLOCK] if count > BLOCK else flat).astype(np.float64, copy=False)
         most = float(_largest(sizes))
         if not math.isfinite(most):
-            return Level(math.inf, math.inf, math.inf, a.size)
+            return Level(math.inf, math.inf, math.inf, count)
         largest, total, squares = max(largest, most), total + float(_sum(sizes)), squares + float(sizes @ sizes)
-    return Level(largest, total, math.sqrt(squares), a.size, largest * rounding(a))
+    return Level(largest, total, math.sqrt(squares), count, largest * _rounding(a.dtype))
 
 
 def cancelling(level: Level, terms: float, g: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,12 +14,13 @@ from ...autodiff.backward import append_backward
 from ...autodiff.values import Value, variable_of
 from ...core import names, watch
 from ...core.source import NOWHERE, Location
+from ...executor.plan import Step
 from ...ir.operator import Operator, each
 from ...ir.strip import forward_part
 from ...ir.variable import Variable
 from ...ops.opdef import OpDef
 from ...runs import of_steps
-from ...runs.timeline import Timeline
+from ...runs.rounds import Round
 from .answers import Answer
 from .case import Case, Subject
 from .intent import intended
@@ -77,6 +78,15 @@ def _by_reads(op: Operator, gradient: Operator) -> dict[tuple[Operator, int], Va
     return by_read
 
 
+def _in_order(run: Round[Step]) -> Iterator[Step]:
+    """The operators that ran, those in blocks in place of the one that holds them; as deep as blocks are written."""
+    for step in run.steps:
+        for inner in run.inner.get(step.op, ()):
+            yield from _in_order(inner)
+        if not step.op.sub_blocks:
+            yield step
+
+
 class ProgramCase(Case[Value, Operator]):
     """A static program.
 
@@ -111,7 +121,7 @@ class ProgramCase(Case[Value, Operator]):
         self.held: list[Variable] = self._parameters if chosen is None else list(chosen)
         self._keep = [self._reasons.value(v) for v in chosen or ()]
         self.lost = LostUses(self._reasons)
-        self._run: tuple[Timeline, Any] | None = None
+        self._run: tuple[Round[Step], Any] | None = None
         self._slopes: Slopes[Value, Operator] | None = None
 
     def subjects(self) -> list[Subject[Value]]:
@@ -155,14 +165,27 @@ class ProgramCase(Case[Value, Operator]):
 
     # -- values ---------------------------------------------------------------------------------------------------
 
-    def _ran(self) -> tuple[Timeline, Any] | None:
+    def _ran(self) -> tuple[Round[Step], Any] | None:
         """What one run computed, and the loss."""
         if self._run is None and self.run is not None:
             rounds = of_steps.told()
             with watch.unwatched(), watch.watched(rounds):
                 (loss,) = self.run([self.loss])
-            self._run = of_steps.timeline(rounds.last, self.loss, {}), np.asarray(loss)
+            self._run = rounds.last, np.asarray(loss)
         return self._run
+
+    @cached_property
+    def _begun(self) -> dict[Variable, Any]:
+        """What persistable and fed variables held when an operator first read them."""
+        ran = self._ran()
+        begun: dict[Variable, Any] = {}
+        written: set[Variable] = set()
+        for step in () if ran is None else _in_order(ran[0]):
+            for v, array in zip(each(step.op.inputs), step.inputs, strict=False):
+                if (v.persistable or v.is_data) and v not in written:
+                    begun.setdefault(v, array)
+            written.update(each(step.op.outputs))
+        return begun
 
     def _of_layers(self) -> dict[Operator, list[Any]]:
         """What the operators give whose backward the user wrote, on a copy with a backward part, by what they read."""
@@ -193,9 +216,9 @@ class ProgramCase(Case[Value, Operator]):
         if ran is None:
             return None
         if self._slopes is None:
-            timeline, loss = ran
+            run, loss = ran
             seeds = {self._reasons.flow.values.current(self.loss): np.ones(loss.shape, loss.dtype)}
-            self._slopes = over_program(self._reasons, timeline, seeds, self._keep, self._of_layers())
+            self._slopes = over_program(self._reasons, run, seeds, self._keep, self._of_layers())
         return self._slopes
 
     def culprit_is_trained(self, use: Use[Value, Operator], position: int) -> bool:
@@ -206,9 +229,8 @@ class ProgramCase(Case[Value, Operator]):
         return not self._slopes.is_dead(self._reasons.value(v))
 
     def norm_of(self, subject: Subject[Value]) -> float | None:
-        ran = self._ran()
-        numbers = () if ran is None else ran[0].leaves.get(subject.held, ())
-        return None if ran is None or not numbers else measured(ran[0].store.get(numbers[0])).norm
+        array = self._begun.get(subject.held)
+        return None if array is None else measured(array).norm
 
     def loss_is_zero(self) -> bool:
         ran = self._ran()

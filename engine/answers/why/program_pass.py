@@ -16,14 +16,17 @@ import numpy as np
 
 from ...autodiff.values import Value, variable_of
 from ...core.source import NOWHERE, Location
+from ...core.spec import in_use
 from ...core.tensor_array import EMPTY, TensorArray
+from ...executor.plan import Step
 from ...ir.operator import Operator
 from ...ir.variable import Variable
 from ...kernels.choice import reference
 from ...ops import rare
+from ...ops.opdef import OpDef
+from ...ops.rules import Rule
 from ...runs.of_program import laid_flat
 from ...runs.rounds import Round
-from ...runs.timeline import Entry, Timeline
 from .levels import measured
 from .of_program import BlockReasons, ProgramReasons
 from .slopes import Blame, Slopes, Use, Visit
@@ -36,7 +39,7 @@ Opaque = Mapping[Operator, Sequence[Any]]
 
 def over_program(
     reasons: ProgramReasons,
-    timeline: Timeline,
+    run: Round[Step],
     seeds: Mapping[Value, Any],
     keep: Collection[Value] = (),
     opaque: Opaque = MappingProxyType({}),
@@ -45,17 +48,15 @@ def over_program(
 
     Args:
         reasons: what the pass reaches.
-        timeline: what its operators read and made, with the runs of its blocks.
+        run: what its operators read and made, with the runs of its blocks.
         seeds: the gradients to start from.
         keep: the values whose parts are wanted as arrays.
         opaque: the gradients that operators give whose blocks cannot be gone through, by what they read.
     """
     slopes: Slopes[Value, Operator] = Slopes(reasons.asked, keep)
     slopes.sums.update(seeds)
-    whole = timeline.unrolled
-    assert whole is not None, "it was written down from steps"
     with np.errstate(all="ignore"):
-        _sweep(reasons, _Ran(timeline, whole), slopes, opaque)
+        _sweep(reasons, _Ran(run), slopes, opaque)
     return slopes
 
 
@@ -63,66 +64,73 @@ class _Ran:
     """One run of a block, with the arrays of its operators.
 
     Args:
-        timeline: what holds the arrays.
-        block: the entries of the run.
+        block: what was watched of the run.
     """
 
-    def __init__(self, timeline: Timeline, block: Round[Entry]) -> None:
-        self._timeline = timeline
+    def __init__(self, block: Round[Step]) -> None:
         self._block = block
-        self._entries: dict[Operator, Entry] = {e.origin: e for e in block.steps}
+        self._steps = {s.op: s for s in block.steps if not (s.op.op.holds_blocks and s.op.sub_blocks)}
 
     def __contains__(self, op: Operator) -> bool:
-        return op in self._entries
+        return op in self._steps
 
     def inner(self, op: Operator) -> list[_Ran]:
         """The runs of the block of *op*, the first one first."""
-        return [_Ran(self._timeline, block) for block in self._block.inner.get(op, ())]
+        return [_Ran(block) for block in self._block.inner.get(op, ())]
 
-    def inputs(self, op: Operator) -> list[Any]:
+    def inputs(self, op: Operator) -> Sequence[Any]:
         """The arrays that *op* read, by slot; a list for a list slot."""
-        return [self._arrays(o) for o in self._entries[op].operands[: len(op.inputs)]]
+        arrays = self._steps[op].inputs
+        if len(arrays) == len(op.inputs) and not op.op.has_lists:
+            return arrays  # no slot is empty: steps leave empty ones out
+        rest = iter(arrays)
+        return [
+            [None if e is None else next(rest, None) for e in v]
+            if isinstance(v, tuple)
+            else (None if v is None else next(rest, None))
+            for v in op.inputs
+        ]
 
-    def outputs(self, op: Operator) -> list[Any]:
-        """The arrays that it made, likewise."""
-        numbers = (number for _, number in self._entries[op].outs)
-        nested = [[next(numbers) for _ in v] if isinstance(v, tuple) else next(numbers) for v in op.outputs]
-        return [self._arrays(n) for n in nested]
-
-    def _arrays(self, numbers: Any) -> Any:
-        if isinstance(numbers, list):
-            return [self._arrays(n) for n in numbers]
-        return None if numbers is None else self._timeline.store.get(numbers)
+    def outputs(self, op: Operator) -> Sequence[Any]:
+        """The arrays that it made, likewise; steps have those of empty slots, too."""
+        arrays = self._steps[op].outputs
+        if not op.op.has_lists:
+            return arrays
+        rest = iter(arrays)
+        return [[next(rest, None) for _ in v] if isinstance(v, tuple) else next(rest, None) for v in op.outputs]
 
 
 def _sweep(reasons: ProgramReasons, run: _Ran, slopes: Slopes[Value, Operator], opaque: Opaque) -> None:
-    flow = reasons.flow
+    # A line here is carried out for every operator: what most of them have not costs nothing.
+    flow, reached, sums = reasons.flow, reasons.reached, slopes.sums
+    slots_by: dict[tuple[OpDef, int], list[str]] = {}
     for op, read, written, passes, takes in flow.back():
-        arriving = {w: slopes.sums.get(w) for w, t in zip(written, takes, strict=False) if t and w in reasons.reached}
-        if not any(g is not None for g in arriving.values()):
+        arriving = {}
+        for w, t in zip(written, takes, strict=False):
+            if t and w in reached:
+                arriving[w] = sums.get(w)
+        if all([g is None for g in arriving.values()]):
             continue
-        wanted = [p and v in reasons.reached and v is not None for v, p in zip(read, passes, strict=False)]
-        slots = slots_of(op.op, len(read))
+        wanted = [p and v in reached and v is not None for v, p in zip(read, passes, strict=False)]
+        slots = slots_by.get((op.op, len(read)))
+        if slots is None:
+            slots = slots_by[op.op, len(read)] = slots_of(op.op, len(read))
+        forward = partial(_by_slot, op, run)
+        visit = Visit(op, op.type, op.attrs, read, slots, arriving, (), wanted, forward)
         inside = flow.inside.get(op)
-        visited, again = None, None
         if inside is not None:
             visited = _Visited(op, inside, run.inner(op), [variable_of(v) for v in slopes.keep])
-            gradients = visited.pull(reasons, arriving, opaque)
+            visit.given = visited.pull(reasons, arriving, opaque)
+            visit.blame, visit.parts, visit.rounds = visited.blame, visited.parts, visited.rounds
         elif op.op.holds_blocks:
-            gradients = list(opaque.get(op, [None] * len(read)))
+            visit.given = list(opaque.get(op, [None] * len(read)))
+            visit.rule = _rule_at(op)
         elif op in run:
-            again = partial(_pulled, op, wanted, written, run)
-            gradients = again(arriving)
+            visit.again = partial(_pulled, op, wanted, written, run)
+            visit.given = visit.again(arriving)
         else:
             continue
-
-        def forward(op: Operator = op) -> tuple[dict[str, Any], dict[str, Any]]:
-            return _by_slot(op, run)
-
-        blame, parts = (None, None) if visited is None else (visited.blame, visited.parts)
-        rounds = () if visited is None else visited.rounds
-        about = (forward, again, blame, parts, _rule_at(op))
-        slopes.visit(Visit(op, op.type, op.attrs, read, slots, arriving, gradients, wanted, *about, rounds=rounds))
+        slopes.visit(visit)
 
 
 def _rule_at(op: Operator) -> Location:
@@ -202,14 +210,16 @@ def _pulled(
     """The gradients of one operator, by what it reads."""
     rule = op.op.rule
     assert rule is not None
-    if not any(wanted):
+    if True not in wanted:
         return [None] * len(wanted)
     inputs, outputs = run.inputs(op), run.outputs(op)
     at = iter(written)
-    places = [
-        [None if e is None else next(at) for e in v] if isinstance(v, tuple) else None if v is None else next(at)
-        for v in op.outputs
-    ]
+    places: list[Any] = []
+    for v in op.outputs:
+        if isinstance(v, tuple):
+            places.append([None if e is None else next(at) for e in v])
+        else:
+            places.append(None if v is None else next(at))
 
     def arrived(value: Any, array: Any, late: bool) -> Any:
         if value is None or array is None:
@@ -230,12 +240,22 @@ def _pulled(
             else:
                 entry = arrived(value, entry, late)
         args.append(entry)
+    if op.op.has_lists or in_use:
+        return _pulled_by_slot(op, rule, args, wanted)
+    gradients: list[Any] = [None] * len(wanted)
+    flags = [i < len(wanted) and wanted[i] for i in rule.wrt]
+    for i, flag, g in zip(rule.wrt, flags, rule.flat(reference().ops, args, flags, _of_arrays(op)), strict=True):
+        if flag:
+            gradients[i] = g
+    return gradients
+
+
+def _pulled_by_slot(op: Operator, rule: Rule, args: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+    """What the rule gives for *args* where slots hold lists, or numbers may be of a rare type."""
     flags = iter(wanted)
     by_slot = [[next(flags) for _ in v] if isinstance(v, tuple) else [next(flags)] for v in op.inputs]
-    k = reference().ops
-    groups = rare.pulled(
-        op.op, k, args, [by_slot[p] if p < len(by_slot) else [False] for p in rule.wrt], _of_arrays(op)
-    )
+    masks = [by_slot[p] if p < len(by_slot) else [False] for p in rule.wrt]
+    groups = rare.pulled(op.op, reference().ops, args, masks, _of_arrays(op))
     by_place = dict(zip(rule.wrt, groups, strict=True))
     gradients: list[Any] = []
     for i, flags_of in enumerate(by_slot):

@@ -184,20 +184,25 @@ class Slopes(Generic[V, C]):
     def visit(self, now: Visit[V, C]) -> None:
         """Take note of one call."""
         maker = Made(now.call, now.type, now.attrs, now.reads, now.slots, now.inside)
-        self.made.update(dict.fromkeys(now.arriving, maker))
-        for w, place in now.hooked.items():
-            self._after_hooks(w, now.arriving.get(w), place)
-        readers = frozenset(use.type for w in now.arriving for use in self.uses.get(w, ()))
-        look = _Look(now, {w: self._arrived(w, g) for w, g in now.arriving.items() if g is not None}, readers)
+        arrived = []
+        for w, g in now.arriving.items():
+            self.made[w] = maker
+            if w in now.hooked:
+                self._after_hooks(w, g, now.hooked[w])
+            if g is not None:
+                arrived.append(self._arrived(w, g))
+        look = _Look(now, arrived, self.uses)
         if now.type in SHARES and now.reads[0] is not None:
             always = look.constant()
             if always is not None:
                 self._constant[id(now.call)] = now.reads[0], always
         uses = [(v, self._use(look, i, v)) for i, v in enumerate(now.reads) if v is not None and now.wanted[i]]
-        live = max((u.level.elements for _, u in uses if u.level is not None and not u.dead), default=0)
+        if len(uses) > 1:
+            live = max([u.level.elements for _, u in uses if u.level is not None and not u.dead], default=0)
+            for _, use in uses:
+                use.beside = use.level is not None and use.level.elements < live
         for v, use in uses:
-            beside = use.level is not None and use.level.elements < live
-            self.uses.setdefault(v, []).append(replace(use, beside=True) if beside else use)
+            self.uses.setdefault(v, []).append(use)
             g = now.given[use.position]
             if g is not None:
                 before = self.sums.get(v)
@@ -339,18 +344,27 @@ class Slopes(Generic[V, C]):
 
 
 class _Look(Generic[V, C]):
-    """A call, looked at once for all that it reads."""
+    """A call, looked at once for all that it reads.
 
-    def __init__(self, now: Visit[V, C], arriving: Mapping[V, Level], readers: frozenset[str]) -> None:
+    Args:
+        arriving: the levels of the gradients that arrive at it.
+        uses: of what it made, by whom.
+    """
+
+    def __init__(self, now: Visit[V, C], arriving: Iterable[Level], uses: Mapping[V, Sequence[Use[V, C]]]) -> None:
         self.now = now
-        self._readers = readers
-        live = [level for level in arriving.values() if not level.dead]
-        self.strongest = max((level.largest for level in live), default=0.0)
+        self._uses = uses
+        self.strongest, self.doubt, self.size = 0.0, 0.0, 0
+        live = False
+        for level in arriving:
+            if not level.dead:
+                live = True
+                self.strongest = max(self.strongest, level.largest)
+                self.doubt = max(self.doubt, level.doubt)
+                self.size = max(self.size, level.elements)
         self.alive = self.strongest > 0.0
-        self.reading = bool(live) and math.isfinite(self.strongest)
+        self.reading = live and math.isfinite(self.strongest)
         """Whether sizes can be compared."""
-        self.doubt = max((level.doubt for level in live), default=0.0)
-        self.size = max((level.elements for level in live), default=0)
 
     @cached_property
     def _arrays(self) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
@@ -422,6 +436,6 @@ class _Look(Generic[V, C]):
             tuple(now.slots),
             self.strongest if strongest is None else strongest,
             now.given[i] is not None if given is None else given,
-            self._readers,
+            frozenset([use.type for w in now.arriving for use in self._uses.get(w, ())]),
             now.reach,
         )
