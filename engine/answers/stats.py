@@ -111,7 +111,7 @@ class StatsStory(Result):
 
     Attributes:
         parameters: in the order of their first use.
-        operators: gradient operators in the order of the run.
+        operators: gradient operators in the order of the run; none where nobody listened to them.
         scale: what a scaler multiplied the loss by, and divides gradients by before the update.
     """
 

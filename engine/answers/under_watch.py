@@ -65,7 +65,7 @@ def expect_recorded(loss: Tensor, name: str) -> None:
 
 def through_program(
     loss: Variable,
-    listener: Listener,
+    listener: Listener | None,
     feed: Mapping[str, Any] | None = None,
     order: int = 1,
     run: Callable[[Sequence[Variable]], Any] | None = None,
@@ -74,6 +74,7 @@ def through_program(
     """Append the backward part of *loss* where there is none, run the program once and tell *listener*.
 
     Args:
+        listener: None where the gradients are all that is asked for.
         order: 2 appends the gradients of half the square norm of all gradients, too.
         run: runs the program for a list of variables to fetch; by default an Executor does, on *feed*.
         keep: gets the values of these variables.
@@ -89,16 +90,17 @@ def through_program(
     if order > 1 and pairs:
         seconds = gradients([g for _, g in pairs], [p for p, _ in pairs], [g for _, g in pairs])
         fetch += [g for g in seconds if g is not None]
-    adapter = Adapter(listener)
+    adapter = None if listener is None else Adapter(listener)
     with watch.watched(adapter):
         values = _fetched(program, feed, fetch, stays(listener)) if run is None else run(fetch)
-        adapter.finish()
+        if adapter is not None:
+            adapter.finish()
     if keep is not None:
         keep.update(zip(fetch, values, strict=True))
     return pairs
 
 
-def stays(listener: Listener) -> bool:
+def stays(listener: Listener | None) -> bool:
     """Whether *listener* needs no values where it is, so that they may stay on a device."""
     return isinstance(getattr(listener, "summarised", None), (Measured, Staying, Timed))
 

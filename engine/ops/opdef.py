@@ -386,7 +386,7 @@ def _read_rule(op: OpDef) -> Rule:
 
 READ_LATE: Final[Mapping[str, Callable[[OpDef], Any]]] = {
     "doc": lambda op: (op.kernel.__doc__ or "").strip(),
-    "has_lists": lambda op: any([slot.many for slot in (*op.inputs, *op.outputs)]),
+    "has_lists": lambda op: any(slot.many for slot in (*op.inputs, *op.outputs)),
     "input_index": lambda op: {slot.name: place for place, slot in enumerate(op.inputs)},
     "kernel_attrs": _read_attrs,
     "output_index": lambda op: {slot.name: place for place, slot in enumerate(op.outputs)},

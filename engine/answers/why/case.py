@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic
@@ -108,6 +109,10 @@ class Case(ABC, Generic[V, C]):
     def cause_of(self, subject: Subject[V], answer: Answer) -> Location:
         """The line that answers have in common that are one finding: where each of them points, if nothing else."""
         return answer.location
+
+    def hearing(self) -> AbstractContextManager[None]:
+        """Inside, what somebody else runs is listened to: a case that would run the model itself need not then."""
+        return nullcontext()
 
     def norm_of(self, subject: Subject[V]) -> float | None:
         """The norm of the tensor itself; None where its values are not known."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,12 +16,13 @@ from ...autodiff.values import Value, variable_of
 from ...core import names, watch
 from ...core.source import NOWHERE, Location
 from ...executor.plan import Step
-from ...ir.operator import Operator, each
+from ...ir import roles
+from ...ir.operator import Operator, each, flat
 from ...ir.strip import forward_part
 from ...ir.variable import Variable
 from ...ops.opdef import OpDef
 from ...runs import of_steps
-from ...runs.rounds import Round
+from ...runs.rounds import Round, Rounds
 from .answers import Answer
 from .case import Case, Subject
 from .intent import intended
@@ -76,6 +78,11 @@ def _by_reads(op: Operator, gradient: Operator) -> dict[tuple[Operator, int], Va
         if v is not None:
             by_read[op, i] = v
     return by_read
+
+
+def _of_forward_part(step: Step, inner: Sequence[Round[Step]]) -> Step:
+    """*step*, without its arrays where it is one of the backward part: nobody needs these."""
+    return Step(step.index, step.op, (), ()) if roles.is_backward(step.op.role) else step
 
 
 def _in_order(run: Round[Step]) -> Iterator[Step]:
@@ -164,6 +171,17 @@ class ProgramCase(Case[Value, Operator]):
         return by_op
 
     # -- values ---------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def hearing(self) -> Iterator[None]:
+        """As in the base: the run computes the loss."""
+        rounds = Rounds(_of_forward_part)
+        with watch.watched(rounds):
+            yield
+        maker = next((s for s in reversed(rounds.last.steps) if s.op is self.loss.op), None)
+        if maker is not None:
+            made = dict(zip(flat(maker.op.outputs), maker.outputs, strict=False))
+            self._run = rounds.last, np.asarray(made[self.loss])
 
     def _ran(self) -> tuple[Round[Step], Any] | None:
         """What one run computed, and the loss."""

@@ -24,7 +24,7 @@ from ...ir.variable import Variable
 from ...kernels.choice import reference
 from ...ops import rare
 from ...ops.opdef import OpDef
-from ...ops.rules import Rule
+from ...ops.rules import Rule, WrittenRule
 from ...runs.of_program import laid_flat
 from ...runs.rounds import Round
 from .levels import measured
@@ -105,11 +105,12 @@ def _sweep(reasons: ProgramReasons, run: _Ran, slopes: Slopes[Value, Operator], 
     flow, reached, sums = reasons.flow, reasons.reached, slopes.sums
     slots_by: dict[tuple[OpDef, int], list[str]] = {}
     for op, read, written, passes, takes in flow.back():
-        arriving = {}
+        arriving, comes = {}, False
         for w, t in zip(written, takes, strict=False):
             if t and w in reached:
-                arriving[w] = sums.get(w)
-        if all([g is None for g in arriving.values()]):
+                g = arriving[w] = sums.get(w)
+                comes = comes or g is not None
+        if not comes:
             continue
         wanted = [p and v in reached and v is not None for v, p in zip(read, passes, strict=False)]
         slots = slots_by.get((op.op, len(read)))
@@ -212,7 +213,6 @@ def _pulled(
     assert rule is not None
     if True not in wanted:
         return [None] * len(wanted)
-    inputs, outputs = run.inputs(op), run.outputs(op)
     at = iter(written)
     places: list[Any] = []
     for v in op.outputs:
@@ -220,38 +220,51 @@ def _pulled(
             places.append([None if e is None else next(at) for e in v])
         else:
             places.append(None if v is None else next(at))
+    args = _operands(rule, run.inputs(op), run.outputs(op), places, arriving)
+    if op.op.has_lists or in_use or not isinstance(rule, WrittenRule):
+        return _pulled_by_slot(op, rule, args, wanted)
+    gradients: list[Any] = [None] * len(wanted)
+    flags = [i < len(wanted) and wanted[i] for i in rule.wrt]
+    for i, g in zip(rule.wrt, rule.flat(reference().ops, args, flags, _of_arrays(op)), strict=True):
+        if i < len(wanted):
+            gradients[i] = g
+    return gradients
 
-    def arrived(value: Any, array: Any, late: bool) -> Any:
-        if value is None or array is None:
-            return None
-        g = arriving.get(value)
-        if g is not None or rule.takes_none or late:
-            return g
-        return EMPTY if isinstance(array, TensorArray) else np.zeros(array.shape, array.dtype)
 
+def _operands(
+    rule: Rule, inputs: Sequence[Any], outputs: Sequence[Any], places: Sequence[Any], arriving: Mapping[Value, Any]
+) -> list[Any]:
+    """What *rule* reads of an operator, in its order.
+
+    Args:
+        places: by output slot, the values that were written.
+    """
     args: list[Any] = []
     for kind, place, _, late in rule.reads:
         side = inputs if kind == "in" else outputs
         entry = side[place] if place < len(side) else None
         if kind == "dout" and entry is not None:
-            value: Any = places[place]
+            absent, values = late or rule.takes_none, places[place]
             if isinstance(entry, list):
-                entry = [arrived(w, a, late) for w, a in zip(value, entry, strict=False)]
+                entry = [_arrived(arriving, w, a, absent) for w, a in zip(values, entry, strict=False)]
             else:
-                entry = arrived(value, entry, late)
+                entry = _arrived(arriving, values, entry, absent)
         args.append(entry)
-    if op.op.has_lists or in_use:
-        return _pulled_by_slot(op, rule, args, wanted)
-    gradients: list[Any] = [None] * len(wanted)
-    flags = [i < len(wanted) and wanted[i] for i in rule.wrt]
-    for i, flag, g in zip(rule.wrt, flags, rule.flat(reference().ops, args, flags, _of_arrays(op)), strict=True):
-        if flag:
-            gradients[i] = g
-    return gradients
+    return args
+
+
+def _arrived(arriving: Mapping[Value, Any], value: Value | None, array: Any, absent: bool) -> Any:
+    """The gradient of *value*, which is *array*; zeros where none has come, unless it may be *absent*."""
+    if value is None or array is None:
+        return None
+    g = arriving.get(value)
+    if g is not None or absent:
+        return g
+    return EMPTY if isinstance(array, TensorArray) else np.zeros(array.shape, array.dtype)
 
 
 def _pulled_by_slot(op: Operator, rule: Rule, args: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
-    """What the rule gives for *args* where slots hold lists, or numbers may be of a rare type."""
+    """What *rule* gives for *args* where slots hold lists, or numbers may be of a rare type."""
     flags = iter(wanted)
     by_slot = [[next(flags) for _ in v] if isinstance(v, tuple) else [next(flags)] for v in op.inputs]
     masks = [by_slot[p] if p < len(by_slot) else [False] for p in rule.wrt]

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic
 
@@ -120,7 +120,7 @@ class Visit(Generic[V, C]):
     rule: Location = NOWHERE
     reach: tuple[float, float] | None = None
     rounds: Sequence[float] = ()
-    hooked: Mapping[V, Location] = field(default_factory=dict)
+    hooked: Mapping[V, Location] | None = None
 
 
 @dataclass(eq=False, slots=True)  # not frozen: there is one for every operator
@@ -187,7 +187,7 @@ class Slopes(Generic[V, C]):
         arrived = []
         for w, g in now.arriving.items():
             self.made[w] = maker
-            if w in now.hooked:
+            if now.hooked and w in now.hooked:
                 self._after_hooks(w, g, now.hooked[w])
             if g is not None:
                 arrived.append(self._arrived(w, g))

@@ -253,6 +253,10 @@ class Model(ABC):
     def case(self, asked: Why, notes: Notes = SILENT) -> Case[Any, Any]:
         """What ``why`` is answered from."""
 
+    def case_beside(self, asked: Why) -> Case[Any, Any] | None:
+        """What ``why`` is answered from, to hear a run that is made anyway; None where that would save nothing."""
+        return None
+
     @abstractmethod
     def run(
         self,
@@ -266,6 +270,7 @@ class Model(ABC):
         """Run one backward pass, tell *listener*, and give the gradients as arrays, by what they belong to.
 
         Args:
+            listener: None where the gradients are all that is asked for.
             order: 2 goes on to gradients of gradients.
             table: gets its values from the same pass, if it has none yet.
         """

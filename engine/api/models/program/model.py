@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
+from gradtool.engine.kernels import choice
 
 from ..calls import PassCall
 from ..loader import Loaded, Request
@@ -117,17 +118,9 @@ class ProgramModel(Model):
 
     def names(self) -> Names:
         """As in the base."""
-        from gradtool.engine.ir import roles
-        from gradtool.engine.view.from_program import layers_of
-        from gradtool.engine.view.graph import op_names
+        from .naming import ProgramNames
 
-        from ..names import Names
-
-        paths = {p.name: getattr(p, "layer_path", None) or p.name for p in self.program.all_parameters()}
-        ops = [op for b in self.program.blocks for op in b.ops]
-        of_forward = layers_of([op for op in ops if roles.is_forward(op.role) or op.saves])
-        layers = {op: op.scope.strip("/") or of_forward.get(op.origin or op, "") for op in ops}
-        return Names(dict(op_names(ops)), tensors=paths, layers={op: layer for op, layer in layers.items() if layer})
+        return ProgramNames(self.program)
 
     def differentiate(self, asked: Backward, notes: Notes = SILENT) -> GradientTable:
         """As in the base; the backward part stays in the program."""
@@ -200,6 +193,10 @@ class ProgramModel(Model):
         from .case import case
 
         return case(self, asked, notes)
+
+    def case_beside(self, asked: Why) -> Case[Any, Any] | None:
+        """As in the base: a run whose plan is compiled as a whole is better left alone."""
+        return None if choice.current().compiles else self.case(asked)
 
     def run(
         self,

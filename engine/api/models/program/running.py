@@ -21,13 +21,13 @@ from .wanted import appended
 def run(
     model: ProgramModel, listener: Any, feed: str | None, notes: Notes, *, order: int, table: GradientTable | None
 ) -> dict[Variable, Any]:
-    """Run the program once and tell *listener*; the gradients by parameter. The same run fills *table*."""
+    """Run the program once and tell *listener*, if any; the gradients by parameter. The same run fills *table*."""
     values: dict[Variable, Any] = {}
     if table is None:
         appended(model)
     also = [] if table is None else fetched(model, table)
 
-    stays = table is None and under_watch.stays(listener)
+    stays = table is None and (listener is None or under_watch.stays(listener))
 
     def once(fetch: Sequence[Variable]) -> Any:
         arrays = feeds.run(model, [*fetch, *also], feed, notes, stays=stays)

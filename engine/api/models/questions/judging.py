@@ -12,6 +12,15 @@ from .cuts import Cuts
 from .why import Why
 
 
+def question(cuts: Cuts, **how: Any) -> Why:
+    """What is asked of a model that is judged.
+
+    Args:
+        how: the other options of :class:`~gradtool.models.questions.why.Why`.
+    """
+    return Why(params=cuts.params, no_grad=cuts.no_grad, **how)
+
+
 def judged(model: Model, cuts: Cuts, **how: Any) -> Sequence[Answer]:
     """What ``why`` says of a model that is loaded; nothing where nobody watched it compute.
 
@@ -22,6 +31,6 @@ def judged(model: Model, cuts: Cuts, **how: Any) -> Sequence[Answer]:
     """
     if not model.watched:
         return ()
-    case = model.case(Why(params=cuts.params, no_grad=cuts.no_grad, **how))
+    case = model.case(question(cuts, **how))
     answers: Sequence[Answer] = model.call(case.answers)  # operators of the user's own run again
     return answers

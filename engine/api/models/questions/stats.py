@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -17,7 +18,7 @@ from ..model import About, Model
 from ..names import Names
 from ..notes import SILENT, Notes
 from .cuts import Cuts
-from .judging import judged
+from .judging import judged, question
 from .question import Question
 
 ALWAYS_WRONG = numbers.NOT_FINITE
@@ -114,7 +115,12 @@ class Stats(Question[Sizes]):
         """The sizes of the gradients of one backward pass."""
         model.must_take({"--feed": self.feed})
         gatherer = Gatherer()
-        return self.of(model, gatherer, model.run(gatherer, self.feed, notes))
+        listener = gatherer if self.by == "op" else None  # nobody asks what each operator gives
+        beside = model.case_beside(question(Cuts(), feed=self.feed)) if model.watched else None
+        with beside.hearing() if beside is not None else nullcontext():
+            gradients = model.run(listener, self.feed, notes)
+        answers = None if beside is None else model.call(beside.answers)
+        return self.of(model, gatherer, gradients, answers)
 
     def of(
         self,

@@ -17,10 +17,14 @@ from .model import TapeModel
 
 
 def run(model: TapeModel, listener: Any, order: int) -> dict[Leaf, Any]:
-    """Run backward once and tell *listener*; the gradients by leaf."""
+    """Run backward once and tell *listener*, if any; the gradients by leaf."""
     under_watch.expect_recorded(model.loss, model.loss_name)
-    gradients: dict[Leaf, Any] = model.call(under_watch.through_tape, model.loss, listener, order)
+    gradients: dict[Leaf, Any] = model.call(under_watch.through_tape, model.loss, listener or _nobody, order)
     return gradients
+
+
+def _nobody(event: Any) -> None:
+    """Who is told, where the gradients are all that is asked for."""
 
 
 def refuse_bad_values(model: TapeModel) -> None:
