@@ -33,6 +33,7 @@ of tensors      when
 ``Cleared``     the ``.grad`` of a tensor was cleared
 ``Listed``      an optimizer was made for some parameters
 ``Replaced``    an attribute of a layer that held parameters was assigned to anew
+``Switched``    layers were switched to training or to evaluation
 ``Updating``    an optimizer begins to update parameters
 ``Clipped``     it has clipped their gradients
 ``Scaled``      a loss was multiplied by a loss scale
@@ -310,6 +311,18 @@ class Replaced:
 
     before: Mapping[str, Tensor]
     after: Mapping[str, Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class Switched:
+    """Layers work as in training from now on, or as in evaluation.
+
+    Attributes:
+        tensors: the parameters of these layers.
+    """
+
+    tensors: tuple[Tensor, ...]
+    training: bool
 
 
 @dataclass(frozen=True, slots=True)

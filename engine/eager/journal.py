@@ -463,6 +463,7 @@ _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Replaced: Journal._replaced,
     watch.Guarding: Journal._guarding,
     watch.Guarded: Journal._guarded,
+    watch.Switched: lambda journal, event: None,  # a mode moves no gradient
     watch.Scaled: lambda journal, event: None,  # the product is an operator like any other
     watch.Unscaled: lambda journal, event: None,
 }

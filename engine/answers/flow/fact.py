@@ -19,11 +19,12 @@ class Kind(enum.Enum):
     LABEL = "the label reaches the prediction"
     FLAT = "units are flat"
     SPREAD = "every prediction is compared with every target"
+    SQUASHED = "a loss of scores is given probabilities"
 
     @property
     def of_calls(self) -> bool:
         """Whether it is seen where layers are called, and nowhere else."""
-        return self not in (Kind.LABEL, Kind.SPREAD, Kind.FLAT)
+        return self not in (Kind.LABEL, Kind.SPREAD, Kind.SQUASHED, Kind.FLAT)
 
 
 @dataclass(frozen=True, slots=True)

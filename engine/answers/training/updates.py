@@ -14,23 +14,25 @@ from ...eager.tensor import Tensor
 
 @dataclass
 class Idle:
-    """An optimizer whose steps have changed nothing so far.
+    """An optimizer whose steps have left all or some of what it holds as it was.
 
     Attributes:
         by: its class.
         rate: its learning rate.
         steps: how many there were.
         loc: the line of the last one.
-        tensors: what it holds.
-        gradients: how many of these had a gradient that is not zero.
+        held: how many tensors it holds.
+        tensors: those of them that no step has changed.
+        pushed: of each of these, in how many steps it had a gradient that is not zero.
     """
 
     by: str
     rate: float | None
     steps: int
     loc: Location
+    held: int
     tensors: tuple[Tensor, ...]
-    gradients: int
+    pushed: tuple[int, ...]
 
 
 @dataclass
@@ -38,13 +40,14 @@ class Updates:
     """Hears what becomes of tensors while a file runs.
 
     Attributes:
-        idle: by what an optimizer holds, those whose steps have changed nothing.
+        idle: by what an optimizer holds, those with something that no step has changed.
         thawed: frozen tensors that an optimizer holds and whose values were changed: the line.
     """
 
     idle: dict[tuple[int, ...], Idle] = field(default_factory=dict)
     thawed: dict[int, tuple[Tensor, Location]] = field(default_factory=dict)
-    _moved: set[tuple[int, ...]] = field(default_factory=set)
+    _moved: dict[tuple[int, ...], set[int]] = field(default_factory=dict)
+    """By what an optimizer holds, what of it its steps have changed."""
     _listed: dict[int, Tensor] = field(default_factory=dict)
     _stopped: dict[int, Tensor] = field(default_factory=dict)
     """What somebody froze; running statistics are made so, and are written by their layer."""
@@ -67,29 +70,36 @@ class Updates:
             self._written(event.tensor, event.array)
 
     def _begin(self, event: watch.Updating) -> None:
-        key = tuple(map(id, event.tensors))
-        # Of one that has changed something nothing more is asked.
-        before = [] if key in self._moved else [t.array.copy() for t in event.tensors]
+        # Of what has changed once nothing more is asked.
+        moved = self._moved.setdefault(tuple(map(id, event.tensors)), set())
+        before = [None if id(t) in moved else t.array.copy() for t in event.tensors]
         self._open.append((event, before))
 
     def _end(self, event: watch.Updating, before: list[Any]) -> None:
         key = tuple(map(id, event.tensors))
-        if key in self._moved:
-            return
-        gradients = [t.grad for t in event.tensors if t.grad is not None]
-        live = sum(bool(np.any(np.asarray(g.array))) for g in gradients)
-        same = all(
-            np.array_equal(a, t.array, equal_nan=a.dtype.kind == "f")
-            for a, t in zip(before, event.tensors, strict=True)
-        )
-        if not same:
-            self._moved.add(key)
-            self.idle.pop(key, None)
-            return
-        known = self.idle.get(key)
-        steps = 1 if known is None else known.steps + 1
-        live = live if known is None else max(live, known.gradients)
-        self.idle[key] = Idle(event.by, event.rate, steps, source.here(), event.tensors, live)
+        known = self.idle.pop(key, None)
+        pushed = {} if known is None else dict(zip(map(id, known.tensors), known.pushed, strict=True))
+        still = []
+        for tensor, array in zip(event.tensors, before, strict=True):
+            if array is None:
+                continue
+            if not np.array_equal(array, tensor.array, equal_nan=array.dtype.kind == "f"):
+                self._moved[key].add(id(tensor))
+                continue
+            still.append(tensor)
+            gradient = tensor.grad
+            pushed[id(tensor)] = pushed.get(id(tensor), 0) + int(gradient is not None and _pushes(tensor, gradient))
+        if still:
+            steps = 1 if known is None else known.steps + 1
+            self.idle[key] = Idle(
+                event.by,
+                event.rate,
+                steps,
+                source.here(),
+                len(event.tensors),
+                tuple(still),
+                tuple(pushed[id(t)] for t in still),
+            )
 
     def _passed(self) -> None:
         """A backward pass is over: from now on what is frozen is to stay as it is."""
@@ -105,3 +115,9 @@ class Updates:
         values = np.asarray(getattr(array, "array", array))
         if values.shape != before.shape or not np.array_equal(values, before):
             self.thawed.setdefault(id(tensor), (tensor, source.here()))
+
+
+def _pushes(tensor: Tensor, gradient: Any) -> bool:
+    """Whether a gradient is to move a parameter: one whose own rate is 0 is to stay."""
+    own = getattr(tensor, "optimize_attr", None) or {}
+    return own.get("learning_rate", 1.0) != 0 and bool(np.any(np.asarray(gradient.array)))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine.answers.flow import predictions
+from gradtool.engine.answers.flow import predictions, scores
 from gradtool.engine.answers.flow.fact import Fact, Kind
 from gradtool.engine.answers.flow.predictions import NO_LABEL, Predicted, downstream, predicted
 from gradtool.engine.answers.flow.probe import Input, Probe
@@ -97,12 +97,16 @@ _STATE = frozenset({"Mean", "Variance"})
 
 
 def of_pass(run: Timeline, recorder: Recorder, model: Model) -> Iterator[Fact]:
-    """What a recorded pass shows by itself: predictions that all meet all targets, and units that are flat."""
+    """What a recorded pass shows by itself.
+
+    Predictions that all meet all targets, probabilities where scores belong, and units that are flat.
+    """
     if model.computes_while_loading:
         learned = _learned(run, recorder, model)
     else:
         learned = {n for n, v in enumerate(run.values) if v.role == "parameter"}
     yield from predictions.paired(run, learned)
+    yield from scores.squashed(run, learned)
     for units in saturated(run, learned, _MOST_FLAT):
         yield Fact(
             Kind.FLAT,

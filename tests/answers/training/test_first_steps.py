@@ -1,4 +1,4 @@
-"""The first steps of a training: what the rules GT702 to GT705 say of planted mistakes, and of none."""
+"""The first steps of a training: what the rules GT702 to GT705 and GT707 say of planted mistakes, and of none."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ x = paddle.rand([8, 4])
 def found(folder: Path, text: str) -> list[Finding]:
     file = folder / "model.py"
     file.write_text(HEAD + text, encoding="utf-8")
-    return findings(Request(str(file)), "model.py", Selection(select=("GT702", "GT703", "GT704", "GT705")))
+    return findings(Request(str(file)), "model.py", Selection(select=("GT702", "GT703", "GT704", "GT705", "GT707")))
 
 
 WRONG = {
@@ -84,6 +84,32 @@ for step in range(3):
         "GT702",
         "steps of Adam change none of the 2 parameters",
     ),
+    "gradients that are clipped below the digits of the weights": (
+        """
+net = paddle.nn.Linear(4, 1)
+clip = paddle.nn.ClipGradByGlobalNorm(1e-9)
+opt = paddle.optimizer.SGD(0.01, parameters=net.parameters(), grad_clip=clip)
+for step in range(3):
+    F.mse_loss(net(x), paddle.full([8, 1], 3.0)).backward()
+    opt.step()  # here
+    opt.clear_grad()
+""",
+        "GT702",
+        "3 steps of SGD leave 1 of its 2 parameters as they are",
+    ),
+    "recurrent layers that stay in evaluation after the first epoch": (
+        """
+net = paddle.nn.LSTM(4, 3, num_layers=2, dropout=0.5)
+opt = paddle.optimizer.SGD(0.01, parameters=net.parameters())
+for step in range(3):
+    net(x.unsqueeze(0))[0].square().mean().backward()
+    opt.step()
+    opt.clear_grad()
+    net.eval()  # here
+""",
+        "GT707",
+        "2 of 3 steps of SGD are taken in evaluation mode",
+    ),
     "units that are dead": (
         """
 net, out = paddle.nn.Linear(4, 3), paddle.nn.Linear(3, 1, bias_attr=False)
@@ -131,6 +157,44 @@ for step in range(3):
     opt.clear_grad()
 """
     assert found(tmp_path, text) == []
+
+
+RIGHT = {
+    "batch norm that keeps its statistics on purpose": """
+norm = paddle.nn.BatchNorm1D(4)
+net = paddle.nn.Sequential(paddle.nn.Linear(4, 4), norm, paddle.nn.Linear(4, 1))
+opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+for step in range(3):
+    F.mse_loss(net(x), paddle.full([8, 1], 3.0)).backward()
+    opt.step()
+    opt.clear_grad()
+    norm.eval()
+""",
+    "another network that is in evaluation while this one learns": """
+one, two = paddle.nn.Sequential(paddle.nn.Linear(4, 4), paddle.nn.Dropout(0.5)), paddle.nn.Linear(4, 1)
+opts = [paddle.optimizer.SGD(0.1, parameters=n.parameters()) for n in (one, two)]
+for step in range(4):
+    one.train() if step % 2 == 0 else one.eval()
+    F.mse_loss(two(one(x)), paddle.full([8, 1], 3.0)).backward()
+    opts[step % 2].step()
+    for opt in opts:
+        opt.clear_grad()
+""",
+    "a parameter whose own rate is 0, and one that nothing reads": """
+still = paddle.ParamAttr(learning_rate=0.0)
+net, spare = paddle.nn.Linear(4, 1, weight_attr=still), paddle.nn.Linear(4, 1)
+opt = paddle.optimizer.SGD(0.1, parameters=[*net.parameters(), *spare.parameters()])
+for step in range(3):
+    F.mse_loss(net(x), paddle.full([8, 1], 3.0)).backward()
+    opt.step()
+    opt.clear_grad()
+""",
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_meant_is_no_finding(name: str, tmp_path: Path) -> None:
+    assert found(tmp_path, RIGHT[name]) == []
 
 
 def test_samples_that_are_compared_with_samples_are_no_classes(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from gradtool.engine.answers.events import Adapter
 from gradtool.engine.answers.training.first_loss import FirstLoss, FirstLossSeen
+from gradtool.engine.answers.training.modes import Evaluated, Modes
 from gradtool.engine.answers.training.one_batch import OneBatch, Own, learn
 from gradtool.engine.answers.training.updates import Updates
 from gradtool.engine.core import source, watch
@@ -28,19 +29,21 @@ from .debug import Debug
 
 @dataclass(frozen=True, slots=True)
 class IdleOptimizer:
-    """An optimizer whose steps changed nothing.
+    """An optimizer whose steps left all or some of what it holds as it was.
 
     Attributes:
-        names: of the parameters that it holds.
-        gradients: how many of them had a gradient that is not zero.
+        held: how many parameters it holds.
+        names: of those of them that no step changed.
+        pushed: of each of these, in how many steps it had a gradient that is not zero.
     """
 
     by: str
     rate: float | None
     steps: int
     loc: Location
+    held: int
     names: tuple[str, ...]
-    gradients: int
+    pushed: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +52,15 @@ class FirstSteps:
 
     Attributes:
         loss: the first loss of classes, if there was one.
-        idle: optimizers whose steps changed nothing.
+        idle: optimizers whose steps left something as it was.
         thawed: frozen parameters that an optimizer holds and that the file changed: name and line.
+        evaluated: optimizers with steps that were taken in evaluation mode after others in training mode.
     """
 
     loss: FirstLoss | None
     idle: tuple[IdleOptimizer, ...]
     thawed: tuple[tuple[str, Location], ...]
+    evaluated: tuple[Evaluated, ...]
 
 
 def first_steps(request: Request, notes: Notes = SILENT) -> FirstSteps:
@@ -73,7 +78,7 @@ def first_steps(request: Request, notes: Notes = SILENT) -> FirstSteps:
 @contextmanager
 def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
     """Watch the first steps of the file that runs inside; gives what tells them while its model is open."""
-    seen, updates = FirstLossSeen(), Updates()
+    seen, updates, modes = FirstLossSeen(), Updates(), Modes()
 
     def told(left: Loaded, request: Request) -> FirstSteps:
         model = opening.model_in(left, request)
@@ -83,12 +88,14 @@ def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
             return names.get(id(tensor)) or str(tensor.name)
 
         idle = [
-            IdleOptimizer(i.by, i.rate, i.steps, i.loc, tuple(map(named, i.tensors)), i.gradients)
+            IdleOptimizer(i.by, i.rate, i.steps, i.loc, i.held, tuple(map(named, i.tensors)), i.pushed)
             for i in updates.idle.values()
+            if len(i.tensors) == i.held or any(i.pushed)
         ]
-        return FirstSteps(seen.found, tuple(idle), tuple((named(t), loc) for t, loc in updates.thawed.values()))
+        thawed = tuple((named(t), loc) for t, loc in updates.thawed.values())
+        return FirstSteps(seen.found, tuple(idle), thawed, tuple(modes.found.values()))
 
-    with watch.watched(Adapter(seen), updates):
+    with watch.watched(Adapter(seen), updates), watch.watched(modes.step, modes):
         yield told
 
 

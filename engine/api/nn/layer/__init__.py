@@ -361,6 +361,8 @@ class Layer(Hooked, Stateful, Convertible, Reachable, Constructing):
             raise UsageError(f"training mode is expected to be boolean, but received {mode!r}")
         for layer in self.sublayers(include_self=True):
             layer.__dict__["training"] = mode
+        if watch.noting:
+            watch.note(watch.Switched(tuple(p for p in self.parameters() if isinstance(p, Tensor)), mode))
         return self
 
     def eval(self) -> Self:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...questions.first_steps import IdleOptimizer
 from ..evidence import Evidence
 from ..finding import Severity
 from ..rule import Hit, Options, Rule
@@ -13,9 +14,15 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
     first = evidence.first_steps
     explained = any(a.finding for a in evidence.verdicts)  # why there is nothing to go by is said there
     for idle in first.idle:
-        if idle.steps < options["steps"] or not idle.names or (explained and not idle.gradients):
+        pushed = [n for n, steps in zip(idle.names, idle.pushed, strict=True) if steps]
+        if idle.steps < options["steps"]:
             continue
-        why = "none of them has a gradient then" if not idle.gradients else f"{idle.gradients} of them have a gradient"
+        if len(idle.names) < idle.held:
+            yield from _left_behind(idle, options)
+            continue
+        if not idle.names or (explained and not pushed):
+            continue
+        why = f"{len(pushed)} of them have a gradient" if pushed else "none of them has a gradient then"
         message = f"{idle.steps} steps of {idle.by} change none of the {len(idle.names)} parameters that it holds"
         said = (f"{why}; the learning rate is {idle.rate:g}" if idle.rate is not None else why,)
         yield Hit(
@@ -28,6 +35,21 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
         )
     for name, loc in first.thawed:
         yield Hit(name, f"{name} is frozen, an optimizer holds it, and this line changes it", loc)
+
+
+def _left_behind(idle: IdleOptimizer, options: Options) -> Iterator[Hit]:
+    """What an optimizer leaves as it is, though it has gradients, while it changes others."""
+    still = [n for n, steps in zip(idle.names, idle.pushed, strict=True) if steps >= options["steps"]]
+    if still:
+        rate = "" if idle.rate is None else f"the learning rate is {idle.rate:g}; "
+        yield Hit(
+            still[0],
+            f"{idle.steps} steps of {idle.by} leave {len(still)} of its {idle.held} parameters as they are",
+            idle.loc,
+            tuple(still[1:]),
+            (f"{rate}they have gradients that are not zero, and no update reaches the digits of their values",),
+            "a larger learning rate, a clip that lets more through, or parameters in float32 rather than float16",
+        )
 
 
 RULE = Rule(

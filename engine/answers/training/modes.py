@@ -1,0 +1,85 @@
+"""Steps that are taken in evaluation mode after others were taken in training mode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...core import source, watch
+from ...core.source import Location
+
+_DROPPING = frozenset({"dropout", "dropout_nd", "alpha_dropout", "rrelu"})
+_NORMALISING = frozenset({"batch_norm", "sync_batch_norm"})
+
+
+@dataclass
+class Evaluated:
+    """An optimizer with steps whose gradients come from evaluation mode.
+
+    Attributes:
+        by: its class.
+        before: how many of its steps were taken in training mode before.
+        steps: how many were taken in evaluation mode.
+        switched: the line that switched to it.
+        loc: the line of the first such step.
+    """
+
+    by: str
+    before: int
+    steps: int
+    switched: Location
+    loc: Location
+
+
+@dataclass
+class Modes:
+    """Hears in which mode gradients are computed that an optimizer goes by.
+
+    Only a switch of all that the optimizer holds counts: who keeps the statistics of batch norm as they are switches
+    these layers alone.
+
+    Attributes:
+        found: by what an optimizer holds.
+    """
+
+    found: dict[tuple[int, ...], Evaluated] = field(default_factory=dict)
+    _switched: dict[int, Location | None] = field(default_factory=dict)
+    """By parameter, the line that switched its layers to evaluation; None since they are back."""
+    _moded: int = 0
+    """How many operators were differentiated until now that worked as in training and can work otherwise."""
+    _seen: dict[tuple[int, ...], tuple[int, int]] = field(default_factory=dict)
+    """By what an optimizer holds, that number at its last step, and how many steps had more of them."""
+
+    def step(self, event: Any) -> None:
+        """Hear of a step."""
+        if type(event) is watch.Pulled and _trains(event.node.op.type, event.node.attrs):
+            self._moded += 1
+
+    def __call__(self, event: Any) -> None:
+        """Hear of a tensor; nothing is spared."""
+        if isinstance(event, watch.Switched):
+            where = None if event.training else source.here()
+            self._switched.update((id(t), where) for t in event.tensors)
+        elif isinstance(event, watch.Updating):
+            self._update(event)
+
+    def _update(self, event: watch.Updating) -> None:
+        key = tuple(map(id, event.tensors))
+        last, steps = self._seen.get(key, (0, 0))
+        if self._moded > last:
+            self._seen[key] = self._moded, steps + 1
+            return
+        lines = [self._switched.get(id(t)) for t in event.tensors if t.grad is not None]
+        if not steps or not lines or lines[0] is None or None in lines:
+            return
+        known = self.found.setdefault(key, Evaluated(event.by, steps, 0, lines[0], source.here()))
+        known.steps += 1
+
+
+def _trains(kind: str, attrs: Any) -> bool:
+    """Whether an operator works as in training, and would not in evaluation."""
+    if kind in _DROPPING:
+        return not attrs.get("is_test", False)
+    if kind in _NORMALISING:
+        return not (attrs.get("is_test", False) or attrs.get("use_global_stats", False))
+    return kind == "rnn" and attrs.get("dropout_prob", 0) > 0 and not attrs.get("is_test", False)
