@@ -16,7 +16,7 @@ from gradtool.engine.files import messages
 from gradtool.engine.ir.paddle.from_desc import from_desc
 from gradtool.engine.ir.program import Program
 from tests.cli.conftest import Run
-from tests.paddle_files import archives
+from tests.paddle_files import archives, second_order
 
 
 @pytest.mark.parametrize("name", archives.names("classic_2.6.2"))
@@ -147,11 +147,27 @@ def test_second_order_has_the_slots_of_the_registry(
 
 
 @pytest.mark.usefixtures("isolated")
-def test_second_order_that_paddle_computes_otherwise_is_refused() -> None:
+@pytest.mark.parametrize("name", sorted(second_order.functions(paddle)))
+def test_gradients_of_gradients_are_written_as_what_paddle_computes(name: str) -> None:
+    """The values are those that Paddle computed with the exported programs."""
     paddle.enable_static()
-    x = paddle.static.data("x", [2, 3])
+    function, fed = second_order.functions(paddle)[name]
+    main, gradients = second_order.program(paddle, name, function)
+    described = from_desc(main.to_desc())
+    runs = main if described.absent.reasons else described.program
+    names = [g.name for g in gradients]
+    got = paddle.static.Executor().run(runs, feed={"x": fed}, fetch_list=names)
+    with np.load(archives.SAVED / "second_order_3.1.1.npz") as values:
+        np.testing.assert_allclose(np.stack(got), values[name], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.usefixtures("isolated")
+def test_second_order_without_operators_of_paddle_is_refused_with_its_line() -> None:
+    paddle.enable_static()
+    x = paddle.static.data("x", [1, 2, 4, 4])
     x.stop_gradient = False
-    (first,) = paddle.static.gradients([paddle.sqrt(x)], [x])
-    paddle.static.gradients([first * first], [x])
-    with pytest.raises(UnsupportedError, match="sqrt_grad_grad"):
+    (first,) = paddle.static.gradients([paddle.nn.functional.max_pool2d(x, 2)], [x])
+    paddle.static.gradients([first * first * x], [x])
+    with pytest.raises(UnsupportedError, match=r"pool2d_grad_grad.*take_largest") as caught:
         paddle.static.default_main_program().to_desc()
+    assert "max_pool2d(x, 2)" in str(caught.value)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from ...core.names import EMPTY
 from ...ops.opdef import OpDef
+
+if TYPE_CHECKING:
+    from ..operator import Operator
 
 OURS: Final = frozenset(
     {"array_without", "block_grad", "gcd", "isin", "lcm", "matrix_exp", "median", "orthogonal_random", "pinv"}
@@ -47,15 +51,28 @@ TYPES: Final[dict[tuple[str, str], str]] = {
 
 
 _LIKE_GRAD = (
-    "celu_grad conv2d_grad conv3d_grad depthwise_conv2d_grad leaky_relu_grad log_grad matmul_v2_grad sigmoid_grad "
-    "square_grad tanh_grad cos_grad sin_grad softplus_grad"
+    "abs_grad celu_grad clip_grad conv2d_grad conv3d_grad cos_grad depthwise_conv2d_grad leaky_relu_grad log_grad "
+    "matmul_v2_grad pool2d_grad pow_grad sigmoid_grad sin_grad softplus_grad square_grad tanh_grad"
 )
 _LIKE_DD = "matmul_grad elementwise_add_grad elementwise_sub_grad reshape2_grad"
-_DOUBLE = ("cos_grad", "sin_grad", "softplus_grad")
+_DOUBLE = ("abs_grad", "clip_grad", "cos_grad", "pool2d_grad", "pow_grad", "sin_grad", "softplus_grad")
 """Gradient operators whose own gradient operator is called ``cos_double_grad``, and not ``cos_grad_grad``."""
 _AS_THEY_ARE = frozenset({"elementwise_mul_grad", "relu_grad"})
-_LEFT_OUT: Final = {"elementwise_add_grad": {"X"}, "elementwise_sub_grad": {"X"}, "reshape2_grad": {"XShape"}}
-"""Gradient operator -> inputs of ours that the gradient operator of Paddle's does not list."""
+_LEFT_OUT: Final = {
+    "abs_grad": {"Out@GRAD"},
+    "clip_grad": {"Out@GRAD"},
+    "elementwise_add_grad": {"X"},
+    "elementwise_sub_grad": {"X"},
+    "pool2d_grad": {"X", "Out", "Out@GRAD"},
+    "reshape2_grad": {"XShape"},
+}
+"""Gradient operator -> inputs of ours that the gradient operator of Paddle's does not list: it does without them."""
+_WITHOUT: Final = {
+    "abs_grad": {"X@GRAD"},
+    "clip_grad": {"Min", "Max"},
+    "pow_grad": {"FactorTensor", "FactorTensor@GRAD"},
+}
+"""Gradient operator -> slots of ours for which Paddle's has no place: with one of them it is none of Paddle's."""
 
 
 def is_second_order(op: OpDef) -> bool:
@@ -63,21 +80,32 @@ def is_second_order(op: OpDef) -> bool:
     return op.forward is not None and op.forward.forward is not None
 
 
-def second_order_type(op: OpDef) -> str | None:
-    """What Paddle calls the gradient operator *op* of a gradient operator; None where theirs is another one."""
-    of = op.forward.type if op.forward is not None else ""
+def second_order_type(op: Operator) -> str | None:
+    """What Paddle calls *op*, which differentiates a gradient operator; None where theirs is another one."""
+    of = op.op.forward.type if op.op.forward is not None else ""
     if of in _AS_THEY_ARE or of in _LIKE_DD.split():
         return op.type
     if of not in _LIKE_GRAD.split():
         return None
+    if any(_listed(op, name) for name in _WITHOUT.get(of, ())):
+        return None
+    if of == "pool2d_grad" and op.attrs["pooling_type"] != "avg":  # Paddle's takes the largest of the gradients
+        return None
     return f"{of.removesuffix('_grad')}_double_grad" if of in _DOUBLE else op.type
+
+
+def _listed(op: Operator, name: str) -> bool:
+    """Whether the slot *name* holds a variable."""
+    held = op.input(name) if name in op.op.input_index else op.output(name)
+    return any(n != EMPTY for n in held)
 
 
 def slot(op: OpDef, name: str, is_input: bool) -> str | None:
     """What Paddle calls a slot of *op*; None for one that it does not list."""
     if not is_second_order(op) or op.forward is None or op.forward.forward is None or op.forward.type in _AS_THEY_ARE:
         return name
-    if is_input and name in _LEFT_OUT.get(op.forward.type, ()):
+    left_out = _LEFT_OUT.get(op.forward.type, set()) if is_input else set()
+    if name in left_out or name in _WITHOUT.get(op.forward.type, ()):
         return None
     results = {s.name for s in op.forward.forward.outputs}
     plain = name.replace("@GRAD", "")

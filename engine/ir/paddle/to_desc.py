@@ -16,7 +16,9 @@ from ..operator import COMMON, Operator
 from ..program import Block, Program
 from ..variable import ARRAY, DENSE, SELECTED_ROWS, Variable
 from .attributes import KINDS
+from .decomposed import decomposed
 from .from_desc import KINDS as VARIABLES
+from .parts import Names, NotInPaddle
 from .registered import OURS, TYPES, UNKNOWN, is_second_order, second_order_type, slot
 
 VERSION: Final = 3001001
@@ -46,15 +48,16 @@ def to_desc(program: Program, feeds: Sequence[str] = (), fetches: Sequence[str] 
 def _message(program: Program, feeds: Sequence[str], fetches: Sequence[str]) -> bytes:
     with paused_gc():
         message = messages.message("Program")
+        called = Names(program)
         for block in program.blocks:
-            _write_block(message.blocks.add(), block)
+            _write_block(message.blocks.add(), block, called)
         if feeds or fetches:
             _exchange(message.blocks[0], feeds, fetches)
         message.version.version = VERSION
         return message.SerializeToString(deterministic=True)  # type: ignore[no-any-return]
 
 
-def _write_block(entry: Any, block: Block) -> None:
+def _write_block(entry: Any, block: Block, called: Names) -> None:
     entry.idx = block.idx
     entry.parent_idx = block.parent_idx
     if block.forward_block_idx >= 0:
@@ -62,7 +65,26 @@ def _write_block(entry: Any, block: Block) -> None:
     for v in block.vars.values():
         _write_variable(entry.vars.add(), v)
     for op in block.ops:
-        _write_operator(entry.ops.add(), op)
+        parts, variables = _parts(op, called)
+        for v in variables:
+            _write_variable(entry.vars.add(), v)
+        for part in parts:
+            _write_operator(entry.ops.add(), part)
+
+
+def _parts(op: Operator, called: Names) -> tuple[list[Operator], list[Variable]]:
+    """The operators that *op* is written as, itself in most cases, and the variables that are between them."""
+    if isinstance(op.op, StandIn) or not is_second_order(op.op) or second_order_type(op) is not None:
+        return [op], []
+    try:
+        return decomposed(op, called)
+    except NotInPaddle as error:
+        raise UnsupportedError(
+            f"{op.type}: Paddle has no operator for this gradient of a gradient, and none for a part of it: {error}.",
+            op=op.summary(),
+            made=source.describe(op.loc),
+            hint="gradtool's own files hold it: static.save, Program.to_json",
+        ) from None
 
 
 def _write_variable(entry: Any, v: Variable) -> None:
@@ -89,13 +111,8 @@ def _write_operator(entry: Any, op: Operator) -> None:
             f"{op.summary()}: Paddle has no operator {op.type}.",
             hint="gradtool's own files hold it: static.save, Program.to_json",
         )
-    type_ = second_order_type(op.op) if is_second_order(op.op) and not isinstance(op.op, StandIn) else op.type
-    if type_ is None:
-        raise UnsupportedError(
-            f"{op.summary()}: what Paddle computes this gradient of a gradient with is another operator.",
-            hint="gradtool's own files hold it: static.save, Program.to_json",
-        )
-    entry.type = type_.encode()
+    own = not is_second_order(op.op) or isinstance(op.op, StandIn)
+    entry.type = (op.type if own else str(second_order_type(op))).encode()
     for listed, slots, names in (
         (entry.inputs, op.input_names, op.input),
         (entry.outputs, op.output_names, op.output),
