@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import random
 import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
+from distributed.client import ClosedClientError, FutureCancelledError
 
 from gradtool.models.errors import CommandError
 from gradtool.models.sweeps.axes import Axes
 from gradtool.models.sweeps.places import cluster as places
 from gradtool.models.sweeps.places.cluster import Cluster
+from gradtool.models.sweeps.spec import Spec
 from tests.api.models.sweeps.conftest import Asked, lines
 from tests.api.models.sweeps.servers import Servers
 
@@ -81,6 +86,42 @@ def test_scheduler_and_workers_are_killed_and_rows_are_the_same_bytes(
     assert 0 < swept.known == before.count(b"\n") < 32
     assert sorted(after.decode().splitlines(keepends=True)) == lines(swept) == lines(sequential)
     assert swept.subset == sequential.subset
+
+
+def test_rows_that_a_worker_took_along_are_computed_again(
+    asked: Asked, servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A group is carried out, and its worker ends before anybody has taken the rows."""
+    more: dict[str, Any] = {"models": ("static.py",), "data": "data.npz", "batches": (48,)}
+    sequential = asked(**more)
+    came = Cluster._came
+    states: list[str] = []
+
+    def taking(self: Cluster, future: Any, group: Any) -> Any:
+        if not states:
+            (holder,) = self._client.who_has([future])[future.key]
+            (process,) = self._client.run(os.getpid, workers=[holder]).values()
+            servers.replace([worker.pid for worker in servers.workers].index(process))
+            while future.status == "finished":
+                time.sleep(0.001)
+            states.append(future.status)
+        return came(self, future, group)
+
+    monkeypatch.setattr(Cluster, "_came", taking)
+    assert lines(asked(**more, scheduler=servers.address)) == lines(sequential)
+    assert states == ["lost"]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [OSError("closed"), FutureCancelledError("group", None), ClosedClientError()],
+    ids=lambda e: type(e).__name__,
+)
+def test_a_lost_scheduler_is_one_error(error: Exception) -> None:
+    """In whichever state it is noticed: before the rows are fetched, meanwhile, after Dask gave up."""
+    future = mock.Mock(status="finished", **{"result.side_effect": error})
+    with pytest.raises(CommandError, match="the scheduler was lost"):
+        list(Cluster(None, {}, Spec(question="nan"))._came(future, []))
 
 
 def test_nobody_answers(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:

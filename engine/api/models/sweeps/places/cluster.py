@@ -2,7 +2,8 @@
 
 Points go in groups that take about a second each, so that what a group costs beside them does not matter. A worker
 has a process of its own beside it for the points (:mod:`.apart`): what they do to that is a row, the worker lives on.
-Where a worker is lost all the same, its group is carried out by another one.
+Where a worker is lost all the same, its group is carried out by another one: also when it had carried it out and
+nobody had taken the rows yet, which Dask keeps at the worker.
 """
 
 from __future__ import annotations
@@ -35,9 +36,6 @@ WAIT: Final = "10s"
 """How long a scheduler may take to answer."""
 _AHEAD: Final = 2
 """Groups for each worker that are on their way."""
-_LOST: Final = "KilledWorker"
-"""What Dask raises of a task whose workers were lost again and again."""
-
 _carriers: dict[tuple[str, int], Apart] = {}
 """The processes beside the workers of this process: by sweep, and by the worker's thread."""
 _over: set[str] = set()
@@ -112,6 +110,7 @@ class Cluster:
         self._seconds = 0.0
         self._carried = 0
         self._lost: list[Keyed] = []
+        self._computed_again: dict[Any, list[Keyed]] = {}
 
     def rows(self, points: Sequence[Keyed]) -> Generator[list[Row]]:
         """As the protocol's: the first point goes alone, and says how long a point takes."""
@@ -127,6 +126,9 @@ class Cluster:
             for future in coming:
                 group = groups.pop(future)
                 yield from self._came(future, group)
+                groups |= self._computed_again
+                coming.update(self._computed_again)
+                self._computed_again = {}
                 for keyed in self._lost:
                     self._submit([keyed], groups, coming)
                 self._lost.clear()
@@ -134,27 +136,31 @@ class Cluster:
                     size = min(self._size(), len(waiting))
                     self._submit([waiting.popleft() for _ in range(size)], groups, coming)
         finally:
-            if groups:
+            if groups and self._client.status == "running":
                 self._client.cancel([*groups], force=True)
 
     def _came(self, future: Any, group: list[Keyed]) -> Iterator[list[Row]]:
         """The rows of a group; what was lost with its workers goes once more, each point by itself."""
-        if future.status == "finished":
+        from distributed import KilledWorker
+
+        if not future.done():  # its worker took the rows along; Dask has it carried out again
+            self._computed_again[future] = group
+            return
+        if future.status == "error":
+            error = future.exception()
+            if not isinstance(error, KilledWorker):
+                raise error
+            if len(group) > 1:
+                self._lost += group
+                return
+            ((key, point),) = group
+            yield [without_answer(self._spec, point, key, CRASHED, "its workers were lost, one after another")]
+            return
+        with _scheduler_there():
             rows, seconds = future.result()
-            self._seconds += seconds
-            self._carried += len(rows)
-            yield rows
-            return
-        if future.status != "error":  # nobody cancels it but us, and then it is not waited for
-            raise CommandError("the scheduler was lost", "--results FILE with --resume goes on with what was done")
-        error = future.exception()
-        if type(error).__name__ != _LOST:
-            raise error
-        if len(group) > 1:
-            self._lost += group
-            return
-        ((key, point),) = group
-        yield [without_answer(self._spec, point, key, CRASHED, "its workers were lost, one after another")]
+        self._seconds += seconds
+        self._carried += len(rows)
+        yield rows
 
     def _size(self) -> int:
         """How many points take about as long as a group is to take."""
@@ -162,14 +168,34 @@ class Cluster:
 
     def _room(self) -> int:
         """How many groups may be on their way."""
-        threads: dict[str, int] = self._client.nthreads()
+        with _scheduler_there():
+            threads: dict[str, int] = self._client.nthreads()
         return _AHEAD * max(1, sum(threads.values()))
 
     def _submit(self, group: list[Keyed], groups: dict[Any, list[Keyed]], coming: Any) -> None:
         job = {**self._job, "points": [[key, point.job()] for key, point in group]}
-        future = self._client.submit(carried_group, job, pure=False)
+        with _scheduler_there():
+            future = self._client.submit(carried_group, job, pure=False)
         groups[future] = group
         coming.add(future)
+
+
+@contextmanager
+def _scheduler_there() -> Iterator[None]:
+    """What is asked of the scheduler: Dask has an error for each state in which a lost one may be noticed.
+
+    Raises:
+        CommandError: the scheduler is not there any more.
+    """
+    from distributed import CancelledError
+    from distributed.client import ClosedClientError
+
+    try:
+        yield
+    except (OSError, CancelledError, ClosedClientError) as error:
+        raise CommandError(
+            "the scheduler was lost", "--results FILE with --resume goes on with what was done"
+        ) from error
 
 
 @contextmanager
