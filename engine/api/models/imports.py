@@ -36,7 +36,7 @@ PACKAGES = frozenset(
         *("webcolors", "org"),
         *("dask", "distributed", "tornado", "msgpack", "zict", "tblib", "toolz", "cytoolz", "tlz", "cloudpickle"),
         *("sortedcontainers", "psutil", "locket", "partd", "fsspec", "yaml", "jinja2", "markupsafe", "urllib3"),
-        *("pyarrow", "zarr"),
+        *("pyarrow", "zarr", "numcodecs", "donfig", "google_crc32c", "packaging"),
         *("jax", "jaxlib", "jax_plugins", "jax_cuda12_plugin", "jax_cuda13_plugin", "jax_rocm60_plugin"),
         *("jax_rocm10_plugin", "jax_oneapi_plugin"),
         *("jax_rocm7_plugin", "opt_einsum", "scipy", "etils", "zstandard", "cloudpickle", "web_pdb", "libtpu"),

@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import npz
 from ..errors import CommandError
-from . import content
+from . import content, stores
 from .point import Portion
 
 Array = np.ndarray[Any, Any]
@@ -113,24 +113,24 @@ def _own(array: Any) -> Array:
 
 
 @lru_cache(maxsize=1)
-def _open_as(path: str, stamp: tuple[int, int]) -> Mapping[str | None, Any]:
+def _open_as(path: str, stamp: tuple[object, ...]) -> Mapping[str | None, Any]:
     return _reader(path)(path)
 
 
 def _opened(path: str) -> Mapping[str | None, Any]:
     """The arrays of a file; the last one stays open, as long as it is what it was."""
-    stamp = (0, 0)
+    stamp: tuple[object, ...] = ()
     if not is_remote(path):
         try:
             status = os.stat(path)
         except OSError as error:
             raise CommandError(f"cannot read {path}: {error.strerror or error}") from None
-        stamp = status.st_mtime_ns, status.st_size
+        stamp = stores.stamp(path) if stores.is_store(path) else (status.st_mtime_ns, status.st_size)
     return _open_as(path, stamp)
 
 
 def _reader(path: str) -> Reader:
-    ending = os.path.splitext(path.rstrip("/"))[1].lower()
+    ending = ".zarr" if stores.is_store(path) else os.path.splitext(path.rstrip("/"))[1].lower()
     if ending not in READERS:
         raise CommandError(
             f"{path}: arrays are read from {', '.join(READERS)}",
@@ -196,12 +196,7 @@ def _column(column: Any, name: str, path: str) -> Array:
 
 
 def _of_zarr(path: str) -> Mapping[str | None, Any]:
-    zarr = _library("zarr", "zarr", path)
-    try:
-        root = zarr.open(path, mode="r")
-    except (OSError, ValueError, KeyError) as error:
-        raise CommandError(f"cannot read {path}: {error}") from None
-    return {None: root} if hasattr(root, "shape") else dict(sorted(root.arrays()))
+    return stores.opened(_library("zarr", "zarr", path), path)
 
 
 READERS: Final[Mapping[str, Reader]] = {

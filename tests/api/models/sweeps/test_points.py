@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import zarr
 
 from gradtool.engine.kernels import choice
 from gradtool.engine.kernels.backend import Backend
@@ -135,18 +137,73 @@ def test_arrays_are_read_by_rows_from_every_kind_of_file(folder: Path, monkeypat
     np.savez_compressed("b.npz", x=x)
     np.save("c.npy", x)
     parquet.write_table(pyarrow.table({"x": [row.tolist() for row in x], "n": range(6)}), "d.parquet")
-    for path in ("a.npz", "b.npz", "c.npy", "d.parquet", f"file://{folder}/a.npz", f"file://{folder}/c.npy"):
+    stored("e.zarr", x=x, n=np.arange(6))
+    stored("f.zarr", "train", x=x)
+    zarr.create_array("g.zarr", data=x, chunks=(4, 1))
+    local = "a.npz", "b.npz", "c.npy", "d.parquet", "e.zarr", "f.zarr/train", "g.zarr"
+    for path in (*local, f"file://{folder}/a.npz", f"file://{folder}/c.npy", f"file://{folder}/e.zarr"):
         assert arrays.length(path) == 6
-        (first, *_) = arrays.taken(Portion(path, (2, 4))).values()
+        taken = arrays.taken(Portion(path, (2, 4)))
+        first = taken.get("x", taken.get(None))
+        assert first is not None
         assert first.dtype.isnative
         assert first.flags.writeable
         assert np.array_equal(first, x[2:4])
-        (chosen, *_) = arrays.taken(Portion(path, (2, 4)), (5, 5, 0)).values()
+        taken = arrays.taken(Portion(path, (2, 4)), (5, 5, 0))
+        chosen = taken.get("x", taken.get(None))
+        assert chosen is not None
         assert np.array_equal(chosen, x[[5, 5, 0]])
-    (folder / "e.zarr").mkdir()
     monkeypatch.setitem(sys.modules, "zarr", None)
+    arrays._open_as.cache_clear()
     with pytest.raises(CommandError, match="zarr, which is not installed"):
         arrays.length("e.zarr")
+
+
+def stored(path: str, group: str = "", **told: np.ndarray[Any, Any]) -> None:
+    """Arrays in a Zarr store, in chunks of four rows."""
+    target = zarr.open_group(path, path=group)
+    for name, array in told.items():
+        target.create_array(name, data=array, chunks=(4, *array.shape[1:]))
+
+
+def test_stores_that_hold_no_rows_are_errors_that_say_why(folder: Path) -> None:
+    def refused(path: str, why: str) -> CommandError:
+        with pytest.raises(CommandError, match=why) as told:
+            arrays.length(path)
+        return told.value
+
+    x = np.zeros((4, 2), "float32")
+    refused("none.zarr", "no such file|No such file")
+    (folder / "empty.zarr").mkdir()
+    refused("empty.zarr", "no array and no group of Zarr is there")
+    (folder / "file.zarr").write_text("x")
+    refused("file.zarr", "no array and no group of Zarr is there")
+    stored("groups.zarr", "train", x=x)
+    stored("groups.zarr", "test", x=x)
+    assert refused("groups.zarr", r"groups\.zarr holds no arrays").hint == (
+        "it has groups: groups.zarr/test, groups.zarr/train"
+    )
+    refused("groups.zarr/training", "No such file")
+    stored("ragged.zarr", x=x, label=x[:3])
+    refused("ragged.zarr", "different numbers of rows: label has 3, x has 4")
+    zarr.create_array("number.zarr", data=np.array(3.0))
+    refused("number.zarr", "its array is a single number")
+    stored("damaged.zarr", x=x + 1)
+    (folder / "damaged.zarr/x/c/0/0").write_bytes(b"xx")
+    with pytest.raises(CommandError, match=r"cannot read damaged\.zarr: "):
+        arrays.taken(Portion("damaged.zarr", (0, 2)))
+    (folder / "damaged.zarr/x/zarr.json").write_text("{")
+    refused("damaged.zarr", r"cannot read damaged\.zarr: ")
+
+
+def test_a_store_that_changes_is_read_anew(folder: Path) -> None:
+    stored("a.zarr", x=np.zeros((4, 2)))
+    assert arrays.length("a.zarr") == 4
+    before = arrays.identity("a.zarr")
+    zarr.open_array("a.zarr", path="x", mode="r+").append(np.ones((1, 2)))
+    assert arrays.length("a.zarr") == 5
+    assert arrays.identity("a.zarr") != before
+    assert np.array_equal(arrays.taken(Portion("a.zarr", (3, 5)))["x"], [[0, 0], [1, 1]])
 
 
 def test_arrays_behind_a_protocol_are_read_and_known_by_what_they_hold(folder: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import zarr
 
 from gradtool.engine.kernels import choice
 from gradtool.engine.kernels.backend import Backend
@@ -199,6 +200,20 @@ def test_the_bad_row_among_many_is_found_with_its_number(asked: Asked, folder: P
     assert swept.subset is not None
     assert swept.subset.rows == (61_234,)
     assert swept.subset.runs < 40
+
+
+def test_a_store_of_zarr_answers_as_its_arrays_do(asked: Asked, folder: Path) -> None:
+    """Read here for the number of rows, and by the process that carries out the points."""
+    group = zarr.create_group("data.zarr")
+    with np.load("data.npz") as arrays:
+        for name, array in arrays.items():
+            group.create_array(name, data=array, chunks=(10, array.shape[1]))
+    plain = asked(data="data.npz", batches=(48,))
+    swept = asked(data="data.zarr", batches=(48,), timeout=600.0)
+    assert [row["answer"] for row in swept.rows] == [row["answer"] for row in plain.rows]
+    assert statuses(swept) == ["ok", "finding"]
+    assert swept.subset is not None
+    assert swept.subset.rows == (77,)
 
 
 def test_workers_give_the_same_bytes_and_outlive_what_ends_their_processes(
