@@ -32,7 +32,7 @@ MADE = re.compile(r"^<!-- made: (\w+) -->$", re.MULTILINE)
 
 QUESTIONS = (
     *("backward.Backward", "why.Why", "nan.Nan", "stats.Stats", "over_time.OverTime", "flow.Flow", "saved.Saved"),
-    *("profile.Profile", "gradcheck.Gradcheck", "where.Where", "program.Operators", "picture.Drawn"),
+    *("profile.Profile", "fusion.Fusion", "gradcheck.Gradcheck", "where.Where", "program.Operators", "picture.Drawn"),
     *("gradients.Gradients", "cuts.Cuts"),
 )
 """The classes whose fields are the words of questions."""
@@ -47,7 +47,7 @@ PYTHON: dict[str, tuple[str, ...]] = {
     },
     "gradtool.models.model.Model": (
         *("backward", "gradients", "why", "where", "nan", "stats", "over_time", "flow", "saved", "profile"),
-        *("gradcheck", "operators", "graph", "select"),
+        *("fusion", "gradcheck", "operators", "graph", "select"),
     ),
     **{f"gradtool.models.questions.{question}": () for question in QUESTIONS},
     "gradtool.models.answered.Answered": ("data", "findings"),

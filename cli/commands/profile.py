@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -25,6 +26,7 @@ from ..errors import CLEAN
 @click.option(
     "--flame", metavar="FILE", help="Write stacks for programs that draw flame graphs: folded; FILE.json: speedscope."
 )
+@click.option("--fused", is_flag=True, help="Show which operators are computed together, and what that takes.")
 @click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name.")
 @output_options
 def command(**values: Any) -> int:
@@ -33,19 +35,25 @@ def command(**values: Any) -> int:
     \b
     gradtool profile model.py --by layer
     gradtool profile model.py --flame stacks.txt
+    gradtool profile model.py --fused
 
     What is measured is the kernel or the gradient rule, without Python around it, after a run that does not count; of
     a branch or a loop of a program what stands around the operators inside, which are counted for themselves. The
     file runs once: in dynamic mode the operators of its last forward pass are called again on what they read. Of a
     program on JAX (--backend jax) it is the time on the device, of the program as it is compiled: what XLA has fused
     is shared among its operators, and what belongs to none of them has rows of its own.
+
+    With --fused: the groups of operators that one compiled function computes once a program has run often (--backend
+    numba), each with its operators and their lines, its time, and the time of the same operators one by one.
     """
     out = Output.take(values)
     from gradtool.models.loader import Request
     from gradtool.models.questions.profile import Profile
     from gradtool.viz.views import profile
 
-    by, top, flame = (values.pop(name) for name in ("by", "top", "flame"))
+    by, top, flame, fused = (values.pop(name) for name in ("by", "top", "flame", "fused"))
+    if fused:
+        return _groups(values, out, top, [name for name, one in (("--by", by != "type"), ("--flame", flame)) if one])
     question = Profile.take(values)
     request = Request.take(values)
     if flame is None:
@@ -54,3 +62,16 @@ def command(**values: Any) -> int:
     answer = question.ask(request, out)
     out.emit(profile.view(answer, by, top), {flame: profile.stacks(answer, flame)})
     return CLEAN
+
+
+def _groups(values: dict[str, Any], out: Output, top: int | None, others: Sequence[str]) -> int:
+    """Answer ``--fused``."""
+    from gradtool.models.errors import CommandError
+    from gradtool.models.loader import Request
+    from gradtool.models.questions.fusion import Fusion
+    from gradtool.viz.views import fusion
+
+    if others:
+        raise CommandError(f"--fused and {others[0]} exclude each other: a row of --fused is a group or its operator")
+    question = Fusion.take(values)
+    return ask(question, Request.take(values), out, lambda answer: fusion.view(answer, top))

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -45,6 +45,26 @@ what is computed between compiled parts, with the values."""
 
 Tuning = Callable[[list[Any]], bool]
 """Is asked before each run of a plan, with its registers; may carry the run out itself and says whether it has."""
+
+
+class Taken(NamedTuple):
+    """What one step of a plan took.
+
+    Attributes:
+        members: the operators that it has computed, in their order.
+        seconds: it took.
+        apart: seconds that the operators of a group took one by one on the same values; None where there is no group.
+        given_up: whether the group is computed one by one for good, since its results differ from NumPy's.
+    """
+
+    members: tuple[Any, ...]
+    seconds: float
+    apart: float | None = None
+    given_up: bool = False
+
+
+Clock = Callable[[Taken], None]
+"""Is told what steps took."""
 
 Override = Callable[[Mapping[str, Any], Sequence[Any]], Kernel | None]
 
@@ -119,6 +139,21 @@ class Backend:
     def why(self) -> str:
         """Why it is the one in use, if it is."""
         return "it was chosen: --backend, GRADTOOL_BACKEND or a setting"
+
+    @property
+    def unfused(self) -> str:
+        """Why operators are not computed in groups that are seen; empty where :meth:`in_groups` shows them."""
+        if self.compiles:
+            return f"backend {self.name!r} compiles programs as wholes, and what it fuses is not seen"
+        return f"backend {self.name!r} computes operators one by one"
+
+    def in_groups(self, clock: Clock) -> Backend:
+        """This backend, with plans compiled in their first run, whose steps tell *clock* what they take.
+
+        Raises:
+            BackendError: there are no groups, for the reason in :attr:`unfused`.
+        """
+        raise BackendError(self.unfused)
 
     def draws(self, seed: int = 0) -> Draws:
         """Random numbers: a fresh stream for a seed other than 0, else the process's own stream."""

@@ -165,6 +165,7 @@ JSON = [
     ["nan", "model.py"],
     ["gradcheck", "model.py", "--order", "2"],
     ["profile", "model.py", "--repeats", "2"],
+    ["profile", "model.py", "--repeats", "2", "--fused"],
     ["saved", "model.py", "--held"],
     ["stats", "model.py", "--histogram"],
     ["stats", "model.py", "--by", "layer"],

@@ -17,6 +17,7 @@ VIEWS: Final = {
     "Training": "over_time",
     "Kept": "saved",
     "Costs": "profile",
+    "FusedGroups": "fusion",
     "Comparison": "gradcheck",
     "Verdicts": "why",
     "Differences": "diff",

@@ -21,6 +21,7 @@ from .notes import SILENT, Notes
 
 if TYPE_CHECKING:
     from gradtool.engine.answers.diff.outline import Outline
+    from gradtool.engine.answers.fused import FusedStory
     from gradtool.engine.answers.profile import ProfileStory
     from gradtool.engine.answers.stats import Gatherer, StatsStory
     from gradtool.engine.answers.why.answers import Answer
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from .questions.debug import Debug
     from .questions.export import Export, Exported
     from .questions.flow import Flows
+    from .questions.fusion import FusedGroups
     from .questions.gradcheck import Comparison
     from .questions.gradients import Derivatives, Gradients
     from .questions.nan import Births
@@ -304,6 +306,12 @@ class Model(ABC):
     def profiled(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
         """What its operators take; *calls* listened while the model was loaded."""
 
+    def fused(self, repeats: int, feed: str | None, notes: Notes = SILENT) -> FusedStory:
+        """Which of its operators are computed together, and what that takes."""
+        from gradtool.engine.answers.fused import nothing
+
+        return nothing("dynamic mode computes operators one by one")
+
     @abstractmethod
     def compared(self, recorder: Any, order: int, feed: str | None, notes: Notes = SILENT) -> list[Any]:
         """Its gradients compared with differences; *recorder* listened while the model was loaded."""
@@ -516,6 +524,15 @@ class Model(ABC):
         from .questions.profile import Profile
 
         return self.ask(Profile(**words))
+
+    def fusion(self, **words: Any) -> FusedGroups:
+        """Which operators are computed together, and what that takes: ``fusion(repeats=10)``, ``profile --fused``.
+
+        The words are the fields of :class:`~gradtool.models.questions.fusion.Fusion`.
+        """
+        from .questions.fusion import Fusion
+
+        return self.ask(Fusion(**words))
 
     def gradcheck(self, **words: Any) -> Comparison:
         """Gradients compared with differences: ``gradcheck(order=2)``.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from ..backend import Backend, Tuning
+from ..backend import Backend, Clock, Tuning
 from ..choice import reference
 from . import hot
 
@@ -23,6 +23,15 @@ class FusingBackend(Backend):
         from .tuning import Tuning
 
         return Tuning(plan)
+
+    @property
+    def unfused(self) -> str:
+        return "" if find_spec(hot.COMPILER) else "Numba is not installed (pip install 'gradtool[numba]')"
+
+    def in_groups(self, clock: Clock) -> Backend:
+        from .measured import MeasuredBackend
+
+        return MeasuredBackend(self, clock)
 
 
 class PatientBackend(FusingBackend):

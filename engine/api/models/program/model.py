@@ -17,6 +17,7 @@ from ..notes import SILENT, Notes
 
 if TYPE_CHECKING:
     from gradtool.engine.answers.diff.outline import Outline
+    from gradtool.engine.answers.fused import FusedStory
     from gradtool.engine.answers.profile import ProfileStory
     from gradtool.engine.answers.stats import Gatherer, StatsStory
     from gradtool.engine.answers.why.answers import Answer
@@ -244,6 +245,12 @@ class ProgramModel(Model):
         from .running import profiled
 
         return profiled(self, repeats, feed, notes)
+
+    def fused(self, repeats: int, feed: str | None, notes: Notes = SILENT) -> FusedStory:
+        """As in the base."""
+        from .running import fused
+
+        return fused(self, repeats, feed, notes)
 
     def compiled(self, table: GradientTable, feed: str | None) -> list[str]:
         """As in the base."""

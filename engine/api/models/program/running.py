@@ -6,9 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gradtool.engine.answers import checking, profile, stats, under_watch
+from gradtool.engine.answers.fused import FusedStory, StepClock, nothing
 from gradtool.engine.answers.why.statistics import kept_in_program
+from gradtool.engine.autodiff.backward import append_backward
+from gradtool.engine.autodiff.found import gradients_of_parameters
+from gradtool.engine.core import state, watch
+from gradtool.engine.core.progress import counted
 from gradtool.engine.executor.scope import global_scope
 from gradtool.engine.ir.variable import Variable
+from gradtool.engine.kernels import choice
 
 from ..gradients import GradientTable
 from ..notes import SILENT, Notes
@@ -58,6 +64,28 @@ def profiled(model: ProgramModel, repeats: int, feed: str | None, notes: Notes) 
     appended(model)
     profile.of_program(model.the_loss, clock, repeats, _told_once(model, feed, notes))
     profile.add_layers(clock.story().costs, ())
+    return clock.story()
+
+
+_BEFORE = 2
+"""Runs that do not count: groups are compiled in the first one, and compared with NumPy in the second."""
+
+
+def fused(model: ProgramModel, repeats: int, feed: str | None, notes: Notes) -> FusedStory:
+    """Which operators are computed together, and what that takes; nobody watches the runs."""
+    if choice.current().unfused:
+        return nothing(choice.current().unfused)
+    clock = StepClock()
+    appended(model)
+    there = gradients_of_parameters(model.the_loss)
+    pairs = append_backward(model.the_loss) if there is None else there.items()
+    fetch = [model.the_loss, *(g for _, g in pairs)]
+    once = _told_once(model, feed, notes)
+    with choice.using(choice.current().in_groups(clock)), watch.unwatched(), state.started.unheard():
+        for n in counted("repeats", range(_BEFORE + repeats)):
+            if n >= _BEFORE:
+                clock.begin()
+            once(fetch)
     return clock.story()
 
 
