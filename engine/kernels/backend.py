@@ -144,7 +144,7 @@ class Backend:
     def unfused(self) -> str:
         """Why operators are not computed in groups that are seen; empty where :meth:`in_groups` shows them."""
         if self.compiles:
-            return f"backend {self.name!r} compiles programs as wholes, and what it fuses is not seen"
+            return f"backend {self.name!r} compiles programs as wholes; a profile shares what it fuses among operators"
         return f"backend {self.name!r} computes operators one by one"
 
     def in_groups(self, clock: Clock) -> Backend:

@@ -114,7 +114,7 @@ def test_where_nothing_is_fused_it_is_said_why(gradtool: Any, model: Any, text: 
 
 
 def test_what_others_fuse_is_not_seen() -> None:
-    assert backend("jax").unfused == "backend 'jax' compiles programs as wholes, and what it fuses is not seen"
+    assert backend("jax").unfused.startswith("backend 'jax' compiles programs as wholes; ")
     with pytest.raises(BackendError, match="computes operators one by one"):
         backend("numpy").in_groups(StepClock())
 
