@@ -7,7 +7,8 @@ the second time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 import numpy as np
@@ -32,8 +33,9 @@ class Writer:
     """The nodes of a graph, while it is written.
 
     Attributes:
-        nodes: so far.
+        nodes: so far, of the graph that is being written.
         held: constants by name.
+        lacking: what has no row.
     """
 
     def __init__(self, program: Program) -> None:
@@ -42,12 +44,38 @@ class Writer:
         self.program = program
         self.helper = helper
         self.nodes: list[Any] = []
+        self.lacking: dict[str, None] = {}
         self.held: dict[str, Any] = {}
         self.names: set[str] = {v.name for v in program.list_vars()}
         self.values: dict[Variable, str] = {}
         self._makers: dict[str, tuple[Any, int]] = {}
         self._read: set[str] = set()
+        self._named: set[Variable] = set()
+        """Those whose names are taken, also by values that hold in a graph alone."""
         self._count = 0
+
+    def write(self, ops: Iterable[Operator]) -> None:
+        """Append the nodes of operators; what has no row is noted."""
+        for op in ops:
+            try:
+                _write(self, op)
+            except Unwritten as error:
+                self.lacking.setdefault(f"{op.type} ({error})" if str(error) else op.type)
+
+    @contextmanager
+    def graph(self) -> Iterator[Graph]:
+        """Have what is written go to a graph inside a node; what it gives to variables holds in it alone."""
+        graph = Graph(self)
+        around, values = self.nodes, dict(self.values)
+        self.nodes = graph.nodes
+        try:
+            yield graph
+        finally:
+            self.nodes, self.values = around, values
+
+    def has_value(self, v: Variable) -> bool:
+        """Whether something has given a variable a value."""
+        return v in self.values or v.persistable or v.is_data
 
     def fresh(self, kind: str) -> str:
         """A name that nothing has."""
@@ -95,7 +123,8 @@ class Writer:
 
     def give(self, v: Variable, value: str) -> None:
         """Have *value* be that of a variable, under its name if that is free."""
-        name = v.name if v not in self.values else self.fresh(v.name)
+        name = self.fresh(v.name) if self.has_value(v) or v in self._named else v.name
+        self._named.add(v)
         maker = self._makers.get(value)
         if maker is not None and value not in self._read:
             node, i = maker
@@ -105,6 +134,40 @@ class Writer:
             self.nodes.append(self.helper.make_node("Identity", [value], [name]))
             self._read.add(value)
         self.values[v] = name
+
+
+class Graph:
+    """A graph inside a node, while it is written.
+
+    Attributes:
+        nodes: so far.
+    """
+
+    def __init__(self, w: Writer) -> None:
+        self.w = w
+        self.nodes: list[Any] = []
+        self._takes: list[Any] = []
+        self._gives: list[Any] = []
+
+    @property
+    def count(self) -> int:
+        """How many values it gives."""
+        return len(self._gives)
+
+    def take(self, kind: str, dtype: str, shape: Sequence[int] | None) -> str:
+        """The name of a further value that it gets."""
+        name = self.w.fresh(kind)
+        self._takes.append(self.w.helper.make_tensor_value_info(name, type_number(dtype), shape))
+        return name
+
+    def give(self, value: str, like: Variable) -> None:
+        """Have it give *value*, in the type of a variable."""
+        name = self.w.node("Identity", value)  # graphs give what is made in them, and each value once
+        self._gives.append(self.w.helper.make_tensor_value_info(name, type_number(like.dtype.name), None))
+
+    def proto(self, name: str) -> Any:
+        """As an attribute of its node."""
+        return self.w.helper.make_graph(self.nodes, name, self._takes, self._gives)
 
 
 class Call:
@@ -177,14 +240,9 @@ def write(program: Program, values: Mapping[str, Any], outputs: Sequence[str]) -
         ) from None
     w = Writer(program)
     block = program.global_block()
-    lacking: dict[str, None] = {}
-    for op in block.ops:
-        try:
-            _write(w, op)
-        except Unwritten as error:
-            lacking.setdefault(f"{op.type} ({error})" if str(error) else op.type)
-    if lacking:
-        names = list(lacking)
+    w.write(block.ops)
+    if w.lacking:
+        names = list(w.lacking)
         more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
         raise UnsupportedError(
             f"the program cannot be written as ONNX: there is no row for {', '.join(names[:MOST_TOLD])}{more}.",
@@ -217,13 +275,15 @@ def _model(onnx: Any, w: Writer, values: Mapping[str, Any], outputs: Sequence[Va
     from onnx import helper, numpy_helper
 
     block = w.program.global_block()
-    read = {name for node in w.nodes for name in node.input}
-    written = {name for node in w.nodes for name in node.output}
+    nodes = list(_every(w.nodes))
+    read = {name for node in nodes for name in node.input}
+    written = {name for node in nodes for name in node.output}
+    written.update(value.name for node in nodes for a in node.attribute for value in a.g.input)
     inputs = [v for v in block.vars.values() if v.is_data and v.kind == DENSE and v.name in read]
     initializers = [numpy_helper.from_array(array, name) for name, array in w.held.items() if name in read]
     for v in block.vars.values():
         if v.persistable and v.name in values and v.name in read and not v.is_data:
-            initializers.append(numpy_helper.from_array(np.ascontiguousarray(np.asarray(values[v.name])), v.name))
+            initializers.append(numpy_helper.from_array(np.asarray(values[v.name], order="C"), v.name))
     missing = sorted(read - written - {v.name for v in inputs} - {t.name for t in initializers} - {""})
     if missing:
         raise UnsupportedError(f"the program cannot be written as ONNX: nothing gives a value to {missing[0]!r}.")
@@ -235,6 +295,15 @@ def _model(onnx: Any, w: Writer, values: Mapping[str, Any], outputs: Sequence[Va
     )
     onnx.checker.check_model(model)
     return bytes(model.SerializeToString(deterministic=True))
+
+
+def _every(nodes: Iterable[Any]) -> Iterator[Any]:
+    """Nodes with those of the graphs inside."""
+    todo = list(nodes)
+    while todo:
+        node = todo.pop()
+        yield node
+        todo += (inner for a in node.attribute for inner in a.g.node)
 
 
 def _info(v: Variable, name: str) -> Any:

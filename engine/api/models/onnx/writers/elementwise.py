@@ -14,8 +14,8 @@ from .rows import TABLE, writes
 
 UNARY = {
     "abs": "Abs", "assign": "Identity", "ceil": "Ceil", "cos": "Cos", "erf": "Erf", "exp": "Exp", "floor": "Floor",
-    "log": "Log", "logical_not": "Not", "reciprocal": "Reciprocal", "relu": "Relu", "sigmoid": "Sigmoid",
-    "sign": "Sign", "sin": "Sin", "softplus": "Softplus", "sqrt": "Sqrt", "tanh": "Tanh",
+    "log": "Log", "logical_not": "Not", "reciprocal": "Reciprocal", "relu": "Relu", "share_data": "Identity",
+    "sigmoid": "Sigmoid", "sign": "Sign", "sin": "Sin", "softplus": "Softplus", "sqrt": "Sqrt", "tanh": "Tanh",
 }  # fmt: skip
 BINARY = {
     "elementwise_add": "Add", "elementwise_div": "Div", "elementwise_max": "Max", "elementwise_min": "Min",
@@ -56,6 +56,18 @@ for _type, _kind in BINARY.items():
 @writes("not_equal")
 def _not_equal(c: Call) -> Any:
     return c.w.node("Not", c.w.node("Equal", c["X"], c["Y"]))
+
+
+@writes("elementwise_floordiv", "elementwise_mod")
+def _divided(c: Call) -> Any:
+    """Quotients are rounded down, and remainders have the sign of the divisor; ``Div`` cuts whole quotients off."""
+    w, (x, y), out = c.w, aligned(c), c.out()
+    assert out is not None
+    if out.dtype.is_floating:
+        down = w.node("Floor", w.node("Div", x, y))
+        return down if c.op.type == "elementwise_floordiv" else w.node("Sub", x, w.node("Mul", down, y))
+    rest = w.node("Mod", x, y)
+    return rest if c.op.type == "elementwise_mod" else w.node("Div", w.node("Sub", x, rest), y)
 
 
 @writes("square")
@@ -186,6 +198,21 @@ def _quotient(c: Call, x: str, y: str, g: str) -> tuple[str, str]:
 TABLE["elementwise_div_grad"] = _both(_quotient)
 
 
+def _greater(kind: str) -> Callable[[Call, str, str, str], tuple[str, str]]:
+    """Of a maximum or minimum: what arrives goes to the operand that was taken, of equal ones to the second."""
+
+    def compute(c: Call, x: str, y: str, g: str) -> tuple[str, str]:
+        w = c.w
+        first, zero = w.node(kind, x, y), w.number(0, c.var("Out@GRAD"))
+        return w.node("Where", first, g, zero), w.node("Where", first, zero, g)
+
+    return compute
+
+
+TABLE["elementwise_max_grad"] = _both(_greater("Greater"))
+TABLE["elementwise_min_grad"] = _both(_greater("Less"))
+
+
 def _slope(compute: Callable[[Call], str]) -> Callable[[Call], Any]:
     """The gradient of an operator of one operand: what arrives times the slope."""
     return lambda c: c.w.node("Mul", c["Out@GRAD"], compute(c))
@@ -227,6 +254,23 @@ def _clip_slope(c: Call) -> str:
     return w.node("Cast", w.node("And", low, high), to=type_number(x.dtype.name))
 
 
+def _power_slope(c: Call) -> str:
+    c.only("FactorTensor")
+    w, x, factor = c.w, c.var("X"), c.attrs["factor"]
+    return w.node("Mul", w.node("Pow", c["X"], w.number(factor - 1, x)), w.number(factor, x))
+
+
+def _rsqrt_slope(c: Call) -> str:
+    w, out = c.w, c.var("Out")
+    return w.node("Mul", w.node("Pow", c["Out"], w.number(3, out)), w.number(-0.5, out))
+
+
+def _softplus_slope(c: Call) -> str:
+    if c.attrs.get("beta", 1) != 1:
+        raise Unwritten("with a beta")
+    return c.w.node("Sigmoid", c["X"])
+
+
 def _gelu_slope(c: Call) -> str:
     w, x = c.w, c.var("X")
     below = _normal(w, c["X"], x, bool(c.attrs.get("approximate")))
@@ -243,7 +287,14 @@ def _silu_slope(c: Call) -> str:
 
 
 SLOPES: dict[str, Callable[[Call], str]] = {
+    "abs": lambda c: c.w.node("Sign", c["X"]),
+    "cos": lambda c: c.w.node("Neg", c.w.node("Sin", c["X"])),
+    "pow": _power_slope,
+    "reciprocal": lambda c: c.w.node("Neg", c.w.node("Mul", c["Out"], c["Out"])),
     "relu": lambda c: _above(c, "Out"),
+    "rsqrt": _rsqrt_slope,
+    "sin": lambda c: c.w.node("Cos", c["X"]),
+    "softplus": _softplus_slope,
     "sigmoid": _sigmoid_slope,
     "tanh": _tanh_slope,
     "square": lambda c: c.w.node("Mul", c["X"], c.w.number(2, c.var("X"))),

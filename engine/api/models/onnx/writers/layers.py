@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -59,9 +58,12 @@ def _flat_product(c: Call) -> Any:
     y = w.node("MatMul", *_flattened(c))
     if len(out.shape) == 2:
         return y
-    if out.shape.count(-1) > 1:
-        raise Unwritten("to a shape that is not known")
-    return w.node("Reshape", y, w.constant(out.shape))
+    if out.shape.count(-1) < 2:
+        return w.node("Reshape", y, w.constant(out.shape))
+    x_part, y_part = c.attrs["x_num_col_dims"], c.attrs["y_num_col_dims"]
+    rows = w.node("Slice", w.shape(c.var("X")), w.constant([0]), w.constant([x_part]))
+    columns = w.node("Slice", w.shape(c.var("Y")), w.constant([y_part]), w.constant([len(c.var("Y").shape)]))
+    return w.node("Reshape", y, w.node("Concat", rows, columns, axis=0))
 
 
 def _flattened(c: Call) -> tuple[str, str]:
@@ -162,60 +164,6 @@ def _transposed_back(c: Call) -> Any:
     if c.out("Filter@GRAD") is not None:
         made["Filter@GRAD"] = _of_filter(w, c["Output@GRAD"], g, c["Input"], x, weight, how)
     return made
-
-
-# -- pools ------------------------------------------------------------------------------------------------------------
-
-
-def _pool(c: Call) -> dict[str, Any]:
-    attrs = c.attrs
-    if attrs["adaptive"] or attrs["global_pooling"] or attrs["ceil_mode"] or attrs["padding_algorithm"] != "EXPLICIT":
-        raise Unwritten("global, adaptive or with ceil_mode")
-    pads = list(attrs["paddings"])
-    pads = pads * 2 if len(pads) == 2 else [pads[0], pads[2], pads[1], pads[3]]
-    return {"kernel_shape": list(attrs["ksize"]), "strides": list(attrs["strides"]), "pads": pads}
-
-
-@writes("pool2d")
-def _pooled(c: Call) -> Any:
-    how = _pool(c)
-    if c.attrs["pooling_type"] == "max":
-        return c.w.node("MaxPool", c["X"], **how)
-    return c.w.node("AveragePool", c["X"], **how, count_include_pad=int(not c.attrs["exclusive"]))
-
-
-@writes("pool2d_grad")
-def _pooled_back(c: Call) -> Any:
-    how, w, x, g = _pool(c), c.w, c.var("X"), c.var("Out@GRAD")
-    if c.attrs["pooling_type"] == "max":
-        _, places = w.several("MaxPool", [c["X"]], 2, **how)
-        flat = w.constant([-1])
-        count = w.node("ReduceProd", w.shape(x), keepdims=1)
-        zeros = w.node("Expand", w.number(0, x), count)
-        arrived, at = w.node("Reshape", c["Out@GRAD"], flat), w.node("Reshape", places, flat)
-        return w.node("Reshape", w.node("ScatterElements", zeros, at, arrived, axis=0, reduction="add"), w.shape(x))
-    if c.attrs["exclusive"] and any(how["pads"]):
-        raise Unwritten("of means that leave pads out")
-    channels, size = x.shape[1], how["kernel_shape"]
-    if min(channels, *x.shape[2:], *g.shape[2:]) < 0:
-        raise Unwritten("of images of any size")
-    even = np.full((channels, 1, *size), 1 / math.prod(size))
-    more = [
-        x.shape[2 + i] - ((g.shape[2 + i] - 1) * how["strides"][i] + size[i] - how["pads"][i] - how["pads"][2 + i])
-        for i in range(2)
-    ]
-    over = [max(m - s + 1, 0) for m, s in zip(more, how["strides"], strict=True)]
-    if any(over):
-        raise Unwritten("of windows that leave more out than a stride")
-    return w.node(
-        "ConvTranspose",
-        c["Out@GRAD"],
-        w.constant(even, x.dtype.name),
-        strides=how["strides"],
-        pads=how["pads"],
-        group=channels,
-        output_padding=more,
-    )
 
 
 # -- softmax and losses -----------------------------------------------------------------------------------------------
@@ -347,26 +295,55 @@ def _along(w: Writer, value: str, x: Variable) -> str:
     return w.node("Reshape", value, w.constant([-1, *[1] * (len(x.shape) - 2)]))
 
 
-def _expect_fixed(c: Call) -> None:
+def _channels(c: Call) -> tuple[int, list[int], list[int]]:
+    """The axis of the channels of a batch norm, the other axes, and the shape of numbers for each channel."""
+    x = c.var("X")
+    axis = 1 if c.attrs["data_layout"] == "NCHW" or len(x.shape) == 2 else len(x.shape) - 1
+    return axis, [i for i in range(len(x.shape)) if i != axis], [-1 if i == axis else 1 for i in range(len(x.shape))]
+
+
+def _is_fixed(c: Call) -> bool:
+    """Whether a batch norm takes the statistics that it has gathered."""
     attrs = c.attrs
-    if not (attrs["is_test"] or attrs["use_global_stats"]) or attrs["data_layout"] != "NCHW":
-        raise Unwritten("that takes the statistics of its batch")
+    return bool(attrs["use_global_stats"] or (attrs["is_test"] and not attrs["trainable_statistics"]))
 
 
 @writes("batch_norm")
 def _batch_norm(c: Call) -> Any:
-    _expect_fixed(c)
-    operands = [c[slot] for slot in ("X", "Scale", "Bias", "Mean", "Variance")]
-    return {"Y": c.w.node("BatchNormalization", *operands, epsilon=float(c.attrs["epsilon"]))}
+    c.only("MomentumTensor")
+    w, x, (axis, outer, along) = c.w, c.var("X"), _channels(c)
+    if _is_fixed(c):
+        if axis != 1 or not (c.has("Scale") and c.has("Bias")):
+            raise Unwritten("of gathered statistics, with channels along the last axis or without scale and bias")
+        operands = [c[slot] for slot in ("X", "Scale", "Bias", "Mean", "Variance")]
+        return {"Y": w.node("BatchNormalization", *operands, epsilon=float(c.attrs["epsilon"]))}
+    centre = w.node("ReduceMean", c["X"], axes=outer, keepdims=1)
+    centred = w.node("Sub", c["X"], centre)
+    spread = w.node("ReduceMean", w.node("Mul", centred, centred), axes=outer, keepdims=1)
+    deviation = w.node("Sqrt", w.node("Add", spread, w.number(c.attrs["epsilon"], x)))
+    y = w.node("Div", centred, deviation)
+    for slot, kind in (("Scale", "Mul"), ("Bias", "Add")):
+        if c.has(slot):
+            y = w.node(kind, y, w.node("Reshape", c[slot], w.constant(along)))
+    made = {"Y": y}
+    keep, flat = c.attrs["momentum"], w.constant([-1])
+    for slot, own in (("Mean", centre), ("Variance", spread)):
+        v = c.var(slot)
+        before = w.node("Mul", c[slot], w.number(keep, v))
+        made[f"{slot}Out"] = w.node("Add", before, w.node("Mul", w.node("Reshape", own, flat), w.number(1 - keep, v)))
+    return made
 
 
 @writes("batch_norm_grad")
 def _batch_norm_back(c: Call) -> Any:
-    _expect_fixed(c)
-    w, x, g = c.w, c.var("X"), c["Y@GRAD"]
+    w, x, g, (_, outer, along) = c.w, c.var("X"), c["Y@GRAD"], _channels(c)
+    shape = w.constant(along)
+    scaled = w.node("Mul", g, w.node("Reshape", c["Scale"], shape)) if c.has("Scale") else g
+    if not _is_fixed(c):
+        centred, inverse = _moments(w, c["X"], x, outer, c.attrs["epsilon"])
+        normal = w.node("Mul", centred, inverse)
+        return {"X@GRAD": _normal_back(w, normal, inverse, scaled, outer), **_of_affine(c, normal, g, outer)}
     spread = w.node("Add", c["Variance"], w.number(c.attrs["epsilon"], c.var("Variance")))
-    inverse = _along(w, w.node("Reciprocal", w.node("Sqrt", spread)), x)
-    normal = w.node("Mul", w.node("Sub", c["X"], _along(w, c["Mean"], x)), inverse)
-    dx = w.node("Mul", w.node("Mul", g, _along(w, c["Scale"], x)), inverse)
-    outer = [i for i in range(len(x.shape)) if i != 1]
-    return {"X@GRAD": dx, **_of_affine(c, normal, g, outer)}
+    inverse = w.node("Reshape", w.node("Reciprocal", w.node("Sqrt", spread)), shape)
+    normal = w.node("Mul", w.node("Sub", c["X"], w.node("Reshape", c["Mean"], shape)), inverse)
+    return {"X@GRAD": w.node("Mul", scaled, inverse), **_of_affine(c, normal, g, outer)}

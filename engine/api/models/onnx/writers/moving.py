@@ -15,31 +15,55 @@ from .elementwise import summed
 from .rows import writes
 
 
+def listed(c: Call, whole: str, parts: str, told: Sequence[int]) -> str:
+    """Sizes, from a variable with all of them, or one for each, or else from the attribute that tells them."""
+    w = c.w
+    if c.has(whole):
+        return w.node("Cast", w.node("Reshape", c[whole], w.constant([-1])), to=type_number("int64"))
+    if not c.has(parts):
+        return w.constant(list(told))
+    one = w.constant([1])
+    each = [w.node("Cast", w.node("Reshape", w.of(v), one), to=type_number("int64")) for v in c.many(parts)]
+    return w.node("Concat", *each, axis=0)
+
+
+def _shaped(c: Call, value: str) -> dict[str, str]:
+    """What is made, and in ``XShape`` the sizes of the operand, where its gradient cannot tell them."""
+    x = c.var("X")
+    return {"Out": value} if x.shape.count(-1) < 2 else {"Out": value, "XShape": c.w.shape(x)}
+
+
 @writes("reshape2", "reshape")
 def _reshape(c: Call) -> Any:
-    c.only("Shape", "ShapeTensor")
-    return c.w.node("Reshape", c["X"], c.w.constant(c.attrs["shape"]))
+    return _shaped(c, c.w.node("Reshape", c["X"], listed(c, "Shape", "ShapeTensor", c.attrs["shape"])))
 
 
 @writes("flatten_contiguous_range", "squeeze2", "unsqueeze2")
 def _reshaped(c: Call) -> Any:
     c.only("AxesTensor", "AxesTensorList")
-    out = c.out()
+    w, x, out = c.w, c.var("X"), c.out()
     assert out is not None
     if c.op.type == "unsqueeze2":
-        return c.w.node("Unsqueeze", c["X"], c.w.constant(c.attrs["axes"]))
-    if out.shape.count(-1) > 1:
-        raise Unwritten("to a shape that is not known")
-    return c.w.node("Reshape", c["X"], c.w.constant(out.shape))
+        return _shaped(c, w.node("Unsqueeze", c["X"], w.constant(c.attrs["axes"])))
+    if out.shape.count(-1) < 2:
+        return _shaped(c, w.node("Reshape", c["X"], w.constant(out.shape)))
+    rank = len(x.shape)
+    if c.op.type == "squeeze2":
+        axes = [a % rank for a in c.attrs["axes"]] or range(rank)
+        return _shaped(c, w.node("Squeeze", c["X"], w.constant([a for a in axes if x.shape[a] == 1])))
+    start, stop = c.attrs["start_axis"] % max(rank, 1), c.attrs["stop_axis"] % max(rank, 1)
+    ends = w.constant([0]), w.constant([start]), w.constant([stop + 1]), w.constant([rank])
+    sizes = w.shape(x)
+    before, behind = w.node("Slice", sizes, *ends[:2]), w.node("Slice", sizes, *ends[2:])
+    return _shaped(c, w.node("Reshape", c["X"], w.node("Concat", before, w.constant([-1]), behind, axis=0)))
 
 
 @writes("reshape2_grad", "squeeze2_grad", "unsqueeze2_grad", "flatten_contiguous_range_grad")
 def _shaped_back(c: Call) -> Any:
     """``XShape`` is of the shape of the operand, with a 0 before it."""
     shape = c.var("XShape").shape[1:]
-    if shape.count(-1) > 1:
-        raise Unwritten("to a shape that is not known")
-    return c.w.node("Reshape", c["Out@GRAD"], c.w.constant(shape))
+    sizes = c.w.constant(shape) if shape.count(-1) < 2 else c["XShape"]
+    return c.w.node("Reshape", c["Out@GRAD"], sizes)
 
 
 @writes("transpose2", "transpose")
@@ -54,12 +78,12 @@ def _transposed_back(c: Call) -> Any:
 
 @writes("expand_v2")
 def _expand(c: Call) -> Any:
-    c.only("Shape", "expand_shapes_tensor")
-    out = c.out()
-    assert out is not None
-    if any(d < 0 for d in out.shape):
-        raise Unwritten("to a shape that is not known")
-    return c.w.node("Expand", c["X"], c.w.constant(out.shape))
+    """A size of -1 is that of the operand, as a size of 1 is for ``Expand``."""
+    w = c.w
+    sizes = listed(c, "Shape", "expand_shapes_tensor", [max(d, 1) for d in c.attrs["shape"]])
+    if c.has("Shape") or c.has("expand_shapes_tensor"):
+        sizes = w.node("Max", sizes, w.constant([1]))
+    return w.node("Expand", c["X"], sizes)
 
 
 @writes("expand_v2_grad")
@@ -82,15 +106,27 @@ def _sliced_back(c: Call) -> Any:
     c.only("StartsTensor", "EndsTensor", "StartsTensorList", "EndsTensorList")
     w, x, g = c.w, c.var("Input"), c["Out@GRAD"]
     rank = len(x.shape)
-    before, after = [0] * rank, [0] * rank
+    before, after = [w.constant([0])] * rank, [w.constant([0])] * rank
     for axis, start, end in zip(c.attrs["axes"], c.attrs["starts"], c.attrs["ends"], strict=True):
-        if x.shape[axis] < 0:
-            raise Unwritten("along an axis of a size that is not known")
-        begin, stop, _ = slice(start, end).indices(x.shape[axis])
-        before[axis], after[axis] = begin, x.shape[axis] - max(begin, stop)
+        before[axis], after[axis] = _around(w, x, axis, start, end)
     if c.attrs["decrease_axis"]:
         g = w.node("Unsqueeze", g, w.constant(list(c.attrs["decrease_axis"])))
-    return w.node("Pad", g, w.constant(before + after), w.number(0, x))
+    return w.node("Pad", g, w.node("Concat", *before, *after, axis=0), w.number(0, x))
+
+
+def _around(w: Writer, x: Variable, axis: int, start: int, end: int) -> tuple[str, str]:
+    """How much of an axis stands before and behind a slice of it."""
+    if x.shape[axis] >= 0:
+        begin, stop, _ = slice(start, end).indices(x.shape[axis])
+        return w.constant([begin]), w.constant([x.shape[axis] - max(begin, stop)])
+    size, zero = w.node("Gather", w.shape(x), w.constant([axis]), axis=0), w.constant([0])
+
+    def within(place: int) -> str:
+        at = w.constant([place]) if place >= 0 else w.node("Max", w.node("Add", size, w.constant([place])), zero)
+        return w.node("Min", at, size)
+
+    begin_at = within(start)
+    return begin_at, w.node("Sub", size, w.node("Max", begin_at, within(end)))
 
 
 @writes("concat")
@@ -99,28 +135,42 @@ def _concat(c: Call) -> Any:
     return c.w.node("Concat", *map(c.w.of, c.many("X")), axis=int(c.attrs["axis"]))
 
 
-def _parts(w: Writer, value: str, sizes: Sequence[int], axis: int) -> list[str]:
-    if any(size < 0 for size in sizes):
-        raise Unwritten("along an axis of a size that is not known")
-    return w.several("Split", [value, w.constant(list(sizes))], len(sizes), axis=int(axis))
+def _parts(w: Writer, value: str, likes: Sequence[Variable], axis: int) -> list[str]:
+    """*value* cut along an axis into parts as long as *likes* are there."""
+    if all(v.shape[axis] >= 0 for v in likes):
+        sizes = w.constant([v.shape[axis] for v in likes])
+    else:
+        place = w.constant([axis % len(likes[0].shape)])
+        sizes = w.node("Concat", *(w.node("Gather", w.shape(v), place, axis=0) for v in likes), axis=0)
+    return w.several("Split", [value, sizes], len(likes), axis=int(axis))
 
 
 @writes("concat_grad")
 def _joined_back(c: Call) -> Any:
     c.only("AxisTensor")
-    axis = c.attrs["axis"]
-    return {"X@GRAD": _parts(c.w, c["Out@GRAD"], [v.shape[axis] for v in c.many("X")], axis)}
+    return {"X@GRAD": _parts(c.w, c["Out@GRAD"], c.many("X"), c.attrs["axis"])}
 
 
 @writes("split")
 def _split(c: Call) -> Any:
     c.only("AxisTensor", "SectionsTensorList")
-    axis = c.attrs["axis"]
-    return {"Out": _parts(c.w, c["X"], [v.shape[axis] for v in c.results("Out") if v is not None], axis)}
+    w, axis = c.w, c.attrs["axis"]
+    results = [v for v in c.results("Out") if v is not None]
+    sizes = list(c.attrs["sections"]) or [v.shape[axis] for v in results]
+    if min(sizes) >= 0:
+        return {"Out": w.several("Split", [c["X"], w.constant(sizes)], len(results), axis=int(axis))}
+    if not c.attrs["sections"]:
+        return {"Out": w.several("Split", [c["X"]], len(results), axis=int(axis))}
+    x = c.var("X")
+    whole = w.node("Gather", w.shape(x), w.constant([axis % len(x.shape)]), axis=0)
+    rest = w.node("Sub", whole, w.constant([sum(size for size in sizes if size >= 0)]))
+    told = [w.constant([size]) if size >= 0 else rest for size in sizes]
+    return {"Out": w.several("Split", [c["X"], w.node("Concat", *told, axis=0)], len(results), axis=int(axis))}
 
 
 def _unstacked(w: Writer, value: str, count: int, axis: int) -> list[str]:
-    return [w.node("Squeeze", part, w.constant([axis])) for part in _parts(w, value, [1] * count, axis)]
+    parts = w.several("Split", [value, w.constant([1] * count)], count, axis=axis)
+    return [w.node("Squeeze", part, w.constant([axis])) for part in parts]
 
 
 @writes("stack")
@@ -151,15 +201,15 @@ def _shape(c: Call) -> Any:
 
 @writes("fill_constant", "assign_value")
 def _filled(c: Call) -> Any:
-    c.only("ShapeTensor", "ShapeTensorList", "ValueTensor")
-    out = c.out()
+    c.only("ValueTensor")
+    out, w = c.out(), c.w
     assert out is not None
-    if any(d < 0 for d in out.shape):
-        raise Unwritten("of a shape that is not known")
     if c.op.type == "assign_value":
-        return c.w.node("Identity", c.w.constant(np.asarray(c.attrs["values"]).reshape(out.shape), out.dtype.name))
+        return w.node("Identity", w.constant(np.asarray(c.attrs["values"]).reshape(out.shape), out.dtype.name))
     value = float(c.attrs["str_value"]) if c.attrs.get("str_value") else c.attrs["value"]
-    return c.w.node("Identity", c.w.constant(np.full(out.shape, value), out.dtype.name))
+    if all(d >= 0 for d in out.shape):
+        return w.node("Identity", w.constant(np.full(out.shape, value), out.dtype.name))
+    return w.node("Expand", w.constant(value, out.dtype.name), listed(c, "ShapeTensor", "ShapeTensorList", ()))
 
 
 @writes("fill_any_like")
@@ -215,6 +265,17 @@ def _reduced(c: Call) -> Any:
     out = c.out()
     assert out is not None
     return value if len(out.shape) in (0, len(c.var("X").shape)) or c.op.type != "mean" else _as(c.w, value, out)
+
+
+_EXTREMES = {"reduce_max": "ReduceMax", "reduce_min": "ReduceMin", "reduce_prod": "ReduceProd"}
+
+
+@writes(*_EXTREMES)
+def _extreme(c: Call) -> Any:
+    axes = _axes(c)
+    if not axes:
+        return c.w.node("Identity", c["X"])
+    return c.w.node(_EXTREMES[c.op.type], c["X"], axes=axes, keepdims=int(c.attrs.get("keep_dim", False)))
 
 
 def _as(w: Writer, value: str, out: Variable) -> str:
