@@ -73,6 +73,7 @@ class Plan:
         arrivals: the registers of feeds and loads; *outside*: those, and of stores.
         constant_ids: the identities of the constants.
         inputs: fills the registers before a run (``inputs.py``); None for the plan of a block.
+        backend: what it is carried out on.
         compiled: carries all of it out, where the backend compiles plans; see docs/jax.md.
         tuning: is asked before each run, where the backend has part of the plan compiled; see docs/numba.md.
     """
@@ -102,6 +103,7 @@ class Plan:
         self.outside = (*self.arrivals, *stores.values())
         self.constant_ids = frozenset(map(id, constants.values()))
         self.inputs: Any = None
+        self.backend = backend
         self.compiled = backend.compile(self)
         self.path: tuple[tuple[Instruction, ...], tuple[Code, ...]] = (), ()
         self.tuning = backend.tuning(self)

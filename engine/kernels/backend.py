@@ -20,7 +20,7 @@ from ..core import state
 from ..core.errors import BackendError
 from ..core.rows import RowArray
 from ..core.spec import in_use
-from ..core.streams import Draws, Stream
+from ..core.streams import Draws, Position, Stream
 from ..core.summary import Asked, Told, Took, Uneventful
 from ..ops import rare, types
 from ..ops.compat import grad_type
@@ -30,6 +30,20 @@ from ..ops.readings import Ops
 Kernel = Callable[..., Any]
 
 
+class Noted(NamedTuple):
+    """What an instruction of a plan gave.
+
+    Attributes:
+        number: its index.
+        outputs: as they are where they were computed; :meth:`Backend.home` gets them.
+        before: where the stream of random numbers was before it, if it may have drawn any.
+    """
+
+    number: int
+    outputs: tuple[Any, ...]
+    before: Position | None
+
+
 class Compiled(Protocol):
     """Carries out a plan: takes its registers, and leaves in them what somebody reads afterwards."""
 
@@ -37,6 +51,13 @@ class Compiled(Protocol):
 
     def summarised(self, regs: list[Any], asked: Asked) -> Iterator[Told | Uneventful | Took] | None:
         """Carry it out and tell of each operator what was asked; None where the steps have to be told one by one."""
+
+    def noted(self, regs: list[Any], most: int | None) -> Iterator[Noted] | None:
+        """Carry it out and tell what each instruction gave, which stays where it was computed; None where it cannot.
+
+        Args:
+            most: how many bytes are there, beside what was told before and what is still to be read.
+        """
 
 
 Look = Callable[[Any, Sequence[Any], Sequence[Any]], Any]
@@ -287,6 +308,10 @@ class Backend:
     def kept(self, value: Any) -> bool:
         """Whether *value*, a result that is stored, stays as it is until the next run: an array of the device's."""
         return False
+
+    def home(self, value: Any) -> Any:
+        """*value*, which it computed, with NumPy's arrays in it; what is no array as it is."""
+        return value
 
     def measured(self, value: Any) -> Mapping[str, Any] | None:
         """Numbers of an array that lies on the backend's device, of which nothing else leaves it; None for others.

@@ -186,7 +186,7 @@ class Branch:
 
     def made(self, number: int) -> Any:
         """A value as its operator makes it."""
-        return self._held(number) if self.is_ready(number) else self._compute(number)
+        return self._held(number) if self.is_ready(number) else self.timeline.store.home(self._compute(number))
 
     def run(self, entry: Entry) -> None:
         """Make all that an entry makes, unless it is there."""

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ..core import state
+from ..core.errors import GradtoolError
+from ..core.streams import Position
 from ..executor.plan import Instruction, Plan, explained
 from ..ir import roles
 from ..ir.operator import Operands, Operator
@@ -17,9 +20,12 @@ from ..ops.opdef import Trait
 from ..view import from_program
 from ..view.from_program import reads, writes
 from ..view.graph import BACKWARD, FORWARD, op_names
-from .first_run import fill
-from .store import Store
+from .first_run import fill, redrawing
+from .store import Remote, Store
 from .timeline import NOBODY, Entry, Lowered, Timeline, Value
+
+PARTS = 4
+"""Where a backend compiles a plan: of the bytes that are held a run gives no more than this part at once."""
 
 
 def record(
@@ -45,7 +51,7 @@ def record(
         The forward and the backward part; what an optimizer does is left out. If an operator fails, the timeline says
         so, and what comes after it has no values yet.
     """
-    store = Store(budget)
+    store = Store(budget) if plan.compiled is None else Remote(budget, plan.backend.home)
     values = [Value("", role="constant") for _ in range(plan.size)]
     for number, array in enumerate(registers):
         if array is not None:
@@ -60,6 +66,7 @@ def record(
     op_name = op_names(op for block in program.blocks for op in block.ops)
     entries: list[Entry] = []
     index_of: dict[Operator, int] = {}
+    entry_of: dict[int, Entry] = {}
     for instruction, op in shown_instructions(plan):
         entry = _entry(len(entries), instruction, op, op_name[op], values, asked, shown)
         index_of[op] = entry.index
@@ -68,6 +75,7 @@ def record(
             if entries[entry.pair].pair == NOBODY:
                 entries[entry.pair].pair = entry.index
         entries.append(entry)
+        entry_of[id(instruction)] = entry
     begin = next((e.index for e in entries if e.backward), len(entries))
     last = _last(plan, entries)
     results = {name: last.get(v.name) if v is not None else None for name, v in gradients.items()}
@@ -76,8 +84,46 @@ def record(
     )
     timeline.picture = lambda: from_program.view(program, title=title, loss=loss)
     timeline.lowered = Lowered(program, program.version, tuple(plan.feeds), tuple(values[r].name for r in plan.fetches))
-    fill(timeline, draws, lambda entry, error, operands: explained(error, entry.origin, operands))
+    if not _computed_whole(plan, registers, entry_of, store):
+        fill(timeline, draws, lambda entry, error, operands: explained(error, entry.origin, operands))
     return timeline
+
+
+def _computed_whole(plan: Plan, registers: list[Any], entry_of: Mapping[int, Entry], store: Store) -> bool:
+    """Have the values of a plan that its backend compiles; False where operators have to run one by one.
+
+    So it is where one fails: what came before it is to be seen.
+
+    Args:
+        entry_of: by the identity of their instructions.
+    """
+    most = None if store.budget is None else store.budget // PARTS
+    told = None if plan.compiled is None else plan.compiled.noted([*registers], most)
+    if told is None:
+        return False
+    begin = state.random.position
+    numbers: list[int] = []
+    drawn: list[tuple[Entry, Position]] = []
+    try:
+        for index, outputs, before in told:
+            entry = entry_of.get(id(plan.instructions[index]))
+            if entry is None:
+                continue
+            for (_, number), value in zip(entry.outs, outputs, strict=True):
+                if number >= 0:
+                    store.put(number, value)
+                    numbers.append(number)
+            if before is not None:
+                drawn.append((entry, before))
+    except GradtoolError:
+        for number in numbers:
+            store.drop(number)
+        state.random.position = begin
+        return False
+    for entry, before in drawn:
+        assert entry.kernel is not None
+        entry.kernel, entry.drawn = redrawing(entry.kernel, before), before
+    return True
 
 
 def shown_instructions(plan: Plan) -> Iterator[tuple[Instruction, Operator]]:

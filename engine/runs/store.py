@@ -7,7 +7,7 @@ results stay, so that computing others again starts from there.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ class Store:
         self._queue: OrderedDict[int, None] = OrderedDict()
         self._anchors: OrderedDict[int, None] = OrderedDict()
         self._stride = _FIRST_STRIDE
-        self.get = self._held.get
+        self.get: Callable[[int], Any] = self._held.get
         """The array of a number, or None when it is not held."""
 
     def __contains__(self, number: int) -> bool:
@@ -43,6 +43,10 @@ class Store:
 
     def __len__(self) -> int:
         return len(self._held)
+
+    def home(self, value: Any) -> Any:
+        """*value*, as somebody looks at it."""
+        return value
 
     def keep(self, number: int, array: Any) -> None:
         """Hold an array for good."""
@@ -108,6 +112,36 @@ class Store:
                 continue
             self.dropped += 1
             self.release(number)
+
+
+class Remote(Store):
+    """Arrays that stay where they were computed until somebody looks at them.
+
+    Args:
+        home: gives a value with NumPy's arrays in it.
+    """
+
+    def __init__(self, budget: int | None, home: Callable[[Any], Any]) -> None:
+        super().__init__(budget)
+        self._there = home
+        self.get = self._fetched
+
+    def home(self, value: Any) -> Any:
+        """As in the base: with NumPy's arrays in it."""
+        return value if value is None or isinstance(value, np.ndarray) else self._there(value)
+
+    def copied(self) -> Store:
+        """As in the base."""
+        copy = Remote(None, self._there)
+        copy._held.update(self._held)
+        return copy
+
+    def _fetched(self, number: int) -> Any:
+        there = self._held.get(number)
+        here = self.home(there)
+        if here is not there and _size(here) == _size(there):
+            self._held[number] = here
+        return here
 
 
 def _size(array: Any) -> int:

@@ -83,7 +83,7 @@ def in_words(value: Any) -> str:
     if value is None:
         return "None"
     if not (hasattr(value, "dtype") or isinstance(value, RowArray)):
-        return "frames of a block" if type(value).__name__ == "Frames" else type(value).__name__
+        return "frames of a block" if type(value).__name__.endswith("Frames") else type(value).__name__
     array = magnitudes.plain(value)
     if not magnitudes.holds_numbers(array):
         if array.size == 1:

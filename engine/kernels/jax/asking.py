@@ -8,14 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
 from ...core import state
 from ...core.errors import GradtoolError
-from ...core.rows import RowArray
 from ...core.summary import Asked, InOrder, Measured, Summary, Timed, Told, Uneventful
-from ...core.tensor_array import TensorArray
 from .compilation import Compilation
 from .conditional import TAKES_CONDITIONAL
 from .holding import Holding, holding
@@ -23,7 +20,7 @@ from .hosted import BLOCK
 from .judged import JudgedPart, holds_numbers, summary
 from .measuring import Laid, laid, measured
 from .part import HostedPart, Part, Seen, TracedPart, tracing
-from .pytrees import Shown, at_home
+from .pytrees import Shown, home
 from .timing import Timing
 
 Event = Told | Uneventful
@@ -98,7 +95,7 @@ class Asking(Compilation):
             for r, value in zip(instruction.outs, outputs, strict=True):
                 regs[r] = value
                 if r in leaving:
-                    arrays[r] = _home(value)
+                    arrays[r] = home(value)
                 else:
                     shown[r] = summary(value)
             if instruction.op is not None:
@@ -114,7 +111,7 @@ class Asking(Compilation):
         instruction = self.plan.instructions[part.index]
         for r in part.ins:
             if r not in arrays:
-                arrays[r] = _home(regs[r])
+                arrays[r] = home(regs[r])
             regs[r] = arrays[r]
         inputs = tuple([regs[r] for r in instruction.ins])
         part(regs)
@@ -206,8 +203,3 @@ def asking(plan: Any, asked: Asked) -> Asking | Holding | Timing | None:
 def _there(kernel: Any) -> Callable[..., Any]:
     """The kernel with results that stay on the device, as far as it has them there."""
     return getattr(kernel, "there", kernel)  # type: ignore[no-any-return]
-
-
-def _home(value: Any) -> Any:
-    """*value* with its arrays as NumPy's; what is no array (what a block leaves for its gradient) as it is."""
-    return at_home(value) if isinstance(value, (jax.Array, RowArray, TensorArray)) else value

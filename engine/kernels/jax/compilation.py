@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...core.summary import Asked, Told, Took, Uneventful
-from ..backend import Look
+from ..backend import Look, Noted
 from .hosted import BLOCK, looked_into
 from .mesh import Mesh
 from .part import HostedPart, Part, TracedPart, Untraceable, carried_out, tracing
@@ -105,6 +105,12 @@ class Compilation:
             answering = self._asked[asked]
         return None if answering is None else answering.told(regs)
 
+    def noted(self, regs: list[Any], most: int | None) -> Iterator[Noted] | None:
+        """Carry out the plan and tell what each instruction gave; see :mod:`.noting`."""
+        from .noting import Noting
+
+        return None if self.mesh is not None else Noting(self.plan, most).told(regs)
+
     def splits(self) -> list[Split]:
         """What is not compiled, as far as runs have shown."""
         parts = self._parts if self._parts is not None else self._first_parts()
@@ -145,7 +151,12 @@ class Compilation:
         kernel.reason = kernel.reason or looked_into(stop.error)
         hosted = HostedPart(self.plan, stop.index, kernel.reason, self.look)
         span = part.span
-        parts = [*self._compiled(span.start, stop.index), hosted, *self._compiled(stop.index + 1, span.stop)]
+        return self._replaced(
+            part, [*self._compiled(span.start, stop.index), hosted, *self._compiled(stop.index + 1, span.stop)]
+        )
+
+    def _replaced(self, part: Part, parts: list[Part]) -> list[Part]:
+        """*parts*, which from now on stand for *part*."""
         with self._changing:
             assert self._parts is not None
             if part in self._parts:  # nobody else has divided it

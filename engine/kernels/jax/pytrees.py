@@ -8,10 +8,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from ...core.rows import RowUpdate, SelectedRows
+from ...core.rows import RowArray, RowUpdate, SelectedRows
 from ...core.summary import Summary, Uneventful
 from ...core.tensor_array import TensorArray
-from .conditional import settled
+from .conditional import Conditional, settled
 from .packing import Packed
 
 
@@ -104,6 +104,11 @@ def at_home(value: Any) -> Any:
     if isinstance(value, jax.Array):
         return np.asarray(value)
     return value if isinstance(value, np.ndarray) else jax.tree_util.tree_map(np.asarray, value)
+
+
+def home(value: Any) -> Any:
+    """*value* as :func:`at_home` has it; what is no array (what a block leaves for its gradient) as it is."""
+    return at_home(value) if isinstance(value, (jax.Array, RowArray, TensorArray, Conditional)) else value
 
 
 def on_device(value: Any) -> Any:

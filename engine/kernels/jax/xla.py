@@ -14,7 +14,7 @@ from ...core.streams import Draws
 from ...ops.opdef import OpDef
 from ..backend import Backend, Compiled, Kernel, Look
 from ..choice import reference
-from . import contents, devices, measuring, streams
+from . import contents, devices, measuring, pytrees, streams
 from .blocks import BlockKernel
 from .compilation import Compilation
 from .mesh import Mesh, axes_of
@@ -112,6 +112,9 @@ class XlaBackend(Backend):
                 values[name] = self.mesh.put(value, self.mesh.of_parameter(name, value.shape))
             elif not isinstance(value, jax.Array):
                 values[name] = jax.numpy.array(value)  # a copy: what others hold must not be overwritten by a later run
+
+    def home(self, value: Any) -> Any:
+        return pytrees.home(value)
 
     def measured(self, value: Any) -> Mapping[str, Any] | None:
         return measuring.measured(measuring.laid(value)) if isinstance(value, jax.Array) else None
