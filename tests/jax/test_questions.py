@@ -122,8 +122,8 @@ def _chain(x: Any) -> Any:
 
 def test_a_long_plan_is_judged_in_chunks(stepped: list[range], monkeypatch: pytest.MonkeyPatch) -> None:
     sent = list[int]()
-    own = asking._home
-    monkeypatch.setattr(asking, "_home", lambda value: sent.append(1) or own(value))
+    own = asking.home
+    monkeypatch.setattr(asking, "home", lambda value: sent.append(1) or own(value))
     model = _model(_chain, x=full(0.5))
     assert told(model, "jax") == told(model, "numpy")
     assert len(stepped) == 1
