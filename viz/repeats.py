@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtool.engine.view.graph import FORWARD, GraphView, NodeView
+from gradtool.engine.view.graph import FORWARD, GraphView
 
 from .mirror.drawn import Ints
 from .mirror.lanes import distinct
@@ -29,8 +29,8 @@ Repetition = tuple[int, int, int]
 """Position of the first operator, length of a block, how many there are."""
 
 
-def repetitions(view: GraphView, ops: Sequence[NodeView]) -> list[Repetition]:
-    """Stretches of *ops* in which one block stands several times, one after another.
+def repetitions(view: GraphView, ops: Sequence[int]) -> list[Repetition]:
+    """Stretches of *ops*, which are positions of nodes, in which one block stands several times, one after another.
 
     Two operators are alike if they have the same type, block of the program and layer but for numbers, and read in the
     same slots from operators as far back, or from the very same operator, or from tensors that no operator made.
@@ -52,29 +52,34 @@ def repetitions(view: GraphView, ops: Sequence[NodeView]) -> list[Repetition]:
     return sorted(repeats)
 
 
-def _tokens(view: GraphView, ops: Sequence[NodeView]) -> tuple[Ints, Ints]:
+def _tokens(view: GraphView, ops: Sequence[int]) -> tuple[Ints, Ints]:
     """A number for what each operator is, and how far back its inputs were made (0: by none of *ops*)."""
     slots, makers = _reads(view, ops)
+    nodes = [view.nodes[i] for i in ops]
     numbers: dict[tuple[object, ...], int] = {}
-    layer = {scope: _NUMBER.sub("*", scope) for scope in {n.scope for n in ops}}
+    layer = {scope: _NUMBER.sub("*", scope) for scope in {n.scope for n in nodes}}
     token = [
         numbers.setdefault((n.type, n.block, n.part == FORWARD, n.mark, layer[n.scope], *inputs), len(numbers))
-        for n, inputs in zip(ops, slots, strict=True)
+        for n, inputs in zip(nodes, slots, strict=True)
     ]
     return np.array(token, dtype=np.int64), _origins(makers)
 
 
-def _reads(view: GraphView, ops: Sequence[NodeView]) -> tuple[list[list[str]], list[list[int]]]:
+def _reads(view: GraphView, ops: Sequence[int]) -> tuple[list[list[str]], list[list[int]]]:
     """The slots that each operator reads, and the positions of the operators that made what is there (-1: none)."""
-    at = {n.id: i for i, n in enumerate(ops)}
-    makers_of_tensors = {e.tensor: at[e.source] for e in view.edges if e.source in at}
+    positions, edges = view.positions, view.edges
+    at = np.full(len(view.nodes), -1)
+    at[ops] = np.arange(len(ops))
+    source, target = at[positions.source], at[positions.target]
+    made_by = np.full(len(view.nodes), -1)
+    made_by[positions.tensor[source >= 0]] = source[source >= 0]
+    maker = np.where(source >= 0, source, made_by[positions.source])
     slots: list[list[str]] = [[] for _ in ops]
     makers: list[list[int]] = [[] for _ in ops]
-    for e in view.edges:
-        i = at.get(e.target)
-        if i is not None:
-            slots[i].append(e.slot)
-            makers[i].append(at.get(e.source, makers_of_tensors.get(e.source, -1)))
+    read = np.flatnonzero(target >= 0)
+    for e, i, m in zip(read.tolist(), target[read].tolist(), maker[read].tolist(), strict=True):
+        slots[i].append(edges[e].slot)
+        makers[i].append(m)
     return slots, makers
 
 

@@ -98,11 +98,11 @@ def _rows(scene: Scene) -> list[_Unit]:
 
 def _inside_of_blocks(view: GraphView) -> set[str]:
     """The operators in blocks that follow each other and are built alike, but the first of each block."""
-    ops = [n for n in view.nodes if n.kind == OP and n.part == FORWARD]
+    ops = [i for i, n in enumerate(view.nodes) if n.kind == OP and n.part == FORWARD]
     inside: set[str] = set()
     for start, length, times in repetitions(view, ops):
         block = ops[start : start + length * times]
-        inside.update(n.name for i, n in enumerate(block) if i % length)
+        inside.update(view.nodes[op].name for i, op in enumerate(block) if i % length)
     return inside
 
 

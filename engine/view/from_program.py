@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import chain, compress
+from operator import not_
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +14,10 @@ from ..core import names, source
 from ..core.collector import paused_gc
 from ..core.source import Location
 from ..ir import roles
-from ..ir.operator import Operator
+from ..ir.operator import Operator, each
 from ..ir.program import Program
 from ..ir.variable import Variable
+from ..ops.opdef import OpDef
 from .graph import BACKWARD, FORWARD, OP, TENSOR, BlockView, EdgeView, GraphView, NodeView, Positions, op_names
 from .scopes import filled
 
@@ -60,13 +64,11 @@ class _ProgramBuilder:
     def _divide(self) -> None:
         """What is forward and what is backward, of operators and of what they write; and what is read at all."""
         self.is_forward = [roles.is_forward(op.role) or op.saves for op in self.ops]
-        forward = [op for op, is_forward in zip(self.ops, self.is_forward, strict=True) if is_forward]
-        backward = [op for op, is_forward in zip(self.ops, self.is_forward, strict=True) if not is_forward]
-        written = {*chain.from_iterable(op.output_variables() for op in forward)}
-        read = {*chain.from_iterable(op.input_variables() for op in forward)}
-        self.backward = {*chain.from_iterable(op.output_variables() for op in backward)}
+        forward = [*compress(self.ops, self.is_forward)]
+        read, written = _read_and_written(forward)
+        read_by_backward, self.backward = _read_and_written(compress(self.ops, map(not_, self.is_forward)))
         self.written = written | self.backward
-        self.read = read.union(*(op.input_variables() for op in backward))
+        self.read = read | read_by_backward
         # An optimizer writes parameters, which the forward part read before.
         self.backward -= written
         self.backward -= {v for v in read if v.persistable}
@@ -75,8 +77,8 @@ class _ProgramBuilder:
     def build(self, title: str) -> GraphView:
         op_name = op_names(self.ops)
         self.pairs: list[int] = []
-        nodes = [self._operator(i, op, op_name[op]) for i, op in enumerate(self.ops)]
-        nodes += [self._tensor(i, v) for i, v in enumerate(self.variables, len(self.ops))]
+        nodes = self._operators(op_name)
+        nodes += self._tensors()
         edges, ends = self._edges()
         positions = Positions(np.array(self.pairs, dtype=np.int64), *np.array(ends, dtype=np.int64).reshape(-1, 3).T)
         return GraphView(title, tuple(nodes), tuple(edges), blocks=tuple(self._blocks(op_name)), known=positions)
@@ -99,38 +101,56 @@ class _ProgramBuilder:
             text = self.sources[key] = source.short(where)
         return text
 
-    def _operator(self, i: int, op: Operator, name: str) -> NodeView:
-        return NodeView(
-            self.ids[i],
-            OP,
-            name,
-            op.type,
-            _role(roles.FORWARD if op.saves else op.role),
-            FORWARD if self.is_forward[i] else BACKWARD,
-            pair=self._paired(None if op.origin is None else self.op_at.get(op.origin)),
-            source=self._source(op.loc),
-            scope=op.scope.strip("/") or self.layers.get(op.origin or op, ""),
-            block=op.block.idx,
-        )
+    def _operators(self, op_name: Mapping[Operator, str]) -> list[NodeView]:
+        nodes, layers = [], self.layers
+        for i, op in enumerate(self.ops):
+            definition, origin = op.op, op.origin
+            is_forward, role = self.is_forward[i], op.role
+            nodes.append(
+                NodeView(
+                    self.ids[i],
+                    OP,
+                    op_name[op],
+                    definition.type,
+                    # Among the forward operators one of the backward part saves what it needs.
+                    _role(roles.FORWARD if is_forward and roles.is_backward(role) else role) if role else "forward",
+                    FORWARD if is_forward else BACKWARD,
+                    None,
+                    None,
+                    self._paired(None if origin is None else self.op_at.get(origin)),
+                    self._source(op.loc),
+                    (op.scope.strip("/") if op.scope != "/" else "") or layers.get(origin or op, ""),
+                    op.block.idx,
+                )
+            )
+        return nodes
 
-    def _tensor(self, i: int, v: Variable) -> NodeView:
-        part = BACKWARD if v in self.backward else FORWARD
-        owner = self.owners.get(v)
-        if owner is None and part == BACKWARD:
-            owner = v.block._find_var_recursive(names.forward(v.name))
-        return NodeView(
-            self.ids[i],
-            TENSOR,
-            v.name,
-            v.type,
-            self.roles[v],
-            part,
-            v.shape,
-            v.dtype.name,
-            pair=self._paired(None if owner is None or owner is v else self.at.get(owner)),
-            source=self._source(v.made_at),
-            block=v.block.idx,
-        )
+    def _tensors(self) -> list[NodeView]:
+        nodes, backward, owners, at = [], self.backward, self.owners, self.at
+        for i, v in enumerate(self.variables, len(self.ops)):
+            is_backward = v in backward
+            owner = owners.get(v)
+            if owner is None and is_backward:
+                name = names.forward(v.name)
+                owner = v.block.vars.get(name) or v.block._find_var_recursive(name)
+            spec = v.spec
+            nodes.append(
+                NodeView(
+                    self.ids[i],
+                    TENSOR,
+                    v.name,
+                    v.kind,
+                    self.roles[v],
+                    BACKWARD if is_backward else FORWARD,
+                    spec.shape,
+                    spec.dtype.name,
+                    self._paired(None if owner is None or owner is v else at.get(owner)),
+                    self._source(v.made_at),
+                    "",
+                    v.block.idx,
+                )
+            )
+        return nodes
 
     def _tensor_role(self, v: Variable) -> str:
         if v in self.owners:
@@ -147,26 +167,30 @@ class _ProgramBuilder:
         """Whether a result is only there for a gradient operator, and there is none: it holds a shape and no values."""
         return slot == "XShape" and v not in self.read
 
-    def _edges(self) -> tuple[list[EdgeView], list[tuple[int, int, int]]]:
-        """The edges, and the positions of source, target and tensor of each."""
+    def _edges(self) -> tuple[list[EdgeView], list[int]]:
+        """The edges, and the positions of source, target and tensor of each in a row."""
         ids, at, shown = self.ids, self.at, self._shown()
         writer: dict[Variable, int] = {}
-        edges, ends = [], []
-        for here, op in enumerate(self.ops):
+        edges: list[EdgeView] = []
+        ends: list[int] = []
+        for here, (op, is_forward) in enumerate(zip(self.ops, self.is_forward, strict=True)):
+            name = ids[here]
             for slot, v, shape_only in reads(op):
                 tensor = at[v]
                 start = tensor if v in shown else writer.get(v, tensor)
-                across = not self.is_forward[here] and self._is_forward(start, v)
-                ends.append((start, here, tensor))
+                across = not is_forward and self._is_forward(start, v)
+                ends += (start, here, tensor)
                 edges.append(
-                    EdgeView(ids[start], ids[here], ids[tensor], slot, across and not shape_only, across and shape_only)
+                    EdgeView(
+                        ids[start], name, ids[tensor], slot, across and not shape_only, across and shape_only, 1, ""
+                    )
                 )
             for slot, v in writes(op):
                 writer[v] = here
                 if v in shown and not self._beside(slot, v):
                     tensor = at[v]
-                    ends.append((here, tensor, tensor))
-                    edges.append(EdgeView(ids[here], ids[tensor], ids[tensor], slot))
+                    ends += (here, tensor, tensor)
+                    edges.append(EdgeView(name, ids[tensor], ids[tensor], slot))
         return edges, ends
 
     def _shown(self) -> set[Variable]:
@@ -176,6 +200,17 @@ class _ProgramBuilder:
     def _is_forward(self, start: int, v: Variable) -> bool:
         """Whether what comes from there, from an operator or from the tensor itself, is a forward value."""
         return self.is_forward[start] if start < len(self.ops) else v not in self.backward
+
+
+def _read_and_written(ops: Iterable[Operator]) -> tuple[set[Variable], set[Variable]]:
+    """All that *ops* read, and all that they write."""
+    read: set[Any] = set()
+    written: set[Any] = set()
+    for op in ops:
+        lists = op.op.has_lists
+        read.update(each(op.inputs) if lists else op.inputs)
+        written.update(each(op.outputs) if lists else op.outputs)
+    return read - {None}, written - {None}
 
 
 def _noted(program: Program, ops: list[Operator]) -> Iterator[tuple[Variable, Variable]]:
@@ -189,23 +224,33 @@ def _noted(program: Program, ops: list[Operator]) -> Iterator[tuple[Variable, Va
                 yield block.vars[g], block.vars[p]
 
 
-def reads(op: Operator) -> Iterator[tuple[str, Variable, bool]]:
+def reads(op: Operator) -> list[tuple[str, Variable, bool]]:
     """Slot, variable, and whether its shape alone is read, for everything that an operator reads."""
-    forward = op.op.forward
-    rule = forward.rule if forward is not None and not op.op.holds_blocks else None
-    for i, (slot, value) in enumerate(zip(op.op.inputs, op.inputs, strict=False)):
-        like = rule is not None and rule.reads[i].like
-        for v in value if isinstance(value, tuple) else (value,):
-            if v is not None:
-                yield slot.name, v, like
+    entries: list[tuple[str, Variable, bool]] = []
+    for value, (slot, like) in zip(op.inputs, _slots(op.op), strict=False):
+        if isinstance(value, tuple):
+            entries += [(slot, v, like) for v in value if v is not None]
+        elif value is not None:
+            entries.append((slot, value, like))
+    return entries
 
 
-def writes(op: Operator) -> Iterator[tuple[str, Variable]]:
+@cache
+def _slots(op: OpDef) -> list[tuple[str, bool]]:
+    """The input slots of an operator, and whether it reads the shape alone of what is there."""
+    rule = op.forward.rule if op.forward is not None and not op.holds_blocks else None
+    return [(slot.name, rule is not None and rule.reads[i].like) for i, slot in enumerate(op.inputs)]
+
+
+def writes(op: Operator) -> list[tuple[str, Variable]]:
     """Slot and variable, for everything that an operator writes."""
+    entries: list[tuple[str, Variable]] = []
     for slot, value in zip(op.op.outputs, op.outputs, strict=False):
-        for v in value if isinstance(value, tuple) else (value,):
-            if v is not None:
-                yield slot.name, v
+        if isinstance(value, tuple):
+            entries += [(slot.name, v) for v in value if v is not None]
+        elif value is not None:
+            entries.append((slot.name, value))
+    return entries
 
 
 def path_of(variable: Variable) -> str:
@@ -219,8 +264,12 @@ def layer_of(op: Operator, path: Callable[[Variable], str] = path_of) -> str:
     Args:
         path: what parameters are called; empty for what is none.
     """
-    paths = map(path, (op.origin or op).input_variables())
-    return next((p.rpartition(".")[0] for p in paths if "." in p), "")
+    for value in (op.origin or op).inputs:
+        for v in value if isinstance(value, tuple) else (value,):
+            name = "" if v is None else path(v)
+            if "." in name:
+                return name.rpartition(".")[0]
+    return ""
 
 
 def layers_of(forward: Sequence[Operator], path: Callable[[Variable], str] = path_of) -> dict[Operator, str]:

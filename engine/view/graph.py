@@ -189,6 +189,11 @@ class GraphView:
         mask[self.positions.source] = mask[self.positions.target] = True
         return mask
 
+    @property
+    def drawn_nodes(self) -> int:
+        """How many nodes a picture shows."""
+        return int(np.count_nonzero(self.shown))
+
     def drawn(self) -> tuple[NodeView, ...]:
         """The nodes that a picture shows."""
         return tuple(compress(self.nodes, self.shown.tolist()))

@@ -23,6 +23,8 @@ def filled(calls: Sequence[Call]) -> list[str]:
     then, the next one. A layer that holds others and reads a parameter of its own does so in its own ``forward``.
     """
     named = {layer for layer, _ in calls if layer}
+    if not named:
+        return [""] * len(calls)
     holders = named.intersection(itertools.chain.from_iterable(map(_outer, named)))
     before = _nearest(calls, 1, holders)
     after = _nearest(calls[::-1], -1, holders)[::-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Final, Generic, TypeVar
 
 from ...core.collector import paused_gc
@@ -25,6 +26,8 @@ SHAPE_ONLY: Final = frozenset(
     }
 )
 """Operator and slot: what reads only how large a tensor is. Nothing is lost where no gradient comes back from there."""
+
+_MAY_READ_SHAPES: Final = frozenset(op for op, _ in SHAPE_ONLY)
 
 V = TypeVar("V")
 C = TypeVar("C")
@@ -65,22 +68,31 @@ class _Marking(Generic[V, C]):
         self.view, self.reasons, self.value, self.called, self.lost = view, reasons, value, called, lost
         self.active = {n.pair for n in view.nodes if n.kind == OP and n.part != FORWARD and n.pair is not None}
         self.types = {n.id: n.type for n in view.nodes if n.part == FORWARD}
-
+        self.forward = [*filter(self._is_forward, view.edges)]
         self._behind: dict[str, str] = {}
-        self.incoming: dict[str, list[EdgeView]] = {}
-        for e in view.edges:
-            if self._is_forward(e):
-                self.incoming.setdefault(e.target, []).append(e)
+
+    @cached_property
+    def incoming(self) -> dict[str, list[EdgeView]]:
+        """What forward operators read, by their ids."""
+        incoming: dict[str, list[EdgeView]] = {}
+        for e in self.forward:
+            incoming.setdefault(e.target, []).append(e)
+        return incoming
 
     def marked(self, trained: Collection[str], left: Mapping[str, str]) -> GraphView:
         if not self.active:
             return self.view
         self._leave_out_state({*trained})
         carrying = self._carrying({*trained, *self.lost})
-        edges = tuple(e if (cut := self._cut(e, carrying)) is None else e._replace(cut=cut) for e in self.view.edges)
-        cuts = {**left, **{e.source: e.cut for e in edges if e.cut}}
-        nodes = tuple(self._node(n, cuts) for n in self.view.nodes)
-        return replace(self.view, nodes=nodes, edges=edges)
+        said = {e: cut for e in self.forward if (cut := self._cut(e, carrying)) is not None}
+        edges = (
+            self.view.edges
+            if not said
+            else tuple([e._replace(cut=said[e]) if e in said else e for e in self.view.edges])
+        )
+        cuts = {**left, **{e.source: cut for e, cut in said.items() if cut}}
+        nodes = tuple([self._node(n, cuts) for n in self.view.nodes])
+        return replace(self.view, nodes=nodes, edges=edges, known=self.view.positions)
 
     def _leave_out_state(self, trained: Collection[str]) -> None:
         """Running means and the like are parameters to a Layer; no operator that reads them has a gradient for them."""
@@ -101,9 +113,8 @@ class _Marking(Generic[V, C]):
     def _carrying(self, start: set[str]) -> set[str]:
         """What is computed from something that could be trained, itself included."""
         onward: dict[str, list[str]] = {}
-        for e in self.view.edges:
-            if self._is_forward(e):
-                onward.setdefault(e.source, []).append(e.target)
+        for e in self.forward:
+            onward.setdefault(e.source, []).append(e.target)
         reached, todo = set(start), [*start]
         while todo:
             for target in onward.get(todo.pop(), ()):
@@ -115,13 +126,13 @@ class _Marking(Generic[V, C]):
     def _is_forward(self, edge: EdgeView) -> bool:
         """Whether a forward operator reads what travels along it, rather than how large that is."""
         type_ = self.types.get(edge.target)
-        return type_ is not None and edge.source in self.types and (type_, edge.slot) not in SHAPE_ONLY
+        if type_ is None or edge.source not in self.types:
+            return False
+        return type_ not in _MAY_READ_SHAPES or (type_, edge.slot) not in SHAPE_ONLY
 
     def _cut(self, edge: EdgeView, carrying: Collection[str]) -> str | None:
         """Why no gradient comes back along an edge whose target gets one; None where it is not cut."""
         if edge.target not in self.active or edge.source not in carrying or edge.tensor in self.state:
-            return None
-        if not self._is_forward(edge):
             return None
         value = self.value(edge)
         if value is None or value in self.reasons.reached:
