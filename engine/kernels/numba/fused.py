@@ -50,6 +50,7 @@ class FusedKernel:
         at = {r: i for i, r in enumerate(group.inputs)}
         self._guards = [(i, group.seen[r].shape, group.seen[r].dtype) for r, i in at.items()]
         self._operands = [at[r] for r in group.source.leaves]
+        self._strides = [group.seen[r].strides for r in group.source.leaves]
         self._shapes = self._result_shapes()
         self._places = [self._place(r, at) for r in group.outputs]
 
@@ -92,9 +93,11 @@ class FusedKernel:
             if v.shape != shape or v.dtype != dtype:
                 return self.separately(values)
         operands = [values[i] for i in self._operands]
-        for v in operands:
+        for i, v in enumerate(operands):
             if not v.flags.c_contiguous:
-                return self.separately(values)
+                if v.strides != self._strides[i]:
+                    return self.separately(values)
+                operands[i] = v.copy()  # without the gaps
         results = [np.zeros(shape, dtype) if sums else np.empty(shape, dtype) for shape, dtype, sums in self._shapes]
         function(*operands, *results)
         given = [self._output(place, results, values) for place in self._places]

@@ -40,19 +40,27 @@ class Seen(NamedTuple):
     Attributes:
         contiguous: whether its elements lie in C order.
         single: whether it is a number and no array.
+        strides: how far its elements lie apart.
     """
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     contiguous: bool
     single: bool
+    strides: tuple[int, ...]
+
+    @property
+    def ordered(self) -> bool:
+        """Whether its elements lie in C order, maybe with gaps: what NumPy computes of it has none."""
+        steps = [s for s, n in zip(self.strides, self.shape, strict=True) if n > 1]
+        return all(s > 0 for s in steps) and steps == sorted(steps, reverse=True)
 
     @classmethod
     def of(cls, value: Any) -> Seen | None:
         """What is seen of *value*; nothing of what is no array."""
         if not isinstance(value, (np.ndarray, np.generic)):
             return None
-        return cls(value.shape, value.dtype, value.flags.c_contiguous, isinstance(value, np.generic))
+        return cls(value.shape, value.dtype, value.flags.c_contiguous, isinstance(value, np.generic), value.strides)
 
 
 Sights = Sequence[tuple[Sequence[Seen | None], Sequence[Seen | None]] | None]
@@ -181,13 +189,17 @@ class _Pass:
             check([*before, *after])
         except (Untraceable, NoLayout):
             return False
-        outside = {r: s for r, s in zip(instruction.ins, sight[0], strict=True) if r not in group.values}
+        seen = zip(instruction.ins, sight[0], strict=True)
+        outside = {r: s for r, s in seen if s is not None and r not in group.values}
         read = {n.value for n in nodes if n.op == "leaf"}
-        if any(s is not None and not s.contiguous and r in read for r, s in outside.items()):
+        # NumPy adds up what has gaps in another order than what has none.
+        summed = {a.value for n in nodes if n.op == "reduce" for a in n.args if a.op == "leaf"}
+        gaps = [r for r, s in outside.items() if not s.contiguous and r in read]
+        if any(r in summed or not outside[r].ordered for r in gaps):
             return False
         group.members.append(index)
         group.values.update(given)
-        group.reads.update((r, s) for r, s in outside.items() if s is not None)
+        group.reads.update(outside)
         group.behind.update(self.home[r] for r in outside if r in self.home)
         group.weight = sum(1 if inline(n) or n.op in FLEXIBLE else CALL for n in ordered([*before, *after]))
         group.size = max(group.size, size)
@@ -288,5 +300,9 @@ def worthwhile(group: Group) -> bool:
     rows = elements // source.dims[-1]
     arrays = len(source.leaves) + len(group.results)
     calls = sum(not inline(n) for n in nodes)
+    copied = [math.prod(group.seen[r].shape) for r in source.leaves if not group.seen[r].contiguous]
     separate = len(nodes) * (0.5 + 2e-4 * elements)
-    return 2 + 0.35 * arrays + 1e-4 * elements * arrays + 0.01 * rows * (1 + calls) < separate
+    return (
+        sum(0.5 + 2e-4 * n for n in copied) + 2 + 0.35 * arrays + 1e-4 * elements * arrays + 0.01 * rows * (1 + calls)
+        < separate
+    )

@@ -24,13 +24,13 @@ def plan(*fetch: Any) -> Plan:
     return lower(main(), ["x"], [v.name for v in fetch], backend("numpy"))
 
 
-def registers(of: Plan) -> list[Any]:
-    return of.registers({"x": X.copy()}, {})
+def registers(of: Plan, fed: Any = X) -> list[Any]:
+    return of.registers({"x": fed.copy()}, {})
 
 
-def steps(of: Plan, pays: Any = always) -> list[Any]:
+def steps(of: Plan, pays: Any = always, fed: Any = X) -> list[Any]:
     """What is carried out: a type, or the types of a group."""
-    sights = observed(of, registers(of))
+    sights = observed(of, registers(of, fed))
     held = {r for i in of.instructions for r in i.outs} - {r for i in of.instructions for r in i.dead}
     names = [i.op.type if i.op is not None else "release" for i in of.instructions]
     parts = grouped(of.instructions, sights, held, pays)
@@ -52,6 +52,39 @@ def test_what_is_no_element_by_element_stands_between_groups_and_keeps_its_place
     c = paddle.exp(b * 0.5)
     # Of columns: NumPy lays its results out as its operands, and so everything after them stays NumPy's.
     assert steps(plan(c)) == [["tanh", "exp"], "transpose2", "scale", "exp"]
+
+
+WIDE = np.arange(12.0).reshape(2, 6)
+
+
+def test_parts_of_wider_arrays_are_operands_and_others_are_not() -> None:
+    left, right = paddle.split(data("x", 2, 6), 2, axis=1)
+    of = plan(paddle.exp(paddle.tanh(left) * right))
+    (kernel,) = tuned(of, registers(of, WIDE))
+    assert [m.op.type for m in kernel.members] == ["tanh", "elementwise_mul", "exp"]
+    expected = np.exp(np.tanh(WIDE[:, :3]) * WIDE[:, 3:])
+    for _ in range(2):
+        regs = registers(of, WIDE)
+        of.run(regs)
+        np.testing.assert_array_equal(regs[of.fetches[0]], expected)
+    assert kernel.verified
+    assert not kernel.differs
+
+    def never(*operands: Any) -> None:
+        raise AssertionError
+
+    kernel._function = never  # what lies otherwise is left to NumPy
+    turned = np.asfortranarray(WIDE[:, :3])
+    for operands in ([turned, turned], [WIDE[:, 1::2], WIDE[:, 1::2]]):
+        (result,) = kernel(*operands)
+        np.testing.assert_array_equal(result, np.exp(np.tanh(operands[0]) * operands[1]))
+        assert result.flags.f_contiguous == operands[0].flags.f_contiguous
+
+
+def test_sums_of_what_has_gaps_are_numpys() -> None:
+    left, _ = paddle.split(data("x", 2, 6), 2, axis=1)
+    of = plan(paddle.nn.functional.softmax(left), paddle.nn.functional.softmax(left + 1.0))
+    assert steps(of, fed=WIDE) == ["split", "softmax", ["scale", "softmax"]]
 
 
 def test_random_numbers_are_drawn_in_their_order_and_by_nobody_else() -> None:
