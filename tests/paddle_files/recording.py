@@ -1,7 +1,8 @@
 """Saves programs with an installed Paddle: files of every kind, and what it computes of them.
 
 ``PYTHON -m tests.paddle_files.recording OUT NAME…``, by Paddle's Python, from the top of the repository: a folder for
-each of the oracle's models. With ``FLAGS_enable_pir_api=0`` programs are saved as descriptions, else as the new IR.
+each of the oracle's models, and of the zoo's, which are called ``zoo_NAME`` and are fed their tensors. With
+``FLAGS_enable_pir_api=0`` programs are saved as descriptions, else as the new IR.
 
 Paddle cannot write a backward part with branches or loops in the new IR (it aborts while it takes the stacks of values
 out): with ``--forward`` the forward part alone is saved. Layers of ``branching.py`` are saved by ``paddle.jit.save``.
@@ -13,14 +14,16 @@ import linecache
 import os
 import sys
 import zlib
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import paddle
 
 from tests.paddle_files.branching import LAYERS
+from tests.zoo import measured
 
 MODELS = Path(__file__).parents[1] / "oracle" / "models"
 
@@ -65,33 +68,67 @@ def pairs(result: Any, found: dict[str, Any] | None = None) -> dict[str, Any]:
     return found
 
 
-def saved(name: str, out: Path, forward_only: bool = False) -> None:
-    """Save one model of the oracle: its training program, its forward part, what is fed and what comes.
+class Built(NamedTuple):
+    """What a model is while its program is made: its loss, what is fed, and what appends its backward part."""
 
-    With *forward_only* the forward part alone is written, before it is differentiated.
-    """
-    paddle.enable_static()
-    static = paddle.static
+    loss: Any
+    feed: dict[str, np.ndarray]
+    backward: Callable[[], Any]
+
+
+def of_oracle(name: str) -> Built:
+    """A model of the oracle, in the program that is being made."""
     text = (MODELS / f"{name}.py").read_text(encoding="utf-8")
     model: dict[str, Any] = {"__name__": "model"}
     file = f"/home/user/models/{name}.py"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     exec(compile(text, file, "exec"), model)
+    made = model["forward"]()
+    return Built(made["loss"], feed_of(name, model["FEED"]), partial(model["backward"], made))
+
+
+def of_zoo(name: str) -> Built:
+    """A model of the zoo, in the program that is being made: each of its tensors is one that is fed."""
+    module = measured.loaded(name)
+    net = module.network()
+    feed: dict[str, np.ndarray] = {}
+
+    def to_tensor(value: Any, dtype: Any = None, *_: Any, **__: Any) -> Any:
+        array = np.asarray(value, dtype)
+        array = array.astype("float32") if array.dtype == "float64" else array
+        feed[f"fed_{len(feed)}"] = array
+        return paddle.static.data(f"fed_{len(feed) - 1}", array.shape, str(array.dtype))
+
+    original, paddle.to_tensor = paddle.to_tensor, to_tensor
+    try:
+        loss = module.loss(net)
+    finally:
+        paddle.to_tensor = original
+    if isinstance(loss, dict):
+        loss = sum(loss.values())
+    return Built(loss, feed, partial(paddle.static.append_backward, loss))
+
+
+def saved(name: str, out: Path, forward_only: bool = False) -> None:
+    """Save one model: its training program, its forward part, what is fed and what comes.
+
+    With *forward_only* the forward part alone is written, before it is differentiated.
+    """
+    paddle.enable_static()
+    static = paddle.static
     main, startup = static.Program(), static.Program()
     out.mkdir(parents=True)
     place = paddle.CPUPlace()
     executor = static.Executor(place)
     with static.scope_guard(static.Scope()), paddle.utils.unique_name.guard(), static.program_guard(main, startup):
-        made = model["forward"]()
-        loss = made["loss"]
-        feed = feed_of(name, model["FEED"])
+        loss, feed, backward = of_zoo(name.removeprefix("zoo_")) if name.startswith("zoo_") else of_oracle(name)
         inputs = [made_by(main, n) for n in feed]
         infer = partial(static.save_inference_model, str(out / "infer"), inputs, [loss], executor, program=main)
         if forward_only:
             executor.run(startup)
             initialize(name, main, place)
             infer()
-        gradients = pairs(model["backward"](made))
+        gradients = pairs(backward())
         if not forward_only:
             executor.run(startup)
             initialize(name, main, place)

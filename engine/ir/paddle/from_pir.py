@@ -5,19 +5,17 @@ that make them. Operators of the dialect ``pd_op`` are looked up in a table (``p
 which slots its operands are, which of them are constants that stand for attributes. An operator that is not in the
 table becomes a stand-in, as in ``from_desc.py``. Those that hold regions are in ``pir_regions.py``, those that take
 arrays of tensors in ``pir_arrays.py``.
-
-A training program's backward part is left out: operators whose names say that they are gradients, and all that
-computes from them. The loss is the one that the part began with.
+A training program's backward part is left out (``pir_backward.py``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple, NoReturn
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
 
 from ...core.collector import paused_gc
 from ...core.errors import FileFormatError, GradtoolError, OperatorError
-from ...core.spec import DTYPES, TensorSpec
+from ...core.spec import TensorSpec
 from ...files import jsontext
 from ...files.jsontext import shown
 from ...ops import registry
@@ -34,42 +32,17 @@ from . import attributes
 from .from_desc import Described
 from .pd_ops import TABLE, Entry
 from .pir_arrays import ARRAYS, open_written
-from .pir_regions import REGIONS, inner_operations, keep_before
+from .pir_backward import backward_part
+from .pir_entries import Entries, kind_of
+from .pir_regions import REGIONS, keep_before
 
-EXPECTED: Final = "a program of Paddle's new IR"
 MAGIC: Final = b'"magic":"pir"'
 NEWEST: Final = 4
 """The version of the form in Paddle 3.3; newer ones may name something anew."""
 
-_DTYPES: Final = {d.name: d for d in DTYPES}
-_ELEMENTS: Final = {
-    "t_bool": "bool",
-    "t_f16": "float16",
-    "t_bf16": "bfloat16",
-    "t_f32": "float32",
-    "t_f64": "float64",
-    "t_i8": "int8",
-    "t_ui8": "uint8",
-    "t_i16": "int16",
-    "t_i32": "int32",
-    "t_i64": "int64",
-    "t_c64": "complex64",
-    "t_c128": "complex128",
-}
-_NUMBERS: Final = ("a_bool", "a_i32", "a_i64", "a_str", "a_index", "a_ui8", "a_ui32", "a_ui64")
-_FLOATS: Final = ("a_f32", "a_f64")
-_SEED: Final = "full_like"
-"""The operator that begins a backward part."""
-_OF_GRADIENTS: Final = frozenset({"create_array_like", "tensor_to_array"})
-"""Operators that only backward parts have, where arrays are differentiated."""
-_OTHER_PLACES: Final = frozenset({"batch_norm", "sync_batch_norm"})
-"""Operators that write in place where another operand stands: their statistics, which nobody reads afterwards."""
-_TARGETS: Final = {"assign_out": 1}
-"""Which operand an operator writes in place, where it is not the first."""
 _LEFT_OUT: Final = frozenset(
     {"place", "struct_name", "stop_gradient", "persistable", "op_callstack", "op_role", "name"}
 )
-_MOST: Final = 64
 
 
 class Value(NamedTuple):
@@ -95,30 +68,25 @@ def from_pir(data: bytes, file: str = "the program") -> Described:
         return PirReader(file).read(jsontext.read(data, file))
 
 
-class PirReader:
+class PirReader(Entries):
+    """Makes a program of what a file says.
+
+    Attributes:
+        values: what the numbers of the file stand for.
+        seeds: numbers of values whose gradients the backward part begins with.
+        depth: how many regions stand around what is read.
+    """
+
     def __init__(self, file: str) -> None:
-        self.file = file
-        self.at = ""
-        """The part that is being read, for messages."""
+        super().__init__(file)
         self.program = Program()
         self.absent = Absent()
         self.values: dict[int, Value] = {}
         self.seeds: list[int] = []
-        """Values whose gradients the backward part begins with."""
         self.feeds: list[str] = []
         self.fetches: dict[int, str] = {}
         self.constants: dict[int, Any] = {}
         self.depth = 0
-        """How many regions stand around what is read."""
-
-    def fail(self, came: str, hint: str | None = None) -> NoReturn:
-        raise FileFormatError(f"{self.file}{self.at}", EXPECTED, came, hint=hint)
-
-    def take(self, entry: Any, key: str, kind: type) -> Any:
-        value = entry.get(key) if isinstance(entry, dict) else None
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            self.fail(f"{shown(key)} is {shown(value)}")
-        return value
 
     def read(self, content: Any) -> Described:
         head = self.take(content, "base_code", dict)
@@ -128,7 +96,7 @@ class PirReader:
         regions = self.take(self.take(content, "program", dict), "regions", list)
         ops = self.ops_of(regions[0] if len(regions) == 1 else None)
         try:
-            backward = self.backward_part(ops)
+            backward, self.seeds = backward_part(self, ops)
             block = self.program.global_block()
             for i, entry in enumerate(ops):
                 self.at = f", operator {i}"
@@ -146,54 +114,6 @@ class PirReader:
         fetches = [self.fetches[n] for n in sorted(self.fetches)]
         return Described(self.program, self.feeds, fetches, self.absent, 3000000)
 
-    def ops_of(self, region: Any) -> list[Any]:
-        """The operators of a region's only block."""
-        blocks = self.take(region, "blocks", list)
-        if len(blocks) != 1:
-            self.fail(f"a region of {len(blocks)} blocks")
-        return self.take(blocks[0], "ops", list)  # type: ignore[no-any-return]
-
-    # -- the backward part ----------------------------------------------------------------------------------------
-
-    def backward_part(self, ops: Sequence[Any]) -> set[int]:
-        """The places of gradient operators, and of what is computed from a seed: ones like a loss, for those.
-
-        Ones that are used in the forward part lead on to the seed, for the loss is computed from them.
-        """
-        to_gradients: set[int] = set()
-        to_seeds: set[int] = set()
-        tainted: set[int] = set()
-        for entry in reversed(ops):
-            name, makes, reads = self.name_of(entry), self.all_makes(entry), self.all_reads(entry)
-            if self.is_backward(entry) or not to_gradients.isdisjoint(makes):
-                to_gradients.update(reads)
-            if name == _SEED and not to_gradients.isdisjoint(makes) and to_seeds.isdisjoint(makes):
-                tainted.update(makes)
-                self.seeds += reads[:1]
-            if name == _SEED or not to_seeds.isdisjoint(makes):
-                to_seeds.update(reads)
-        places = set()
-        for i, entry in enumerate(ops):
-            touched = not tainted.isdisjoint((*self.makes(entry), *self.all_reads(entry)))
-            if touched or self.is_backward(entry):
-                places.add(i)
-                tainted.update(self.all_makes(entry))
-        return places
-
-    def is_backward(self, entry: Any) -> bool:
-        """Whether an operator, or one in its regions, is one that computes gradients."""
-        names = [self.name_of(e) for e in (entry, *inner_operations(self, entry))]
-        return any(name.endswith("_grad") or name in _OF_GRADIENTS for name in names)
-
-    def all_makes(self, entry: Any) -> list[int]:
-        """What an operator makes or writes in place."""
-        target = self.written_by(entry)
-        return [*self.makes(entry), target] if target else self.makes(entry)
-
-    def all_reads(self, entry: Any) -> list[int]:
-        """What an operator and those in its regions read."""
-        return [n for e in (entry, *inner_operations(self, entry)) for n in self.reads(e)]
-
     def mark_loss(self, block: Block) -> None:
         """Have the operator of the loss say so, as programs with a backward part do."""
         losses = [self.values[n].variable for n in reversed(self.seeds) if n in self.values]
@@ -202,21 +122,6 @@ class PirReader:
                 v.op.role = roles.FORWARD | roles.LOSS
 
     # -- operators ------------------------------------------------------------------------------------------------
-
-    def name_of(self, entry: Any) -> str:
-        """The name of an operator without its dialect and the mark of those that write in place."""
-        name: str = self.take(entry, "#", str)
-        return name.partition(".")[2].removesuffix("_") or name
-
-    def reads(self, entry: Any) -> list[int]:
-        operands = entry.get("I", []) if isinstance(entry, dict) else None
-        if not isinstance(operands, list):
-            self.fail(f"the operands {shown(operands)}")
-        return [self.take(operand, "%", int) for operand in operands]
-
-    def makes(self, entry: Any) -> list[int]:
-        results = entry.get("O", []) if isinstance(entry, dict) else None
-        return [self.take(result, "%", int) for result in (results if isinstance(results, list) else [results])]
 
     def operation(self, block: Block, entry: Any) -> None:
         name = self.name_of(entry)
@@ -232,14 +137,6 @@ class PirReader:
         else:
             self.operator(block, name, entry, attrs)
             self.write_in_place(block, entry)
-
-    def written_by(self, entry: Any) -> int:
-        """The operand that an operator writes in place; 0 where it does not."""
-        name, reads = self.name_of(entry), self.reads(entry)
-        place = _TARGETS.get(name, 0)
-        if not entry["#"].endswith("_") or name in _OTHER_PLACES or place >= len(reads):
-            return 0
-        return reads[place]
 
     def write_in_place(self, block: Block, entry: Any) -> None:
         """Have whoever reads the operand of an operator that writes in place read what it wrote."""
@@ -288,20 +185,6 @@ class PirReader:
         block.vars[name] = v
         self.feeds.append(name)
         self.bind(self.take(result, "%", int), Value(v))
-
-    def arguments(self, region: Any) -> list[int]:
-        """The numbers of what a region is given: below 0."""
-        (block,) = self.take(region, "blocks", list)[:1] or [None]
-        numbers = [self.take(told, "#", int) for told in self.take(block, "args", list)]
-        if any(n >= 0 for n in numbers):
-            self.fail(f"a region is given the values {shown(numbers)}")
-        return numbers
-
-    def only_result(self, entry: Any) -> Any:
-        results = self.take(entry, "O", list)
-        if len(results) != 1:
-            self.fail(f"an operator with {len(results)} results in the place of one")
-        return results[0]
 
     def fetch(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
         v = self.value(self.reads(entry)[0]).variable if self.reads(entry) else None
@@ -526,85 +409,6 @@ class PirReader:
         if number not in self.values:
             self.fail(f"value {number} is read, and nobody makes it")
         return self.values[number]
-
-    def stops(self, entry: Any, place: int) -> bool:
-        """Whether no gradient flows into a result."""
-        told = self.attrs(entry, "OA").get("stop_gradient", ())
-        return bool(told[place]) if isinstance(told, tuple) and place < len(told) else False
-
-    def specs(self, kind: Any) -> list[TensorSpec]:
-        """The specs of a result: one, those of a list, or none for what is not there."""
-        if kind_of(kind) == "t_vec":
-            parts = kind.get("D")
-            if not isinstance(parts, list):
-                self.fail(f"the type {shown(kind)}")
-            return [spec for part in parts for spec in self.specs(part)]
-        spec = self.spec(kind)
-        return [] if spec is None else [spec]
-
-    def spec(self, kind: Any) -> TensorSpec | None:
-        """The shape and type of a tensor; None for what is not there."""
-        if not isinstance(kind, dict) or kind_of(kind) in ("NULL", ""):
-            return None
-        told = kind.get("D")
-        if (
-            kind_of(kind) in ("t_dtensor", "t_dense_tensor_array", "t_srows")
-            and isinstance(told, list)
-            and len(told) >= 2
-        ):
-            name = _ELEMENTS.get(kind_of(told[0]))
-            dims = told[1]
-            known = isinstance(dims, list) and len(dims) <= _MOST and all(type(d) is int and d >= -1 for d in dims)
-            if name is not None and known:
-                return TensorSpec(dims, name)
-        self.fail(f"the type {shown(kind)}")
-
-    def attrs(self, entry: Any, key: str = "A") -> dict[str, Any]:
-        held: dict[str, Any] = {}
-        for attr in self.take(entry, key, list) if key in entry else ():
-            held[self.take(attr, "N", str)] = self.attribute(self.take(attr, "AT", dict), 0)
-        return held
-
-    def attribute(self, told: Any, depth: int) -> Any:
-        """An attribute's value: a number, a text, or a tuple of them."""
-        kind, content = kind_of(told), told.get("D") if isinstance(told, dict) else None
-        if depth > 8:
-            self.fail("attributes nested too deeply")
-        if kind in _NUMBERS and isinstance(content, (bool, int, str)):
-            return content
-        if kind in _FLOATS:
-            return self.real(kind, content)
-        if kind in ("a_dtype", "a_layout") and isinstance(content, str):
-            return content
-        if kind == "a_intarray" and isinstance(content, list) and all(type(n) is int for n in content):
-            return tuple(content)
-        if kind == "a_array" and isinstance(content, list):
-            return tuple([self.attribute(entry, depth + 1) for entry in content])
-        if kind == "a_scalar" and isinstance(content, dict):
-            return self.attribute(content, depth + 1)
-        return None if kind == "a_place" else str(shown(content))
-
-    def real(self, kind: str, content: Any) -> float:
-        """A number; those of single precision as the shortest that means them."""
-        if isinstance(content, str):
-            content = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}.get(content.lower())
-        if not isinstance(content, (int, float)) or isinstance(content, bool):
-            self.fail(f"the number {shown(content)}")
-        return attributes.single(content) if kind == "a_f32" else float(content)
-
-    def code(self, name: Any) -> int:
-        """The number of a data type by its name."""
-        if str(name).lower().startswith("undefined"):
-            return -1
-        if name not in _DTYPES:
-            raise OperatorError(f"the data type {name!r} is none of gradtool's.")
-        return _DTYPES[name].code
-
-
-def kind_of(told: Any) -> str:
-    """The last part of what a type or an attribute is called."""
-    name = told.get("#") if isinstance(told, dict) else None
-    return name.rpartition(".")[2] if isinstance(name, str) else ""
 
 
 def _slots(op: OpDef) -> Iterable[str]:

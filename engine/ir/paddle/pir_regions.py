@@ -8,7 +8,7 @@ that overwrites variables of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from ...core.source import NOWHERE
@@ -26,20 +26,6 @@ if TYPE_CHECKING:
 _YIELD: Final = "2.yield"
 
 
-def inner_operations(reader: PirReader, entry: Any) -> Iterator[Any]:
-    """The operators in the regions of one, and in theirs."""
-    todo = regions_of(reader, entry)
-    while todo:
-        for inner in reader.ops_of(todo.pop()):
-            yield inner
-            todo += regions_of(reader, inner)
-
-
-def regions_of(reader: PirReader, entry: Any) -> list[Any]:
-    """The regions of an operator; most have none."""
-    return list(reader.take(entry, "regions", list)) if isinstance(entry, dict) and "regions" in entry else []
-
-
 def keep_before(reader: PirReader, block: Block, entry: Any) -> None:
     """Before an operator whose regions write in place what stands around it: give what they write its own variable.
 
@@ -47,7 +33,7 @@ def keep_before(reader: PirReader, block: Block, entry: Any) -> None:
     """
     if "regions" not in entry:
         return
-    for inner in inner_operations(reader, entry):
+    for inner in reader.inner_operations(entry):
         target = reader.written_by(inner)
         value = reader.values.get(target)
         if value is None or value.many is not None or (value.variable is None and value.constant is None):
@@ -66,7 +52,7 @@ def copied(reader: PirReader, block: Block, v: Variable, stem: str = "kept") -> 
 
 def branch(reader: PirReader, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
     """``if``: what one of two regions returns."""
-    reads, regions = reader.reads(entry), regions_of(reader, entry)
+    reads, regions = reader.reads(entry), reader.regions_of(entry)
     if len(reads) != 1 or len(regions) != 2:
         reader.fail(f"a branch of {len(reads)} conditions and {len(regions)} regions")
     condition = reader.tensor(block, reads[0])
@@ -104,7 +90,7 @@ def _side(reader: PirReader, block: Block, region: Any, decides: Variable) -> li
 
 def loop(reader: PirReader, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
     """``while``: its results are variables that a ``while`` overwrites, which begin as copies of what it is given."""
-    reads, regions = reader.reads(entry), regions_of(reader, entry)
+    reads, regions = reader.reads(entry), reader.regions_of(entry)
     if not reads or len(regions) != 1:
         reader.fail(f"a loop of {len(reads)} operands and {len(regions)} regions")
     given = [reader.tensor(block, number) for number in reads]
