@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 
 SAVED = Path(__file__).with_name("saved")
-VERSIONS = ("classic_2.6.2", "classic_3.1.1")
-"""What each archive is called: how programs are written, and which Paddle wrote them."""
 
 
 @cache

@@ -94,7 +94,7 @@ def of_zoo(name: str) -> Built:
     feed: dict[str, np.ndarray] = {}
 
     def to_tensor(value: Any, dtype: Any = None, *_: Any, **__: Any) -> Any:
-        array = np.asarray(value, dtype)
+        array = np.asarray(value, None if dtype is None else str(dtype).rpartition(".")[2])
         array = array.astype("float32") if array.dtype == "float64" else array
         feed[f"fed_{len(feed)}"] = array
         return paddle.static.data(f"fed_{len(feed) - 1}", array.shape, str(array.dtype))

@@ -13,7 +13,8 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.strip import strip_backward
 from tests.paddle_files import archives
 
-CASES = [(version, name) for version in ("classic_3.1.1", "classic_2.6.2") for name in archives.names(version)]
+VERSIONS = ("classic_3.1.1", "classic_2.6.2", "zoo_classic_3.1.1")
+CASES = [(version, name) for version in VERSIONS for name in archives.names(version)]
 
 
 def feed_of(values: dict[str, Any]) -> dict[str, Any]:

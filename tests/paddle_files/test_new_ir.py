@@ -18,7 +18,8 @@ from tests.paddle_files import archives
 from tests.paddle_files.test_descriptions import executor, expect_near, feed_of, gradients_of
 
 __all__ = ["executor"]
-CASES = [(version, n) for version in ("pir_3.3.1", "pir_3.1.1") for n in archives.names(version)]
+VERSIONS = ("pir_3.3.1", "pir_3.1.1", "zoo_pir_3.3.1", "zoo_pir_3.1.1")
+CASES = [(version, n) for version in VERSIONS for n in archives.names(version)]
 WITHOUT_GRADIENTS = frozenset({"s178_while_stopgrad_loopvar"})
 """Programs in which no gradient flows: nothing in the file says where their backward part began."""
 BRANCHING = [(version, n) for version in ("pir_blocks_3.3.1", "pir_blocks_3.1.1") for n in archives.names(version)]

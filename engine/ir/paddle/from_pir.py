@@ -33,7 +33,7 @@ from .from_desc import Described
 from .pd_ops import TABLE, Entry
 from .pir_arrays import ARRAYS, open_written
 from .pir_backward import backward_part
-from .pir_entries import Entries, kind_of
+from .pir_entries import UPDATED, Entries, kind_of
 from .pir_regions import REGIONS, keep_before
 
 MAGIC: Final = b'"magic":"pir"'
@@ -210,6 +210,29 @@ class PirReader(Entries):
             self.append(block, "assign", {"X": self.tensor(block, self.reads(entry)[0])}, v)
         self.write_in_place(block, entry)
 
+    def ranged(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
+        """``arange``: its bounds are constants of any type, and it counts in its own."""
+        (held,) = self.results(block, "arange", entry)[:1] or [[]]
+        reads = self.reads(entry)
+        if len(reads) != 3 or len(held) != 1:
+            self.fail(f"a range with {len(reads)} bounds")
+        code = held[0].dtype.code
+        bounds = {}
+        for slot, number in zip(("Start", "End", "Step"), reads, strict=True):
+            bounds[slot] = bound = self.new(block, "bound", held[0])
+            told = self.tensor(block, number)
+            bound.spec = TensorSpec(told.shape, held[0].dtype)
+            self.append(block, "cast", {"X": told}, bound, in_dtype=told.dtype.code, out_dtype=code)
+        self.append(block, "range", bounds, held[0])
+
+    def gathered(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
+        """``coalesce_tensor_``: the same tensors, side by side in memory."""
+        makes, reads = self.makes(entry), self.reads(entry)
+        if len(makes) != 2 or len(reads) != 1:
+            self.fail(f"{len(makes)} results of tensors that are moved together")
+        self.bind(makes[0], self.value(reads[0]))
+        self.bind(makes[1], Value())
+
     def passed(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
         """What only has Paddle keep or name a value."""
 
@@ -304,7 +327,7 @@ class PirReader(Entries):
         own.pop("", None)
         for number, column in zip(self.reads(entry), line.operands, strict=False):
             value = self.value(number)
-            if value == Value():
+            if value == Value() or column == "-":
                 continue
             if column.startswith("@"):
                 attribute, _, column = column[1:].partition("/")
@@ -351,7 +374,9 @@ class PirReader(Entries):
         for v, spec in zip(op.outputs, specs, strict=False):
             if not isinstance(v, Variable) or not isinstance(spec, TensorSpec):
                 continue
-            if "@" in v.name:
+            if "@" in v.name or (
+                v.shape == () and v is not op.outputs[0]
+            ):  # not said: nobody but its gradient reads it
                 v.spec = spec
             elif not compatible(v.spec, spec):
                 raise OperatorError(f"{op.type} makes {spec} here, and the file says {v.spec}.")
@@ -359,11 +384,17 @@ class PirReader(Entries):
     def results(self, block: Block, name: str, entry: Any) -> list[list[Variable]]:
         """Variables for what an operator makes, in order: none for a value that is not there, several for a list."""
         made: list[list[Variable]] = []
+        updated = UPDATED.get(name, {}) if entry["#"].endswith("_") else {}
+        reads = self.reads(entry) if updated else []
         stem = self.program.names(name if name.isidentifier() else "op")
         count = 0
         for i, result in enumerate(self.take(entry, "O", list)):
             number = self.take(result, "%", int)
             type_ = result.get("TT")
+            if i in updated and updated[i] < len(reads):
+                made.append([self.tensor(block, reads[updated[i]])])
+                self.bind(number, Value(made[-1][0]))
+                continue
             kind = ARRAY if kind_of(type_) == "t_dense_tensor_array" else DENSE
             variables = []
             for spec in self.specs(type_):
@@ -419,6 +450,8 @@ _STRUCTURE: Final = {
     ("1", "data"): PirReader.data,
     ("1", "fetch"): PirReader.fetch,
     ("1", "assign_out"): PirReader.assigned,
+    ("1", "arange"): PirReader.ranged,
+    ("1", "coalesce_tensor"): PirReader.gathered,
     ("1", "full"): PirReader.constant,
     ("1", "full_int_array"): PirReader.constant,
     ("0", "combine"): PirReader.combine,

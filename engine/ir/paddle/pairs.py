@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cache
+from typing import Any
 
 from ...core import names
 from ...ops import compat
+from ...ops.rules import Read
 from .. import roles
 from ..operator import Operator
 from ..program import Program
@@ -31,6 +33,7 @@ def pair(program: Program) -> None:
         for op in block.ops:
             if roles.is_backward(op.role) and op.origin is None:
                 _relate(op, before)
+                _fill_from_forward(op)
             for key in {(op.type, v.name) for v in (*op.input_variables(), *op.output_variables())}:
                 before[key].append(op)
 
@@ -44,6 +47,28 @@ def _relate(op: Operator, before: dict[tuple[str, str], list[Operator]]) -> None
         return
     copies = [v.name for v in op.output_variables() if names.is_recomputed(v.name)]
     op.repeats = _last(before, op.type, copies, {}) if copies else None
+
+
+def _fill_from_forward(op: Operator) -> None:
+    """Give a gradient operator what its rule reads and the file does not list, from its forward operator.
+
+    Paddle's kernels keep something else for some (``warpctc``, ``einsum``), which ours compute anew.
+    """
+    of, rule = op.origin, op.op.forward.rule if op.op.forward is not None else None
+    if of is None or rule is None or of.op is not op.op.forward or of.op.holds_blocks:
+        return
+    operands = [*op.inputs, *([None] * (len(op.op.inputs) - len(op.inputs)))]
+    fitting = [_held(of, read) for read in rule.reads]
+    needed = zip(op.op.inputs, operands, fitting, strict=True)
+    if all(slot.optional or slot.unlisted or held or not there for slot, held, there in needed):
+        return
+    op.inputs = tuple([held or there for held, there in zip(operands, fitting, strict=True)])
+
+
+def _held(forward: Operator, read: Read) -> Any:
+    """What stands in the slot of *forward* that its rule reads; nothing for gradients."""
+    held = forward.inputs if read.kind == "in" else forward.outputs if read.kind == "out" else ()
+    return held[read.place] if read.place < len(held) else None
 
 
 def _last(

@@ -2,10 +2,10 @@
 
 A line for each: the name in the dialect ``pd_op``, the type of the operator here, behind a colon the operands in order,
 behind an arrow the results in order, behind a semicolon attributes that are called otherwise (``theirs=ours``; nothing
-where there is none). An operand is a slot, ``@name`` for a constant that stands for an attribute
-(``@name/slot`` where a tensor may stand there as well), or ``?`` where gradtool
-has no place for what may be given. The table was learnt by having Paddle 3.1.1 translate its own programs, operator by
-operator.
+where there is none) and those that are on (``+name``). An operand is a slot, ``@name`` for a constant that stands for
+an attribute (``@name/slot`` where a tensor may stand there as well), ``?`` where gradtool has no place for what may be
+given, or ``-`` for what it does without. The table was learnt by having Paddle 3.1.1 translate its own programs,
+operator by operator.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ amin reduce_amin : X -> Out ; axis=dim keepdim=keep_dim
 anchor_generator anchor_generator : Input -> Anchors Variances
 angle angle : X -> Out
 any reduce_any : X -> Out ; axis=dim keepdim=keep_dim
-arange range : Start End Step -> Out ; dtype=
 argmax arg_max : X @axis -> Out
 argmin arg_min : X @axis -> Out
 argsort argsort : X -> Out Indices
@@ -49,9 +48,9 @@ baddbmm baddbmm : Input X Y -> Out ; alpha=Alpha beta=Beta
 batch_norm batch_norm : X Mean Variance Scale Bias -> Y MeanOut VarianceOut SavedMean ; data_format=data_layout
 bce_loss bce_loss : X Label -> Out
 bernoulli bernoulli : X -> Out
-bicubic_interp bicubic_interp_v2 : X -> Out ; data_format=data_layout
+bicubic_interp bicubic_interp_v2 : X OutSize SizeTensor* Scale -> Out ; data_format=data_layout
 bilinear bilinear_tensor_product : X Y Weight Bias -> Out
-bilinear_interp bilinear_interp_v2 : X -> Out ; data_format=data_layout
+bilinear_interp bilinear_interp_v2 : X OutSize SizeTensor* Scale -> Out ; data_format=data_layout
 bincount bincount : X ? @minlength -> Out
 binomial binomial : count prob -> out
 bipartite_match bipartite_match : DistMat -> ColToRowMatchIndices ColToRowMatchDist
@@ -101,6 +100,7 @@ diagonal diagonal : Input -> Out
 digamma digamma : X -> Out
 dirichlet dirichlet : Alpha -> Out
 dist dist : X Y -> Out
+distribute_fpn_proposals distribute_fpn_proposals : FpnRois RoisNum -> MultiFpnRois MultiLevelRoIsNum RestoreIndex
 divide elementwise_div : X Y -> Out
 dot dot : X Y -> Out
 dropout dropout : X ? @dropout_prob -> Out Mask ; mode=dropout_implementation
@@ -120,6 +120,7 @@ erf erf : X -> Out
 erfinv erfinv : X -> Out
 exp exp : X -> Out
 expand expand_v2 : X @shape/Shape -> Out
+expand_as expand_as_v2 : X Y -> Out
 expm1 expm1 : X -> Out
 exponential exponential : X -> Out ; lam=lambda
 eye eye : @num_rows @num_columns -> Out
@@ -196,7 +197,7 @@ lerp lerp : X Y Weight -> Out
 less_equal less_equal : X Y -> Out
 less_than less_than : X Y -> Out
 lgamma lgamma : X -> Out
-linear_interp linear_interp_v2 : X -> Out ; data_format=data_layout
+linear_interp linear_interp_v2 : X OutSize SizeTensor* Scale -> Out ; data_format=data_layout
 linspace linspace : Start Stop Num -> Out
 log log : X -> Out
 log10 log10 : X -> Out
@@ -245,7 +246,7 @@ multiplex multiplex : X* Ids -> Out
 multiply elementwise_mul : X Y -> Out
 mv mv : X Vec -> Out
 nanmedian nanmedian : X -> Out MedianIndex
-nearest_interp nearest_interp_v2 : X -> Out ; data_format=data_layout
+nearest_interp nearest_interp_v2 : X OutSize SizeTensor* Scale -> Out ; data_format=data_layout
 nextafter nextafter : x y -> out
 nll_loss nll_loss : X Label Weight -> Out Total_weight
 nms nms : Boxes -> KeepBoxesIdxs ; threshold=iou_threshold
@@ -287,6 +288,7 @@ reshape reshape2 : X @shape/Shape -> Out
 reverse reverse : X @axis -> Out
 rint rint : x -> out
 rms_norm rms_norm : x bias residual norm_weight norm_bias -> out residual_out inv_var
+rnn rnn : Input PreState* WeightList* SequenceLength - -> Out DropoutState State Reserve
 roi_align roi_align : X ROIs RoisNum -> Out
 roi_pool roi_pool : X ROIs RoisNum -> Out Argmax
 roll roll : X @shifts -> Out
@@ -305,6 +307,7 @@ send_u_recv graph_send_recv : X Src_index Dst_index @out_size -> Out Dst_count
 send_ue_recv graph_send_ue_recv : X Y Src_index Dst_index @out_size -> Out Dst_count
 send_uv graph_send_uv : x y src_index dst_index -> out
 sequence_mask sequence_mask : X @maxlen -> Y
+set_value set_value : Input @starts @ends @steps -> Out
 set_value_with_tensor set_value : Input ValueTensor @starts @ends @steps -> Out
 shape shape : Input -> Out
 shape64 shape64 : input -> out
@@ -335,6 +338,7 @@ stack stack : X* -> Y
 standard_gamma standard_gamma : x -> out
 stanh stanh : X -> Out
 stft stft : X Window -> Out
+strided_slice strided_slice : Input @starts/StartsTensor @ends/EndsTensor @strides/StridesTensor -> Out
 subtract elementwise_sub : X Y -> Out
 sum reduce_sum : X @dim -> Out ; dtype=out_dtype keepdim=keep_dim
 svd svd : X -> U S VH
@@ -352,8 +356,9 @@ topk top_k_v2 : X @k/K -> Out Indices
 trace trace : Input -> Out
 transpose transpose2 : X -> Out ; perm=axis
 triangular_solve triangular_solve : X Y -> Out
+tril tril_triu : X -> Out ; +lower
 tril_indices tril_indices :  -> out
-trilinear_interp trilinear_interp_v2 : X -> Out ; data_format=data_layout
+trilinear_interp trilinear_interp_v2 : X OutSize SizeTensor* Scale -> Out ; data_format=data_layout
 triu tril_triu : X -> Out
 triu_indices triu_indices :  -> out
 trunc trunc : X -> Out
@@ -368,6 +373,7 @@ unique_consecutive unique_consecutive : X -> Out Index Counts
 unpool unpool : X Indices @output_size -> Out ; padding=paddings
 unpool3d unpool3d : X Indices -> Out
 unsqueeze unsqueeze2 : X @axes -> Out
+unstack unstack : X -> Y
 variance variance : x -> out
 viterbi_decode viterbi_decode : Input Transition Length -> Scores Path
 warpctc warpctc : Logits Label LogitsLength LabelLength -> Loss WarpCTCGrad
@@ -383,7 +389,7 @@ class Entry(NamedTuple):
 
     Attributes:
         type: of the operator here.
-        operands: slots, ``@`` and an attribute, or ``?``, in order.
+        operands: slots, ``@`` and an attribute, ``?`` or ``-``, in order.
         outputs: slots, in order.
         renamed: attributes that are called otherwise.
         types: attributes that are data types.
@@ -404,9 +410,10 @@ def _entries() -> Iterator[tuple[str, Entry]]:
         name, type_ = head.split()
         operands, _, rest = rest.partition("->")
         outputs, _, renamed = rest.partition(";")
-        pairs = dict(word.split("=") for word in renamed.split())
+        pairs = dict(word.split("=") for word in renamed.split() if "=" in word)
+        fixed = {word[1:]: True for word in renamed.split() if word[0] == "+"}
         columns = [column.removesuffix("*") for column in operands.split()]
-        yield name, Entry(type_, columns, outputs.split(), pairs)
+        yield name, Entry(type_, columns, outputs.split(), pairs, fixed=fixed)
 
 
 TABLE: Final[Mapping[str, Sequence[Entry]]] = {name: (entry,) for name, entry in _entries()}

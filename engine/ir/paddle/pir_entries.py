@@ -29,8 +29,10 @@ _ELEMENTS: Final = {
 }
 _NUMBERS: Final = ("a_bool", "a_i32", "a_i64", "a_str", "a_index", "a_ui8", "a_ui32", "a_ui64")
 _FLOATS: Final = ("a_f32", "a_f64")
-_OTHER_PLACES: Final = frozenset({"batch_norm", "sync_batch_norm"})
-"""Operators that write in place where another operand stands: their statistics, which nobody reads afterwards."""
+_OTHER_PLACES: Final = frozenset({"batch_norm", "share_data", "sync_batch_norm"})
+"""Operators whose first operand stays what it is: they write others, or nothing (``detach``)."""
+UPDATED: Final = {"batch_norm": {1: 1, 2: 2}, "sync_batch_norm": {1: 1, 2: 2}}
+"""Operators in place -> results that are operands written anew: the running statistics."""
 _TARGETS: Final = {"assign_out": 1}
 """Which operand an operator writes in place, where it is not the first."""
 _MOST: Final = 64

@@ -33,9 +33,25 @@ def _called(name: str) -> Callable[[str, Slots, Slots, dict[str, Any]], Written]
     return lambda type_, inputs, outputs, attrs: (name, inputs, outputs, attrs)
 
 
+def _without_slots(*slots: str) -> Callable[[str, Slots, Slots, dict[str, Any]], Written]:
+    """What Paddle's kernels keep for themselves is left out: it is computed again."""
+
+    def change(type_: str, inputs: Slots, outputs: Slots, attrs: dict[str, Any]) -> Written:
+        return type_, {slot: held for slot, held in inputs.items() if slot not in slots}, outputs, attrs
+
+    return change
+
+
+def _joined(type_: str, inputs: Slots, outputs: Slots, attrs: dict[str, Any]) -> Written:
+    """The gradient of a split is a concat, with the attributes of a split."""
+    return type_, inputs, outputs, {name: value for name, value in attrs.items() if name not in ("num", "sections")}
+
+
 _CHANGES: Final[dict[str, Callable[[str, Slots, Slots, dict[str, Any]], Written]]] = {
     "assign_value": _one_list_of_values,
     "set_value": _one_list_of_values,
+    "concat": _joined,
     "conditional_block_infer": _called("conditional_block"),
+    "einsum_grad": _without_slots("InnerCache", "x_shape"),
 }
 """Type of an operator -> what becomes of it."""
