@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from gradtool.engine.core import state
@@ -16,7 +17,7 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef, Slot
 
-from ._remembered import computed
+from ._remembered import called_directly, computed
 
 
 def apply(
@@ -106,6 +107,10 @@ def captured(op_type: str, slot: Slot, value: Any) -> Any:
     return trace.captured(value)
 
 
+_ABSENT: Any = object()
+"""Stands for an argument that was not given."""
+
+
 def unary(name: str, op_type: str | None = None) -> Callable[..., AnyTensor]:
     """The function ``paddle.<name>(x)`` of an operator with one operand; its results are counted under *name*."""
     op = registry.by_type(op_type or name)
@@ -119,6 +124,33 @@ def unary(name: str, op_type: str | None = None) -> Callable[..., AnyTensor]:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = op.doc
+    called_directly[function] = partial(_unary_with_names, op)
+    return function
+
+
+def _unary_with_names(op: OpDef, general: Callable[..., Any]) -> Callable[..., Any]:
+    """What :func:`unary` gives, with the names that *general* takes."""
+
+    def function(x: Any = _ABSENT, *args: Any, **named: Any) -> Any:
+        if isinstance(x, Tensor) and not (args or named or in_static_mode()):
+            recipe = recipes[op]
+            return recipe.record(recipe.default, x)
+        return general(**named) if x is _ABSENT else general(x, *args, **named)
+
+    return function
+
+
+def _binary_with_names(op: OpDef, general: Callable[..., Any]) -> Callable[..., Any]:
+    """What :func:`binary` gives, with the names that *general* takes."""
+
+    def function(x: Any = _ABSENT, y: Any = _ABSENT, *args: Any, **named: Any) -> Any:
+        if isinstance(x, Tensor) and isinstance(y, Tensor) and not (args or named or in_static_mode()):
+            recipe = recipes[op]
+            return recipe.record(recipe.default, x, y)
+        if y is _ABSENT:
+            return general(**named) if x is _ABSENT else general(x, **named)
+        return general(y=y, **named) if x is _ABSENT else general(x, y, *args, **named)
+
     return function
 
 
@@ -158,6 +190,7 @@ def binary(name: str, op_type: str, general: Callable[[Any, Any, str | None], An
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = op.doc
+    called_directly[function] = partial(_binary_with_names, op)
     return function
 
 

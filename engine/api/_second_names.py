@@ -131,6 +131,8 @@ def taking(package: str, module: str, name: str, function: Callable[..., Any]) -
         return function
     if function in _taking:
         return _taking[function]
+    from ._remembered import called_directly
+
     others = frozenset(second)
 
     def call(*args: Any, **named: Any) -> Any:
@@ -138,10 +140,18 @@ def taking(package: str, module: str, name: str, function: Callable[..., Any]) -
             named = _first_names(name, function, len(args), named, second)
         return function(*args, **named)
 
+    _named_as(call, function)
+    direct = called_directly.get(function)
+    taker = call if direct is None else _named_as(direct(call), function)
+    _taking[function] = _taking[taker] = taker
+    return taker
+
+
+def _named_as(call: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    """*call* as *function* to whoever looks at it."""
     for attribute in functools.WRAPPER_ASSIGNMENTS:
         setattr(call, attribute, getattr(function, attribute))
     call.__wrapped__ = function  # type: ignore[attr-defined]
-    _taking[function] = _taking[call] = call
     return call
 
 

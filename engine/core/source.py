@@ -93,6 +93,8 @@ def site(frame: FrameType | None) -> Any:
         return _pretended
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
+        if module in users:
+            return frame.f_code, frame.f_lasti
         if module not in _ours and not is_ours(module):  # this runs for every operator: asking costs more than looking
             break
         frame = frame.f_back
@@ -100,7 +102,7 @@ def site(frame: FrameType | None) -> Any:
         return NOWHERE
     if _keep_all:
         return _whole(frame)
-    users[frame.f_globals.get("__name__", "")] = True
+    users[module] = True
     return frame.f_code, frame.f_lasti
 
 

@@ -20,7 +20,7 @@ from ..core.spec import dtype as dtype_of
 from ..ops import rare
 from ..ops.opdef import Operand, WrittenRule
 from ..ops.registry import by_type
-from . import mode
+from . import mode, tape
 from .mode import _GradMode, is_grad_enabled
 from .record import apply, lifted, recorded, rule_ops
 from .saved import writes
@@ -222,6 +222,9 @@ class Pass:
         return seeds
 
     def _sweep(self, by: watch.Watcher | None) -> None:
+        if by is None and self.needed is None and not (self.constants or self.create_graph or self.targets):
+            self._sweep_all()
+            return
         order, entries, deliver = self._order, self.pending, self._deliver
         everything = self.needed is None and not self.constants
         recorded, targets = self.create_graph, self.targets
@@ -247,13 +250,12 @@ class Pass:
             pull = node.call.recipe.pull
             start = perf_counter() if by is not None else 0.0
             try:
-                # Where lists take part, what numbers of rare types need is seen to by the loops.
-                by_loops = pull is None or recorded or (in_use and node.wrt_sizes is not None)
+                by_loops = pull is None or recorded
                 gradients = self._by_loops(node, entry[1:], wrt) if by_loops else pull(node, entry, wrt)
             except GradtoolError as error:
-                raise describe(error, op=f"the gradient of {node.op.type}", made=source.describe(node.loc)) from None
+                raise _placed(error, node) from None
             except Exception as error:
-                error.add_note(f"in the gradient of {node.op.type}, made at {source.describe(node.loc)}")
+                _note_place(error, node)
                 raise
             pause = by is not None and by(
                 watch.Pulled(node, entry[1:], wrt, gradients, recorded, perf_counter() - start, node.kept)
@@ -266,6 +268,111 @@ class Pass:
             if pause:
                 return
             del entry, gradients  # what has been used is let go before the next node is computed
+
+    def _sweep_all(self) -> None:
+        """As :meth:`_sweep`, of a pass that goes to all leaves, is not recorded, and which nobody watches."""
+        try:
+            self._sweep_quickly()
+        except GradtoolError as error:
+            if self.hooking or self.at is None:
+                raise
+            raise _placed(error, self.at[0]) from None
+        except Exception as error:
+            if self.at is not None and not self.hooking:
+                _note_place(error, self.at[0])
+            raise
+
+    def _sweep_quickly(self) -> None:
+        """The loop of :meth:`_sweep_all`: what it does for a node is what an operator costs on the way back.
+
+        Most of what a node gives goes to one that is the next, which need not wait among the others.
+        """
+        order, entries, own = self._order, self.pending, self._own
+        leaves: dict[Leaf, Any] = self.leaves
+        freed = Freed(self.loc)
+        lets_go = not self.retain_graph
+        just_lets_go = lets_go and not tape.keeping
+        entry: Any = entries.pop(heappop(order)) if order else None
+        gradient: Any
+        gradients: Any
+        while entry is not None:
+            # the newest node, and its gradient
+            self.at = entry
+            node = entry[0]
+            to = node.to
+            pull = self._pulled_rarely if node.rare is not None else node.call.recipe.pull or self._pulled_rarely
+            gradients = pull(node, entry, to)
+            # what it kept is let go of
+            if just_lets_go and type(node) is GradNode:
+                node.kept = freed
+            elif lets_go:
+                node.free(freed)
+            # and what it gave goes on
+            entry, newest, i = None, 1, -1
+            for place in to:
+                i += 1
+                gradient = gradients[i]
+                if place is None or gradient is None:
+                    continue
+                kind = type(place)
+                before: Any
+                if kind is Leaf:
+                    before = leaves.get(place)
+                    if place in own:
+                        np.add(before, gradient, before)
+                    else:
+                        leaves[place] = gradient if before is None else self._joined(place, before, gradient)
+                    continue
+                maker, at = place if kind is tuple else (place, 0)
+                key = maker.key
+                if key == newest:
+                    there = entry
+                elif entry is None and (not order or key < order[0]):
+                    entry = there = self._entry(maker)
+                    newest = key
+                else:
+                    there = self._waiting(maker)
+                at += 1
+                before = there[at]
+                there[at] = gradient if before is None else self._joined((key, at - 1), before, gradient)
+            if order and (entry is None or order[0] < newest):
+                entry = self._next(entry)
+            gradients = gradient = None  # what has been used is let go before the next node is computed
+        self.at = None
+
+    def _pulled_rarely(self, node: GradNode, entry: list[Any], to: Sequence[Any]) -> Sequence[Grad | None]:
+        """The gradients of a node that has anything beyond what all nodes have, or whose rule must be asked."""
+        if node.hooks is not None:
+            self._run_hooks(entry)
+        pull: Callable[..., Sequence[Grad | None]] | None = node.call.recipe.pull
+        if pull is not None:
+            return pull(node, entry, to)
+        gradients = self._by_loops(node, entry[1:], to)
+        if len(gradients) != len(to):
+            raise ValueError(f"{len(gradients)} gradients for {len(to)} operands")
+        return gradients
+
+    @staticmethod
+    def _entry(node: GradNode) -> list[Any]:
+        """An entry of the heap at which nothing has arrived yet."""
+        form = node.form
+        return [node, *[None] * len(form)] if type(form) is tuple else [node, None]
+
+    def _waiting(self, node: GradNode) -> list[Any]:
+        """The entry of *node* among those that wait."""
+        entry = self.pending.get(node.key)
+        if entry is None:
+            entry = self.pending[node.key] = self._entry(node)
+            heappush(self._order, node.key)
+        return entry
+
+    def _next(self, entry: list[Any] | None) -> list[Any]:
+        """The newest of those that wait, among which *entry* is from now on."""
+        if entry is not None:
+            key = entry[0].key
+            self.pending[key] = entry
+            heappush(self._order, key)
+        return self.pending.pop(heappop(self._order))
 
     def _run_hooks(self, entry: list[Any]) -> None:
         self.hooking = True
@@ -421,6 +528,15 @@ def checked(gradient: Tensor, spec: TensorSpec, what: str) -> Grad:
         raise DtypeError(f"{what} is {gradient.dtype.name} and cannot become {spec.dtype.name}.")
     cast = by_type("cast")
     return apply(cast, [gradient], cast.attributes({"in_dtype": gradient.dtype.code, "out_dtype": spec.dtype.code}))
+
+
+def _placed(error: GradtoolError, node: GradNode) -> GradtoolError:
+    """*error* of the gradient of *node*, saying where that was made."""
+    return describe(error, op=f"the gradient of {node.op.type}", made=source.describe(node.loc))
+
+
+def _note_place(error: Exception, node: GradNode) -> None:
+    error.add_note(f"in the gradient of {node.op.type}, made at {source.describe(node.loc)}")
 
 
 def _cut(flat: Sequence[Any], sizes: Sequence[int | None], always: bool = False) -> list[Any]:

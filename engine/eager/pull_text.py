@@ -22,7 +22,7 @@ def pull_text(slots: Slots) -> list[str] | None:
         names = "".join("_, " if r.kind == "dout" else f"k{n}, " for n, r in enumerate(reads))
         body.append(f"{names}= values")
     if slots.retained():
-        body += [f"if {' or '.join(['node.versions', *_overwritten(slots)])}:", "    node.check()"]
+        body += [f"if {' or '.join(['node.rare is not None', *_overwritten(slots)])}:", "    node.check()"]
     # the gradient kernel, by which gradients are wanted
     operands = ", ".join(_operands(slots))
     if by_list:

@@ -193,7 +193,7 @@ class LayerNode(GradNode):
     __slots__ = ("ctx",)
 
     def __init__(self, ctx: PyLayerContext, op: _LayerOp, *rest: Any) -> None:
-        super().__init__(_LayerCall(op), *rest)  # type: ignore[arg-type]
+        self.begin(_LayerCall(op), *rest)  # type: ignore[arg-type]
         self.ctx = ctx
 
     def free(self, freed: Freed) -> None:

@@ -6,6 +6,7 @@ import sys
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from ..ops.opdef import OpDef, Operand, Read, Trait, WrittenRule, specs_of
 from . import mode
 from .fitting import Fit, kind_of
 from .mode import enable_grad, grad_enabled
-from .tape import each, next_key
+from .tape import each, keys
 from .tensor import Tensor, array_of
 from .unusual import apart, cause, explained, is_of
 from .written import written_pull, written_record
@@ -35,11 +36,13 @@ class BoundOp:
     Attributes:
         kernel: takes the arrays alone.
         gradients: the gradient kernels, by a number whose bits say which gradients are wanted.
+        makes_own: whether the kernel gives arrays of their own always, neither views nor operands.
+        user: the user's code that called it last.
         fitting: shapes and dtypes of operands that the operator's shape rule has accepted.
         fits: by the types of operands that are not simply float32 or float64: what becomes of them (``fitting.py``).
     """
 
-    __slots__ = ("__weakref__", "attrs", "fits", "fitting", "gradients", "kernel", "recipe")
+    __slots__ = ("__weakref__", "attrs", "fits", "fitting", "gradients", "kernel", "makes_own", "recipe", "user")
 
     def __init__(self, recipe: Recipe, attrs: Mapping[str, Any]) -> None:
         self.recipe = recipe
@@ -47,6 +50,7 @@ class BoundOp:
         self.fitting: set[Any] = set()
         self.fits: dict[Any, Fit] = {}
         self.gradients = _Gradients(self)
+        self.user: CodeType | None = None
         self.bind()
 
     def bind(self) -> None:
@@ -55,6 +59,7 @@ class BoundOp:
         self.kernel = rare.watched(self.recipe.op, self.attrs, kernel) if in_use else kernel
         if watch.is_watched():
             self.kernel = _telling(self, self.kernel)
+        self.makes_own = type(self.kernel) is np.ufunc
         _chosen.add(self)
 
     def check(self, operands: Sequence[Any]) -> None:
@@ -99,7 +104,7 @@ def _bind_again() -> None:
     """
     for call in list(_chosen):
         _chosen.discard(call)  # at once, for another thread may be choosing
-        call.kernel = _late(call)
+        call.kernel, call.makes_own = _late(call), False
         call.gradients = _Gradients(call)
 
 
@@ -174,7 +179,7 @@ def _telling(call: BoundOp, kernel: Callable[..., Any]) -> Callable[..., Any]:
             outputs = (result,)
         else:
             result = outputs = tuple([_as_held(a, arrays, shares) for a in result])
-        key = next_key() - 1  # the next key is that of this call's node, if it is recorded
+        key = next(keys) - 1  # the next key is that of this call's node, if it is recorded
         site = source.site(_frame_at(2))
         by(watch.Computed(op, attrs, arrays, outputs, site, key, seconds, call.recipe.backend))
         return result
@@ -289,6 +294,10 @@ class Recipe:
         if not lists and (watch.noting or mode.casting is not None):
             self.record = _recording(self.written)
         self.pull = written_pull(self) if isinstance(rule, WrittenRule) else None
+        if not self.listed.isdisjoint(self.wrt) or any(op.outputs[j].many for j in self.outs):
+            if in_use:
+                self.pull = None
+            _with_lists.append(self)
         self._calls: dict[bytes | None, BoundOp] = {}
         self._only: dict[int, Callable[..., Any]] = {}
         self.default = BoundOp(self, op.defaults)
@@ -328,6 +337,16 @@ class Recipe:
                 self._calls.clear()
             self._calls[key] = call
         return call
+
+
+_with_lists: list[Recipe] = []
+
+
+@when_in_use
+def _pull_by_loops() -> None:
+    """Where lists take part, what numbers of rare types need is seen to by the loops."""
+    for recipe in _with_lists:
+        recipe.pull = None
 
 
 class _Recipes(dict[OpDef, Recipe]):

@@ -100,8 +100,10 @@ def _tensors(slots: Slots, j: int) -> list[str]:
         return [f"t{j} = [settled(r, shares, ({sources})) for r in r{j}]"]
     aliases = "".join(f" or r{j} is a{i}" for i in slots.singles)
     aliases += "".join(f" or [1 for a in a{i} if a is r{j}]" for i in slots.lists)
+    is_own = [f"is_own = type(r{j}) is ndarray and (call.makes_own or not (r{j}.base is not None{aliases}))"]
     return [
-        f"if type(r{j}) is not ndarray or r{j}.base is not None{aliases}:",
+        *is_own,
+        "if not is_own:",
         f"    t{j} = settled(r{j}, shares, ({sources}))",
         "else:",
         f"    t{j} = new(Tensor)",
@@ -119,14 +121,19 @@ def _recording(slots: Slots) -> list[str]:
     recipe = slots.recipe
     return [
         *_packing(slots),
-        "node = new(GradNode)",
+        "node = GradNode()",
         "node.call = call",
         f"node.kept = ({''.join(slots.kept(r) + ', ' for r in recipe.reads)})",
-        f"node.wrt = ({''.join(slots.place(i) + ', ' for i in recipe.wrt)})",
-        f"node.shapes = ({''.join(_shape(slots, j) + ', ' for j in recipe.outs)})",
-        "node.key = next_key()",
+        f"node.to = ({''.join(slots.place(i) + ', ' for i in recipe.wrt)})",
+        _form(slots),
+        "node.rare = None",
+        "node.key = next(keys)",
         "frame = frame_at(2)",
-        'node.site = (frame.f_code, frame.f_lasti) if users.get(frame.f_globals.get("__name__")) else site(frame)',
+        "node.code = code = frame.f_code",
+        "if code is call.user and users:",
+        "    node.offset = frame.f_lasti",
+        "else:",
+        "    note_site(node, frame)",
         *_sizes(slots),
         *_counting(slots, slots.retained()),
         *chain.from_iterable(_placing(slots, n) for n in range(len(recipe.outs))),
@@ -145,6 +152,15 @@ def _packing(slots: Slots) -> list[str]:
     ]
 
 
+def _form(slots: Slots) -> str:
+    """The shapes of the outputs. A small array serves as its own: that is a third of what telling its shape takes."""
+    outs = slots.recipe.outs
+    shapes = f"({''.join(_shape(slots, j) + ', ' for j in outs)})"
+    if len(outs) > 1 or slots.op.outputs[outs[0]].many or outs[0] in slots.bare:
+        return f"node.form = {shapes}"
+    return f"node.form = r{outs[0]} if is_own and r{outs[0]}.nbytes < FORM_BELOW else {shapes}"
+
+
 def _shape(slots: Slots, j: int) -> str:
     """Shape and dtype of output *j*, or those of its list."""
     if slots.op.outputs[j].many:
@@ -159,7 +175,7 @@ def _sizes(slots: Slots) -> list[str]:
         return []
     wrt = "".join(f"len(x{i} or ()), " if op.inputs[i].many else "None, " for i in recipe.wrt)
     outs = "".join(f"len(t{j} or ()), " if op.outputs[j].many else "None, " for j in recipe.outs)
-    return [f"node.wrt_sizes = ({wrt})", f"node.out_sizes = ({outs})"]
+    return [f'node.rare = {{"wrt_sizes": ({wrt}), "out_sizes": ({outs})}}']
 
 
 def _counting(slots: Slots, reads: Sequence[Read]) -> list[str]:

@@ -79,8 +79,9 @@ class Slots:
         return f"(x{i} is None or x{i}._stop)" if self.op.inputs[i].optional else f"x{i}._stop"
 
     def place(self, i: int) -> str:
-        """The place of input *i* on the tape, or those of its list."""
-        place = "None if {0}._stop else ({0}.node, {0}.index) if {0}.node is not None else {0}._leaf or {0}.leaf"
+        """The place of input *i* on the tape as ``GradNode.to`` has it, or those of its list."""
+        output = "({0}.node, {0}.index) if {0}.index else {0}.node"
+        place = f"None if {{0}}._stop else {{0}}._leaf or {{0}}.leaf if {{0}}.node is None else {output}"
         if i in self.lists:
             return f"*[{place.format('v')} for v in x{i} or ()]"
         x = f"x{i}"

@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -27,13 +28,16 @@ if TYPE_CHECKING:
     from ..kernels.backend import Backend
     from .recipe import BoundOp
 
+T = TypeVar("T")
+
 Place = tuple["GradNode", int] | Leaf
 """A tensor as the sweep knows it: an output of a node, or a leaf."""
 
-next_key = itertools.count(0, -1).__next__
+keys = itertools.count(0, -1)
 """Keys fall with time, so that a heap gives the newest node first."""
 
-_keeping = False
+keeping = False
+"""Whether this is inside :func:`keeping_graphs`."""
 
 
 @contextlib.contextmanager
@@ -42,17 +46,17 @@ def keeping_graphs() -> Iterator[None]:
 
     For tools that look at a graph after the program that recorded it has run backward.
     """
-    global _keeping
-    before, _keeping = _keeping, True
+    global keeping
+    before, keeping = keeping, True
     try:
         yield
     finally:
-        _keeping = before
+        keeping = before
 
 
 def is_keeping() -> bool:
     """Whether this is inside :func:`keeping_graphs`."""
-    return _keeping
+    return keeping
 
 
 class FreedGraphError(GradientError, SystemError, RuntimeError):
@@ -121,6 +125,28 @@ class PackedValues(tuple[Any, ...]):
     __slots__ = ()
 
 
+class Rare(Generic[T]):
+    """An attribute of nodes that few of them have.
+
+    Args:
+        default: what it is for the others.
+    """
+
+    def __init__(self, default: T) -> None:
+        self._default = default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, node: GradNode, owner: type | None = None) -> T:
+        return self._default if node.rare is None else node.rare.get(self._name, self._default)
+
+    def __set__(self, node: GradNode, value: T) -> None:
+        if node.rare is None:
+            node.rare = {}
+        node.rare[self._name] = value
+
+
 class GradNode:
     """One recorded operator call.
 
@@ -128,10 +154,11 @@ class GradNode:
         call: the operator with its attributes.
         kept: per entry of the rule's reads what it needs: tensors for forward inputs, arrays for outputs and for what
             is needed for its shape only, None for the gradients to come. A :class:`Freed` once the node is freed.
-        wrt: the places of the inputs that it gives gradients for, None where none is wanted; list slots laid flat.
-        shapes: shape and NumPy dtype of each output whose gradient the rule takes, laid flat.
+        to: where its gradients go, None where none is wanted; list slots laid flat. The first output of a node is that
+            node alone: it saves most nodes a tuple.
+        form: what tells :attr:`shapes`: they themselves, or the array of the one output, if that is small.
         key: falls with time; a node is always newer than those it was computed from.
-        site: where the user's program called the operator, see :func:`gradtool.engine.core.source.site`.
+        code, offset: where the user's program called the operator, in two: see :attr:`site`.
         wrt_sizes, out_sizes: how the flat lists are cut into slots, with None for a slot that holds no list; None as a
             whole where no slot does.
         versions: write counters of retained values, each followed by what it said when it was recorded. Tensors that
@@ -139,31 +166,37 @@ class GradNode:
         aside: of a freed node: what it retained, if that was inside :func:`keeping_graphs`, or None.
         hooks: by output: what to call with its gradient, in order; None while there is nothing.
         loss_scale: of the product of a loss and a scaler's scale, that scale.
+        rare: what few nodes have, by name; None where there is nothing.
     """
 
-    # What nearly every node has is in slots; the others are the class's until a node differs.
-    __slots__ = ("__dict__", "__weakref__", "call", "kept", "key", "shapes", "site", "wrt")
+    # What nearly every node has is in slots of its own: an instance dictionary would be made for each node.
+    __slots__ = ("__weakref__", "call", "code", "form", "kept", "key", "offset", "rare", "to")
 
-    wrt_sizes: Sequence[int | None] | None = None
-    out_sizes: Sequence[int | None] | None = None
-    versions: tuple[Any, ...] = ()
-    aside: tuple[Any, ...] | None = None
-    hooks: dict[int, dict[int, Any]] | None = None
-    loss_scale: LossScale | None = None
+    hooks: Rare[dict[int, dict[int, Any]] | None] = Rare(None)
+    versions: Rare[tuple[Any, ...]] = Rare(())
+    wrt_sizes: Rare[Sequence[int | None] | None] = Rare(None)
+    out_sizes: Rare[Sequence[int | None] | None] = Rare(None)
+    aside: Rare[tuple[Any, ...] | None] = Rare(None)
+    loss_scale: Rare[LossScale | None] = Rare(None)
 
-    def __init__(
+    # There is no __init__: calls are recorded without one.
+
+    def begin(
         self,
         call: BoundOp,
         reads: tuple[Operand, ...],
         wrt: tuple[Place | None, ...],
         shapes: tuple[tuple[tuple[int, ...], Any], ...],
-    ) -> None:
+    ) -> GradNode:
+        """Set everything, for a call that is made now; itself."""
         self.call = call
         self.kept: tuple[Operand, ...] | Freed = reads
-        self.wrt = wrt
-        self.shapes = shapes
-        self.key = next_key()
-        self.site: Any = source.here()
+        self.to: tuple[Any, ...] = wrt
+        self.form: Any = shapes
+        self.rare: dict[str, Any] | None = None
+        self.key = next(keys)
+        self.site = source.here()
+        return self
 
     def __repr__(self) -> str:
         return f"<GradNode {self.op.type} {source.short(self.loc)}>"
@@ -172,6 +205,27 @@ class GradNode:
     def op(self) -> OpDef:
         """The operator's definition."""
         return self.call.recipe.op
+
+    @property
+    def wrt(self) -> tuple[Place | None, ...]:
+        """The places of the inputs that it gives gradients for, None where none is wanted; list slots laid flat."""
+        return tuple([(p, 0) if isinstance(p, GradNode) else p for p in self.to])
+
+    @property
+    def shapes(self) -> tuple[tuple[tuple[int, ...], Any], ...]:
+        """Shape and NumPy dtype of each output whose gradient the rule takes, laid flat."""
+        form = self.form
+        return form if type(form) is tuple else ((form.shape, form.dtype),)
+
+    @property
+    def site(self) -> Any:
+        """Where the user's program called the operator, see :func:`gradtool.engine.core.source.site`."""
+        return self.offset if self.code is None else (self.code, self.offset)
+
+    @site.setter
+    def site(self, site: Any) -> None:
+        self.code: CodeType | None = None
+        self.offset = site
 
     @property
     def attrs(self) -> Mapping[str, Any]:
@@ -211,7 +265,7 @@ class GradNode:
 
     def free(self, freed: Freed) -> None:
         """Let go of the retained values."""
-        if _keeping and not isinstance(self.kept, Freed):
+        if keeping and not isinstance(self.kept, Freed):
             self.aside = self.copies()
         self.kept = freed
 
@@ -271,6 +325,21 @@ class GradNode:
                 edited.writer, edited.type = version.writer, self.op.type
                 edited.in_paddle = of_versions(version.count, count)
                 raise edited
+
+
+FORM_BELOW = 1 << 9
+"""Bytes below which an array is kept to tell its shape: no more than a node takes."""
+
+
+def note_site(node: GradNode, frame: FrameType) -> None:
+    """Note in *node* where the user's code around *frame* stands."""
+    where = source.site(frame)
+    if where and isinstance(where[0], CodeType):
+        node.code, node.offset = where
+        if node.code is frame.f_code:
+            node.call.user = node.code
+    else:
+        node.site = where
 
 
 def _came_again(freed: Location) -> str:

@@ -140,7 +140,7 @@ def record_by_loops(call: BoundOp, operands: Sequence[Operand], results: Sequenc
     # the node
     outs = flatten(results, recipe.outs)
     wrt: list[Place | None] = [None if v is None or v._stop else v.on_tape() for v in flatten(operands, recipe.wrt)]
-    node = GradNode(
+    node = GradNode().begin(
         call,
         tuple(values) if hooks is None else PackedValues(values),
         tuple(wrt),

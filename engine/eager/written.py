@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core import generated, source
+from ..core import generated
+from ..core.source import users
 from ..core.spec import float32, float64
 from ..kernels import quiet
 from .fitting import fitted
@@ -29,7 +30,7 @@ from .pull_text import pull_text
 from .record_text import record_text
 from .saved import packing
 from .slots import Slots
-from .tape import GradNode, next_key
+from .tape import FORM_BELOW, GradNode, keys, note_site
 from .tensor import Tensor
 from .unusual import GHOST_FROM, cause, explained, ghost, record_by_loops, settled, slim, versions_of
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from .recipe import Recipe
 
 _SAME_FOR_ALL: dict[str, Any] = {
+    "FORM_BELOW": FORM_BELOW,
     "F32": float32.numpy,
     "F64": float64.numpy,
     "GHOST_FROM": GHOST_FROM,
@@ -53,14 +55,14 @@ _SAME_FOR_ALL: dict[str, Any] = {
     "hush": quiet.hush,
     "ndarray": np.ndarray,
     "new": object.__new__,
-    "next_key": next_key,
+    "keys": keys,
+    "note_site": note_site,
     "packing": packing.get,
     "record_by_loops": record_by_loops,
     "settled": settled,
-    "site": source.site,
     "slim": slim,
     "unhush": quiet.unhush,
-    "users": source.users,
+    "users": users,
     "versions_of": versions_of,
     "zeros": np.zeros,
 }

@@ -70,3 +70,33 @@ def test_an_argument_under_both_names(call: str, kind: type[Exception]) -> None:
 def test_names_that_paddle_does_not_take() -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'dim'"):
         paddle.max(paddle.ones([2, 3]), dim=0)
+
+
+@pytest.mark.usefixtures("dynamic")
+@pytest.mark.parametrize(
+    "call",
+    [
+        "paddle.tanh(x)",
+        "paddle.tanh(input=x)",
+        "paddle.add(x, x)",
+        "paddle.add(x, y=x)",
+        "paddle.add(input=x, y=x)",
+        "paddle.add(y=x, input=x)",
+        "paddle.sum(x, 0)",
+        "paddle.sum(input=x, dim=0)",
+    ],
+)
+def test_the_line_of_a_call_is_the_users(call: str) -> None:
+    x = paddle.ones([2, 3])
+    x.stop_gradient = False
+    for _ in range(3):  # as it runs at first, and as it is remembered
+        result = eval(compile(f"\n\n{call}", "model.py", "eval"), {"paddle": paddle, "x": x, "__name__": "model"})
+        assert result.grad_fn.made_at.startswith("model.py:3 ")
+
+
+@pytest.mark.usefixtures("dynamic")
+def test_what_is_missing_is_told_by_its_first_name() -> None:
+    with pytest.raises(TypeError, match=r"tanh\(\) missing 1 required positional argument: 'x'"):
+        paddle.tanh()
+    with pytest.raises(TypeError, match=r"add\(\) missing 1 required positional argument: 'x'"):
+        paddle.add(other=paddle.ones([1]))

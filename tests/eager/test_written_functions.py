@@ -17,6 +17,7 @@ import pytest
 import gradtool as paddle
 from gradtool.engine.core import generated
 from gradtool.engine.eager.recipe import recipes
+from gradtool.engine.eager.written import written_pull
 from gradtool.engine.ops.registry import by_type
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -34,8 +35,9 @@ def dynamic() -> Iterator[None]:
 def text(op_type: str) -> str:
     """Both functions of an operator."""
     recipe = recipes[by_type(op_type)]
-    assert recipe.pull is not None
-    return "\n\n".join(map(generated.text_of, (recipe.written, recipe.pull)))
+    pull = written_pull(recipe)
+    assert pull is not None
+    return "\n\n".join(map(generated.text_of, (recipe.written, pull)))
 
 
 @pytest.mark.parametrize("op_type", SHOWN)

@@ -47,8 +47,12 @@ def register() -> None:
 
 
 def _tanh(out: Any, dout: Any) -> Any:
-    one = _ONE.get(out.dtype, 1)
-    return dout * np.subtract(one, out * out)
+    one = _ONE.get(out.dtype)
+    if one is None or dout.dtype is not out.dtype or not out.ndim:
+        return dout * np.subtract(1 if one is None else one, out * out)
+    slope = np.multiply(out, out)
+    np.subtract(one, slope, slope)
+    return np.multiply(dout, slope, slope)
 
 
 def _sigmoid(x: Any) -> Any:
@@ -170,47 +174,57 @@ def _factors(number: float) -> dict[np.dtype[Any], np.ndarray[Any, Any]]:
 # -- two operands of one shape ----------------------------------------------------------------------------------------
 
 
-def _add(dx: bool, dy: bool) -> Kernel:
-    return lambda x, y, dout: (dout if dx else None, dout if dy else None)
+def _add(dx: bool, dy: bool, whole: Kernel) -> Kernel:
+    def gradients(x: Any, y: Any, dout: Any) -> Any:
+        if x.shape != y.shape:
+            return whole(x, y, dout)
+        return dout if dx else None, dout if dy else None
+
+    return gradients
 
 
-def _sub(dx: bool, dy: bool) -> Kernel:
-    return lambda x, y, dout: (dout if dx else None, -dout if dy else None)
+def _sub(dx: bool, dy: bool, whole: Kernel) -> Kernel:
+    def gradients(x: Any, y: Any, dout: Any) -> Any:
+        if x.shape != y.shape:
+            return whole(x, y, dout)
+        return dout if dx else None, -dout if dy else None
+
+    return gradients
 
 
-def _mul(dx: bool, dy: bool) -> Kernel:
-    return lambda x, y, dout: (dout * y if dx else None, dout * x if dy else None)
+def _mul(dx: bool, dy: bool, whole: Kernel) -> Kernel:
+    def gradients(x: Any, y: Any, dout: Any) -> Any:
+        if x.shape != y.shape:
+            return whole(x, y, dout)
+        return dout * y if dx else None, dout * x if dy else None
+
+    return gradients
 
 
-def _div(dx: bool, dy: bool) -> Kernel:
+def _div(dx: bool, dy: bool, whole: Kernel) -> Kernel:
     def gradients(x: Any, y: Any, out: Any, dout: Any) -> Any:
+        if x.shape != y.shape:
+            return whole(x, y, out, dout)
         part = dout / y
         return part if dx else None, -part * out if dy else None
 
     return gradients
 
 
-BINARY: dict[str, Callable[[bool, bool], Kernel]] = {
+BINARY: dict[str, Callable[[bool, bool, Kernel], Kernel]] = {
     "elementwise_add": _add,
     "elementwise_sub": _sub,
     "elementwise_mul": _mul,
     "elementwise_div": _div,
 }
-"""From which gradients are wanted to a kernel that takes what the operator's rule reads."""
+"""From which gradients are wanted, and the general rule, to a kernel that takes what the operator's rule reads."""
 
 
-def _of_equal_shapes(op_type: str, gradients: Callable[[bool, bool], Kernel]) -> Any:
+def _of_equal_shapes(op_type: str, gradients: Callable[[bool, bool, Kernel], Kernel]) -> Any:
     def offer(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
         general = rule_of(op_type, attrs)
-        if general is None:
-            return None
-        whole = general
-        quick = gradients(*[mask[0] for mask in attrs["wanted"]])
-
-        def kernel(x: Any, y: Any, *rest: Any) -> Any:
-            return quick(x, y, *rest) if x.shape == y.shape else whole(x, y, *rest)
-
-        return kernel
+        dx, dy = (mask[0] for mask in attrs["wanted"])
+        return None if general is None else gradients(dx, dy, general)
 
     return offer
 

@@ -22,7 +22,7 @@ from gradtool.engine.eager.mode import _GradMode, grad_enabled
 from gradtool.engine.eager.parameter import TensorParameter
 from gradtool.engine.eager.recipe import recipes
 from gradtool.engine.eager.saved import writes
-from gradtool.engine.eager.tape import Place, each, next_key
+from gradtool.engine.eager.tape import Place, each, keys
 from gradtool.engine.eager.tensor import Tensor, array_of
 from gradtool.engine.eager.unusual import slim, tensor_of, versions_of
 from gradtool.engine.ops.opdef import OpDef
@@ -277,7 +277,8 @@ class Player:
             shapes = [(array_of(v).shape, array_of(v).dtype) for v in results]
             numbers = {id(self.tensors[r.tensor]): r.output for r in event.results}
             outs = [numbers.get(id(v)) for v in results]
-        node = ForeignNode(call, tuple(kept), tuple(wrt), tuple(shapes))  # type: ignore[arg-type]
+        node = ForeignNode()
+        node.begin(call, tuple(kept), tuple(wrt), tuple(shapes))  # type: ignore[arg-type]
         if own:
             saved = [self.tensors[n] for n in info.saved if n in self.tensors]
             node.ctx = SimpleNamespace(_saved=tuple(saved))
@@ -335,7 +336,7 @@ class Player:
             return
         inputs = tuple([each(v, array_of) for v in matched.operands])
         outputs = tuple([each(v, array_of) for v in matched.results])
-        key = next_key() if node is None else node.key
+        key = next(keys) if node is None else node.key
         backend = call.recipe.backend
         by(watch.Computed(call.op, call.attrs, inputs, outputs, event.site, key, event.seconds, backend))
 
@@ -388,7 +389,8 @@ class Player:
             op = self._ops[key] = ForeignOp(type_, names, max(len(info.shapes), 1), range(len(places)))
         shapes = tuple([(shape, np.dtype(_kind(d))) for shape, d in info.shapes])
         shapes = shapes or ((known.array.shape, known.array.dtype),)
-        node = ForeignNode(ForeignCall(op, {}, None), (None,) * len(shapes), tuple(places), shapes)  # type: ignore[arg-type]
+        node = ForeignNode()
+        node.begin(ForeignCall(op, {}, None), (None,) * len(shapes), tuple(places), shapes)  # type: ignore[arg-type]
         saved = [self.tensors[n] for n in info.saved if n in self.tensors]
         node.ctx = SimpleNamespace(_saved=tuple(saved))
         node.versions = tuple(itertools.chain.from_iterable((t.version, t.version.count) for t in saved))
