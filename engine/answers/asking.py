@@ -24,7 +24,7 @@ from .events import Adapter
 from .gradcheck import GradcheckStory
 from .nan import Hunt, NanStory
 from .profile import Clock, ProfileStory
-from .saved import Keeper, SavedStory
+from .saved import Keeper, SavedStory, knowing_leaves
 from .stats import Gatherer, StatsStory
 from .under_watch import any_model, computed_loss, through_program, through_tape
 
@@ -204,7 +204,8 @@ def saved(model: Any, feed: Mapping[str, Any] | None = None) -> SavedStory:
     [('exp', 8), ('tanh', 8)]
     """
     keeper = Keeper()
-    any_model(model, keeper, feed)
+    with knowing_leaves():
+        any_model(model, keeper, feed)
     return keeper.story()
 
 

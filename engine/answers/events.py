@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -338,19 +338,19 @@ def _computed(event: watch.Computed) -> OpEvent:
         part,
         event.loc,
         event.attrs,
-        lambda: _laid(op.inputs, event.inputs),
+        lambda: _laid(op.inputs, event.inputs, event.leaves),
         _laid(op.outputs, event.outputs),
         event.key,
         event.seconds,
     )
 
 
-def _laid(slots: Sequence[Any], values: Sequence[Any]) -> list[SlotArray]:
+def _laid(slots: Sequence[Any], values: Sequence[Any], leaves: Collection[int] = ()) -> list[SlotArray]:
     tensors = []
     for slot, value in zip(slots, values, strict=False):
         for v in value if isinstance(value, (list, tuple)) else (value,):
             if v is not None:
-                tensors.append(SlotArray(slot.name, v))
+                tensors.append(SlotArray(slot.name, v, held=id(v) in leaves))
     return tensors
 
 

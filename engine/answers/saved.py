@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from ..core import watch
 from ..core.result import Result
 from ..core.source import Location
 from ..core.summary import Staying
@@ -145,8 +147,13 @@ def _is_kept(op: Any, readers: Sequence[Any]) -> bool:
     return part_of(op) is not BACKWARD and any(part_of(r) is BACKWARD or r.op.trait & Trait.VIEW for r in readers)
 
 
+def knowing_leaves() -> AbstractContextManager[None]:
+    """Inside, what is computed says which of its operands are leaves: what a call reads that is computed again."""
+    return watch.watched(tensors=lambda event: None)
+
+
 class Keeper:
-    """Listens to a run; :meth:`story` tells of its last backward pass."""
+    """Listens to a run; :meth:`story` tells of its last backward pass. It has to run :func:`knowing_leaves`."""
 
     summarised = Staying(_is_kept)
 

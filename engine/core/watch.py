@@ -51,7 +51,7 @@ variable: ``if watch.noting: watch.note(...)``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -98,6 +98,8 @@ class Computed:
         key: the ``key`` of its node, if the call is recorded; if not, the next node of another operator may have it.
         seconds: what the kernel took.
         backend: what computed it.
+        leaves: the identities of those of *inputs* that are parameters, or other tensors that take a gradient and no
+            recorded operator made; known where somebody watches tensors.
     """
 
     op: OpDef
@@ -108,6 +110,7 @@ class Computed:
     key: int
     seconds: float
     backend: Backend
+    leaves: Set[int] = frozenset()
 
     @property
     def loc(self) -> Location:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from time import perf_counter
 from types import CodeType
 from typing import Any
@@ -143,19 +144,37 @@ def _casting_first(record: Callable[..., Any]) -> Callable[..., Any]:
     return cast_and_record
 
 
+_operands: ContextVar[Sequence[Any]] = ContextVar("gradtool_operands", default=())
+"""The tensors whose arrays a kernel is about to be given, for who tells of it."""
+
+
 def _noted(record: Callable[..., Any]) -> Callable[..., Any]:
     """*record*, telling who watches tensors what it took and gave."""
 
     def noted(call: BoundOp, *operands: Any) -> Any:
-        if not grad_enabled() and watch.note(watch.Cutting("no_grad")):
-            with enable_grad():
+        token = _operands.set(operands)
+        try:
+            if not grad_enabled() and watch.note(watch.Cutting("no_grad")):
+                with enable_grad():
+                    result = record(call, *operands)
+            else:
                 result = record(call, *operands)
-        else:
-            result = record(call, *operands)
+        finally:
+            _operands.reset(token)
         watch.note(watch.Called(call.recipe.op, operands, result if isinstance(result, tuple) else (result,)))
         return result
 
     return noted
+
+
+def leaves(operands: Sequence[Any]) -> frozenset[int]:
+    """The identities of the arrays of the parameters, and of other leaves, among *operands* and in lists there."""
+    ids = set()
+    for operand in operands:
+        for t in operand if isinstance(operand, (list, tuple)) else (operand,):
+            if isinstance(t, Tensor) and t.node is None and (t.persistable or not t.stop_gradient):
+                ids.add(id(t.array))
+    return frozenset(ids)
 
 
 def _telling(call: BoundOp, kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -181,7 +200,8 @@ def _telling(call: BoundOp, kernel: Callable[..., Any]) -> Callable[..., Any]:
             result = outputs = tuple([_as_held(a, arrays, shares) for a in result])
         key = next(keys) - 1  # the next key is that of this call's node, if it is recorded
         site = source.site(_frame_at(2))
-        by(watch.Computed(op, attrs, arrays, outputs, site, key, seconds, call.recipe.backend))
+        held = leaves(_operands.get())
+        by(watch.Computed(op, attrs, arrays, outputs, site, key, seconds, call.recipe.backend, held))
         return result
 
     return tell

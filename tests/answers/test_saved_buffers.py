@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
+from gradtool.autograd import recompute
 from gradtool.viz.bars import spark
 
 
@@ -136,3 +137,25 @@ def test_the_pass_of_a_derivative_is_not_the_pass_of_the_loss() -> None:
 def test_the_course_of_values(values: list[int], text: str | None) -> None:
     drawn = spark(values)
     assert drawn == text if text is not None else len(drawn) == 40
+
+
+@pytest.mark.parametrize("trained", [True, False])
+def test_what_a_recomputed_call_reads_of_the_program_is_held_anyway(trained: bool) -> None:
+    paddle.disable_static()
+    x = paddle.to_tensor(np.ones([2, 3], "float32"), stop_gradient=False)
+
+    def loss() -> object:
+        layer = paddle.nn.Linear(3, 3)  # operators fill it: its weights are results like others
+        layer.weight.stop_gradient = layer.bias.stop_gradient = not trained
+
+        def block(h: object) -> object:
+            return paddle.tanh(layer(h))
+
+        return recompute(block, block(x)).sum()
+
+    story = paddle.saved(loss)
+    assert [b.producer.type for b in story.kept] == ["tanh"]
+    assert "matmul_v2" in [r.type for r in story.kept[0].readers]
+    sizes = [b.nbytes for b in story.buffers if b.held]
+    assert sizes.count(3 * 3 * 4) == 1
+    assert 3 * 4 in sizes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gradtool.engine.answers import retold, under_watch
-from gradtool.engine.answers.saved import Keeper, SavedStory
+from gradtool.engine.answers.saved import Keeper, SavedStory, knowing_leaves
 from gradtool.engine.core import watch
 
 from .. import loader, opening
@@ -47,7 +47,13 @@ class Saved(Question[Kept]):
         keeper = Keeper()
         passes = under_watch.Passes(keeper)
         number = number_of(request)
-        with retold.as_it_was(), heard(passes, number), loader.executed(request, notes) as left, watch.unwatched():
+        with (
+            retold.as_it_was(),
+            knowing_leaves(),
+            heard(passes, number),
+            loader.executed(request, notes) as left,
+            watch.unwatched(),
+        ):
             model = opening.model_in(left, request)
             if not model.computes_while_loading:
                 return self.answer(model, notes)

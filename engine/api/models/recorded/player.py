@@ -20,7 +20,7 @@ from gradtool.engine.core.names import UniqueNames
 from gradtool.engine.eager import backward as sweeping
 from gradtool.engine.eager.mode import _GradMode, grad_enabled
 from gradtool.engine.eager.parameter import TensorParameter
-from gradtool.engine.eager.recipe import recipes
+from gradtool.engine.eager.recipe import leaves, recipes
 from gradtool.engine.eager.saved import writes
 from gradtool.engine.eager.tape import Place, each, keys
 from gradtool.engine.eager.tensor import Tensor, array_of
@@ -338,7 +338,8 @@ class Player:
         outputs = tuple([each(v, array_of) for v in matched.results])
         key = next(keys) if node is None else node.key
         backend = call.recipe.backend
-        by(watch.Computed(call.op, call.attrs, inputs, outputs, event.site, key, event.seconds, backend))
+        held = leaves(matched.operands)
+        by(watch.Computed(call.op, call.attrs, inputs, outputs, event.site, key, event.seconds, backend, held))
 
     def _placed(
         self, event: events.Called, matched: Match, results: Sequence[Tensor], node: ForeignNode | None, op: OpDef
