@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from time import perf_counter
 from typing import Any, NamedTuple
+
+from numpy import ndarray
 
 from ..core import names, watch
 from ..core.source import Location
@@ -16,6 +19,7 @@ from ..executor.plan import Step
 from ..ir import roles
 from ..ir.operator import Operator
 from ..ops.compat import grad_type
+from ..ops.opdef import OpDef
 from ..view.graph import BACKWARD, FORWARD
 from . import magnitudes
 
@@ -265,7 +269,7 @@ class Adapter:
         if step.index <= self._last or op.block.program is not self._program or not roles.is_backward(op.role):
             self.finish()  # what comes after gradients may be computed from them, and be differentiated in turn
         self._last, self._program = step.index, op.block.program
-        if part_of(op) is BACKWARD and not self._begun:
+        if event.part is BACKWARD and not self._begun:
             self._begun = True
             seeds = [] if op.inputs else [v.name for v in op.output_variables()]
             self.listener(Begin(names=[n.removesuffix(names.GRAD) for n in seeds]))
@@ -305,10 +309,16 @@ def _step_reads(step: Step) -> list[SlotArray]:
     if op.sub_blocks:  # it reads what its kernel needs, in any order
         return [SlotArray("X", a) for a in step.inputs if _is_tensor(a)]
     read = _variables(op.op.inputs, op.inputs, step.inputs, skip=True)
-    if op.op.forward is None or op.op.forward.rule is None:
-        return read
-    shapes = {s.name for s, r in zip(op.op.inputs, op.op.forward.rule.reads, strict=True) if r.like}
-    return [v for v in read if v.slot not in shapes]  # what is read for its shape only is not read
+    shapes = _read_for_shapes(op.op)
+    return [v for v in read if v.slot not in shapes] if shapes else read
+
+
+@cache
+def _read_for_shapes(op: OpDef) -> frozenset[str]:
+    """The slots of which a gradient operator reads the shape alone: that is not reading."""
+    if op.forward is None or op.forward.rule is None:
+        return frozenset()
+    return frozenset([s.name for s, r in zip(op.inputs, op.forward.rule.reads, strict=True) if r.like])
 
 
 def _variables(slots: Sequence[Any], values: Sequence[Any], arrays: Sequence[Any], skip: bool) -> list[SlotArray]:
@@ -327,7 +337,7 @@ def _variables(slots: Sequence[Any], values: Sequence[Any], arrays: Sequence[Any
 
 def _is_tensor(array: Any) -> bool:
     """Whether it is no scope of a block, no array of tensors (which others made), nor absent."""
-    return hasattr(array, "dtype") and not isinstance(array, TensorArray)
+    return type(array) is ndarray or (hasattr(array, "dtype") and not isinstance(array, TensorArray))
 
 
 def _computed(event: watch.Computed) -> OpEvent:

@@ -291,11 +291,13 @@ _CONVOLUTIONS = frozenset(
 
 def work(event: OpEvent) -> int:
     """An estimate of an operator's arithmetic: the elements that it writes, times what is summed for each."""
-    elements = int(sum([math.prod(v.array.shape) for v in event.outputs if v.array is not None]))
-    slots = event.slots()
+    elements = 0
+    for v in event.outputs:
+        if v.array is not None:
+            elements += math.prod(v.array.shape)
     if event.type in _PRODUCTS:
-        x = slots[_PRODUCTS[event.type]]
+        x = event.slots()[_PRODUCTS[event.type]]
         return 2 * elements * int(x.shape[-2 if event.attrs.get("trans_x") and len(x.shape) > 1 else -1])
     if event.type in _CONVOLUTIONS:
-        return 2 * elements * int(math.prod(slots["Filter"].shape[1:]))
+        return 2 * elements * int(math.prod(event.slots()["Filter"].shape[1:]))
     return elements

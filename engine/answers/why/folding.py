@@ -57,16 +57,21 @@ def _groups(names: Sequence[str]) -> list[tuple[Pattern, list[str]]]:
             counts[pattern] = counts.get(pattern, 0) + 1
     groups: dict[Pattern, list[str]] = {}
     for choices in patterns:
-        pattern, number = max(choices, key=lambda choice: counts[choice[0]])
+        one = len(choices) == 1
+        pattern, number = choices[0] if one else max(choices, key=lambda choice: counts[choice[0]])
         groups.setdefault(pattern, []).append(number)
     return list(groups.items())
 
 
+_NUMBER = re.compile(r"(\d+)")
+
+
 def _patterns(name: str) -> list[tuple[Pattern, str]]:
-    patterns: list[tuple[Pattern, str]] = []
-    for number in re.finditer(r"\d+", name):
-        patterns.append(((name[: number.start()], name[number.end() :]), number.group()))
-    return patterns or [((name,), "")]
+    texts = _NUMBER.split(name)
+    if len(texts) == 3:
+        return [((texts[0], texts[2]), texts[1])]
+    places = range(1, len(texts), 2)
+    return [(("".join(texts[:i]), "".join(texts[i + 1 :])), texts[i]) for i in places] or [((name,), "")]
 
 
 def _text(pattern: Pattern, numbers: Sequence[str]) -> str:
