@@ -110,3 +110,50 @@ def _along(array: Any, places: Any, axis: int) -> tuple[Any, ...]:
         places if i == axis else np.arange(n).reshape([-1 if i == j else 1 for j in range(array.ndim)])
         for i, n in enumerate(places.shape)
     )
+
+
+def add_sorted(array: Any, axis: int, places: Any, values: Any) -> Any:
+    """*array* with *values* added at *places* along *axis*; those that occur several times get all of them, in order.
+
+    Args:
+        places: whole numbers that do not fall, one for each of *values* along *axis*; they may have been computed.
+    """
+    if not isinstance(array, np.ndarray):
+        moved = array.__array_namespace__().moveaxis
+        return moved(add_at(moved(array, axis, 0), places, moved(values, axis, 0)), 0, axis)
+    # The first of every place, then the second of those that have two, and so on: none comes twice in a step, so each
+    # step is an addition of slices, which takes a fraction of what ``add.at`` does.
+    begins = np.flatnonzero(np.diff(places, prepend=-1))
+    counts, before = np.diff(begins, append=len(places)), (slice(None),) * axis
+    for step in range(int(counts.max(initial=0))):
+        sources = begins[counts > step] + step
+        targets = places[sources]
+        runs = _runs(sources, targets)
+        if len(runs) * _SHORTEST > len(sources):
+            array[(*before, targets)] += values[(*before, sources)]
+            continue
+        for start, stop in runs:
+            array[(*before, _as_slice(targets[start:stop]))] += values[(*before, _as_slice(sources[start:stop]))]
+    return array
+
+
+_SHORTEST = 4
+"""Mean length of stretches from which on slices take less time than lists of places."""
+
+
+def _runs(*lists: Any) -> list[tuple[int, int]]:
+    """Where stretches begin and end in which all *lists* go on by steps of one size each."""
+    count = len(lists[0])
+    steps = np.stack([np.diff(one) for one in lists])
+    breaks = np.flatnonzero((np.diff(steps, axis=1) != 0).any(0)) + 2
+    runs, start = [], 0
+    for stop in (*breaks.tolist(), count):
+        if stop > start:
+            runs.append((start, stop))
+            start = stop
+    return runs
+
+
+def _as_slice(places: Any) -> slice:
+    first, last = int(places[0]), int(places[-1])
+    return slice(first, last + 1, (last - first) // (len(places) - 1) if len(places) > 1 else 1)

@@ -93,12 +93,28 @@ each_op_with_a_rule = pytest.mark.parametrize(
 )
 
 
+ROUNDED = frozenset(("batch_norm", "group_norm"))
+"""Operators of which gradients are computed in another order than the rule says, which shows in the last places."""
+
+
+def near(results: Any, expected: Any) -> bool:
+    """The same but for some units in the last place of the largest element."""
+    left, right = list(arrays(results)), list(arrays(expected))
+    return len(left) == len(right) and all(
+        a.dtype == b.dtype
+        and a.shape == b.shape
+        and np.allclose(a, b, rtol=0, atol=64 * np.finfo(b.dtype).eps * np.abs(b).max(initial=1))
+        for a, b in zip(left, right, strict=True)
+    )
+
+
 @each_op_with_a_rule
 def test_gradients(op: OpDef) -> None:
     assert op.rule is not None
+    alike = near if op.type in ROUNDED else same
     for case, results, douts in pulled(op, ("float32", "float64")):
         whole = pull(op, case.operands, results, douts, case.attrs)
-        assert same(whole, defined_gradients(op, case.operands, results, douts, case.attrs)), "not what the rule says"
+        assert alike(whole, defined_gradients(op, case.operands, results, douts, case.attrs)), "not what the rule says"
         fresh, read = list(arrays(whole)), list(arrays([*case.operands, *results, *douts]))
         assert not in_common(fresh, read, fresh), "two gradients share memory"
         again = list(arrays(pull(op, case.operands, results, douts, case.attrs)))

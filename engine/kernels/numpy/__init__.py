@@ -7,7 +7,7 @@ import numpy
 from ..backend import Backend
 from ..memory import keep_freed_memory
 from ..threads import follow_environment
-from . import gradients, products, reductions, rows, shapes, ufuncs
+from . import gradients, normalizations, products, reductions, rows, shapes, ufuncs
 
 
 def make() -> Backend:
@@ -22,6 +22,7 @@ def make() -> Backend:
     ufuncs.register()
     gradients.register()
     reductions.register()
+    normalizations.register()
     shapes.register()
     rows.register()
     return Backend("numpy", numpy, ("numpy",))

@@ -6,7 +6,7 @@ from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN
 from ..opdef import Like, Trait, op
 from ..samples import exactly
-from ..writing import add_at
+from ..writing import add_sorted
 from .shape_tensors import whole, wholes
 
 RESIZE = {
@@ -121,11 +121,9 @@ def unresize(k, x, like, out_size, size_list, scale_tensor, **attrs):
     """Every element of *x* shared among its sources in the shape of *like*: the transpose of ``resize``."""
     for axis, sources in _axes(k, like.shape, out_size, size_list, scale_tensor, attrs):
         out = k.xp.zeros((*x.shape[:axis], like.shape[axis], *x.shape[axis + 1 :]), x.dtype)
-        target = k.xp.moveaxis(out, axis, 0)
         for source, w in sources:
-            part = x if w is None else x * _along(k.xp, w, x, axis)
-            target = add_at(target, source, k.xp.moveaxis(part, axis, 0))
-        x = k.xp.moveaxis(target, 0, axis)
+            out = add_sorted(out, axis, source, x if w is None else x * _along(k.xp, w, x, axis))
+        x = out
     return x
 
 
