@@ -22,6 +22,9 @@ FOLD_LIMIT = 1 << 16
 
 _LIKES = attrgetter("likes")
 
+SHAPE_ALONE = frozenset({0})
+"""The likes of what stands for a tensor."""
+
 SMALL = 1 << 12
 """Bytes up to which a tensor that is needed for its shape only is simply kept."""
 
@@ -97,7 +100,7 @@ def release_shapes(
         new.append(i)
         for r in ends.get(n, ()):
             replaced[r] = size
-            new.append(Instruction(None, ghost, (r,), (size,)))
+            new.append(Instruction(None, ghost, (r,), (size,), SHAPE_ALONE))
             size += 1
     return new, size
 

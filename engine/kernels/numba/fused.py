@@ -19,12 +19,14 @@ class Place(NamedTuple):
         computed: whether among what is computed, or among the operands.
         number: which of them.
         single: whether it is a number and no array.
+        shadow: what it is, where it stands for a shape.
     """
 
     computed: bool
     number: int
     shape: tuple[int, ...]
     single: bool
+    shadow: Any = None
 
 
 class FusedKernel:
@@ -34,7 +36,8 @@ class FusedKernel:
     everything once a first run, which computes both, has shown a difference in a single bit.
 
     Attributes:
-        members: the instructions.
+        members: the instructions, with those that let tensors go.
+        operators: which they carry out.
         verified: whether the first run has shown none.
         differs: whether it has shown one.
     """
@@ -43,6 +46,7 @@ class FusedKernel:
         assert group.source is not None
         self.group = group
         self.members = [code[i] for i in group.members]
+        self.operators = [m.op for m in self.members if m.op is not None]
         self.verified = self.differs = False
         self._explained = explained
         self._source = group.source
@@ -69,6 +73,8 @@ class FusedKernel:
         value = self.group.values[register]
         if value is None:
             return None
+        if value.node.op == "constant":
+            return Place(False, 0, value.shape, False, np.broadcast_to(np.zeros((), value.dtype), value.shape))
         if value.node.op == "leaf":
             return Place(False, at[value.node.value], value.shape, False)
         index = [id(n) for n in self.group.results].index(id(value.node))
@@ -107,7 +113,9 @@ class FusedKernel:
     def _output(place: Place | None, results: list[Any], values: Sequence[Any]) -> Any:
         if place is None:
             return None
-        computed, number, shape, single = place
+        computed, number, shape, single, shadow = place
+        if shadow is not None:
+            return shadow
         value = results[number] if computed else values[number]
         if single:
             return value[()]

@@ -79,7 +79,7 @@ class Group:
         seen: what was seen of the inputs.
         singles: outputs that are numbers and no arrays.
         source: the function; its results are :attr:`results`.
-        results: the nodes that the function computes, without those that are operands.
+        results: the nodes that the function computes, without those that are operands or stand for a shape.
     """
 
     members: list[int]
@@ -152,7 +152,9 @@ class _Pass:
     def _joins(self, index: int) -> bool:
         """Put the instruction into an open group, or into a new one; False where it is not fused."""
         instruction, sight = self.code[index], self.sights[index]
-        if sight is None or instruction.effect or instruction.op is None:
+        if instruction.op is None:
+            return self._stands(instruction, index)
+        if sight is None or instruction.effect:
             return False
         op = instruction.op.op
         if op.holds_blocks or op.trait & NEVER or not sight[0] or any(s is None for s in sight[0]):
@@ -168,6 +170,19 @@ class _Pass:
         self.begun += 1
         return True
 
+    def _stands(self, instruction: Any, index: int) -> bool:
+        """Put what stands for the shape of a tensor, so that this can be let go of, into the group that computes it."""
+        group = self.open.get(self.home.get(instruction.ins[0], -1))
+        value = None if group is None else group.values[instruction.ins[0]]
+        if group is None or value is None or len(instruction.ins) != len(instruction.likes):
+            return False
+        (register,) = instruction.outs
+        zero = Node("constant", (), value.dtype, (), value.dtype.type(0))
+        group.values[register] = Traced(zero, value.shape, operand=True)
+        group.members.append(index)
+        self.home[register] = group.number
+        return True
+
     def _enters(self, index: int, group: _Open, needed: bool) -> bool:
         """Whether the instruction can be computed in *group*; then it is.
 
@@ -180,7 +195,7 @@ class _Pass:
         assert sight is not None
         try:
             given = traced_members(instruction, sight, group.values)
-            before = [v.node for v in group.values.values() if v is not None]
+            before = [v.node for v in group.values.values() if v is not None and v.node.op != "constant"]
             after = [v.node for v in given.values() if v is not None]
             nodes = ordered(after)
             size = domain(nodes)
@@ -229,12 +244,13 @@ class _Pass:
         whole = Group(group.members, list(group.reads), outputs, group.values, group.reads)
         for index in group.members:
             sight = self.sights[index]
-            assert sight is not None
+            if sight is None:
+                continue
             whole.singles.update(r for r, s in zip(self.code[index].outs, sight[1], strict=True) if s and s.single)
         nodes: dict[int, Node] = {}
         for r in outputs:
             value = group.values[r]
-            if value is not None and value.node.op != "leaf":
+            if value is not None and value.node.op not in FLEXIBLE:
                 nodes[id(value.node)] = value.node
         whole.results = list(nodes.values())
         if not whole.results:

@@ -62,7 +62,7 @@ def _alone(op: Any, kernel: Callable[..., Any], clock: Clock) -> Callable[..., A
 
 
 def _together(kernel: FusedKernel, clock: Clock) -> Callable[..., Any]:
-    members = tuple([m.op for m in kernel.members])
+    members = tuple(kernel.operators)
     ways: list[Callable[[Sequence[Any]], Any]] = [lambda values: kernel(*values), kernel.separately]
 
     order = [0, 1]

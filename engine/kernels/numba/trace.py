@@ -146,6 +146,11 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         self.operand = True  # two names for one array
         return Traced(self.node, wanted, operand=True)
 
+    def squeeze(self, axis: Any = None) -> Traced:
+        axes = range(self.ndim) if axis is None else (axis if isinstance(axis, tuple) else (axis,))
+        dropped = {a % self.ndim for a in axes} if self.ndim else set()
+        return self.reshape([n for i, n in enumerate(self.shape) if i not in dropped or n != 1])
+
     def __getitem__(self, index: Any) -> Traced:
         """Only with new dimensions, and all elements of the others."""
         entries = list(index) if isinstance(index, tuple) else [index]
@@ -251,6 +256,14 @@ def _placed(node: Node, layout: Layout) -> Node:
     return Node("leaf", (), node.dtype, layout, node.value)
 
 
+def _widened(node: Node, layout: Layout) -> Node:
+    """*node*, which is computed of operands alone, where there are more elements: once for each that it had."""
+    if node.op in (*FLEXIBLE, "reduce") or node.layout == layout or any(a.op not in FLEXIBLE for a in node.args):
+        return node
+    args = [_placed(a, composed(a.layout, layout)) if a.layout else a for a in node.args]
+    return Node(node.op, tuple(args), node.dtype, layout, node.value)
+
+
 def _cast(node: Node, dtype: np.dtype[Any]) -> Node:
     if node.dtype == dtype:
         return node
@@ -312,9 +325,10 @@ def _broadcast_to(x: Traced, shape: Any, subok: bool = False) -> Traced:
     if 0 in wanted:
         raise Untraceable("no elements")
     part = within(x.shape, wanted)
-    node = _placed(x.node, part) if x.node.op in FLEXIBLE or x.node.layout == part else None
-    if node is None:
-        raise Untraceable("layouts")
+    try:
+        node = _placed(_widened(x.node, part), part)
+    except NoLayout:
+        raise Untraceable("layouts") from None
     return Traced(Node("spread", (node,), x.dtype, full(math.prod(wanted))), wanted, operand=True)
 
 
@@ -322,6 +336,18 @@ def _clip(x: Any, low: Any = None, high: Any = None) -> Any:
     if low is None or high is None:
         raise Untraceable("clip")
     return np.minimum(np.maximum(x, low), high)
+
+
+def _sum(x: Traced, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Traced:
+    if dtype is not None and np.dtype(dtype) != x.dtype:
+        raise Untraceable("sum in another type")
+    return _reduced(np.add, x, axis, keepdims=keepdims)
+
+
+def _mean(x: Traced, axis: Any = None, keepdims: bool = False) -> Traced:
+    total = _reduced(np.add, x, axis, keepdims=keepdims)
+    # NumPy divides by a whole number of 64 bits, and so in float64.
+    return _called(np.true_divide, (total, np.intp(x.size // total.size))).astype(x.dtype)
 
 
 def _filled(number: int) -> Callable[..., Any]:
@@ -337,7 +363,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "where": _where,
     "broadcast_to": _broadcast_to,
     "reshape": lambda x, shape: x.reshape(shape),
-    "sum": lambda x, axis=None, keepdims=False: x.sum(axis, keepdims=keepdims),
+    "clip": _clip,
+    "sum": _sum,
+    "mean": _mean,
     "amax": lambda x, axis=None, keepdims=False: x.max(axis, keepdims=keepdims),
     "max": lambda x, axis=None, keepdims=False: x.max(axis, keepdims=keepdims),
     "amin": lambda x, axis=None, keepdims=False: x.min(axis, keepdims=keepdims),

@@ -22,6 +22,9 @@ from .general import definition, rule_of
 SMALL = 1 << 10
 """Elements up to which a copy costs less than a broadcast view."""
 
+ARRAYS = np.ndarray, np.generic
+"""And nothing that stands for one and cannot be written into another."""
+
 _add: Any = np.add.reduce
 _max: Any = np.maximum.reduce
 
@@ -83,7 +86,7 @@ def _mean(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
             return general(x)
         total = _add(x, axes if x.ndim else None, None, None, keep)
         count = x.size // total.size
-        if type(total) is np.ndarray:
+        if type(total) is np.ndarray or total.shape:  # or what stands for an array
             return np.true_divide(total, np.intp(count), out=total, casting="unsafe")
         return x.dtype.type(float(total) / count)
 
@@ -125,7 +128,7 @@ def _restore(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
     general = definition("restore", attrs)
 
     def restore(x: Any, like: Any) -> Any:
-        if like.size > SMALL or not like.ndim:
+        if like.size > SMALL or not like.ndim or not isinstance(x, ARRAYS):
             return general(x, like)
         out = np.empty(like.shape, x.dtype)
         if axes is None or x.size == 1:

@@ -19,7 +19,7 @@ from gradtool.engine.core.errors import BackendError, KernelError
 from gradtool.engine.files import sealed, user_cache
 from gradtool.engine.kernels import choice
 from gradtool.engine.kernels.numba import compiling
-from gradtool.engine.kernels.numba.fused import same
+from gradtool.engine.kernels.numba.fused import FusedKernel, same
 from gradtool.engine.kernels.numba.tuning import Tuning
 
 F = paddle.nn.functional
@@ -98,7 +98,7 @@ def test_a_training_is_the_same_to_the_bit(both: Any) -> None:
     assert kernels
     assert all(k.verified for k in kernels)
     assert not any(k.differs for k in kernels)
-    types = {m.op.type for k in kernels for m in k.members}
+    types = {op.type for k in kernels for op in k.operators}
     assert {"layer_norm", "gelu", "softmax", "where_grad", "sum", "softmax_grad", "layer_norm_grad"} <= types
 
 
@@ -228,3 +228,61 @@ def test_loading_the_backend_imports_no_numba() -> None:
     text = "; ".join([*lines, "print('llvmlite' in sys.modules)"])
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def reductions() -> dict[str, Any]:
+    """Losses by what they reduce, each of what is computed of ``x`` with nothing but elements and rows."""
+    x = static.data("x", [64, 96], "float32")
+    x.stop_gradient = False
+    weight = paddle.create_parameter([96], "float32", default_initializer=paddle.nn.initializer.Constant(1.5))
+    h = paddle.tanh(x) * 0.5 + x
+    centred = h - paddle.mean(h, axis=-1, keepdim=True)
+    spread = paddle.rsqrt(paddle.mean(centred * centred, axis=-1, keepdim=True) + 1e-5)
+    wide = paddle.cast(h, "float64")
+    return {
+        "a norm by hand": paddle.mean(centred * spread * weight),
+        "rms_norm": paddle.sum(paddle.incubate.nn.functional.fused_rms_norm(h, weight, None, 1e-5, 1)[0] * h),
+        "log_softmax": paddle.mean(F.log_softmax(h) * h),
+        "logsumexp": paddle.sum(paddle.logsumexp(h, axis=1) * paddle.mean(h, axis=1)),
+        "mse": F.mse_loss(h, x * x),
+        "kl_div": F.kl_div(F.log_softmax(h), F.softmax(x)),
+        "smooth l1": F.smooth_l1_loss(h, x * 3.0),
+        "norms": paddle.sum(paddle.sqrt(paddle.sum(wide * wide, axis=1))),
+    }
+
+
+def test_reductions_and_their_gradients_are_the_same_to_the_bit(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    types: dict[str, set[str]] = {}
+    for what in REDUCED:
+        values: dict[str, list[Any]] = {}
+        for name in ("numpy", "numba"):
+            main, startup = static.Program(), static.Program()
+            with static.program_guard(main, startup), static.scope_guard(static.Scope()):
+                loss = reductions()[what]
+                static.append_backward(loss)
+                exe = static.Executor(backend=name)
+                exe.run(startup)
+                runs = [exe.run(main, {"x": x}, [loss, "x@GRAD"]) for x in (X, X, X[::-1].copy(), STRANGE)]
+            values[name] = [v for run in runs for v in run]
+        assert all(map(same, values["numpy"], values["numba"])), what
+        assert exe.plan is not None
+        kernels = [i.kernel for i in exe.plan.path[0] if isinstance(i.kernel, FusedKernel)]
+        assert not any(k.differs for k in kernels), what
+        types[what] = {op.type for k in kernels for op in k.operators}
+    assert {what: expected - types[what] for what, expected in REDUCED.items() if expected - types[what]} == {}
+
+
+REDUCED = {
+    "a norm by hand": {"reduce_mean", "elementwise_sub", "rsqrt", "elementwise_mul"},
+    "rms_norm": {"tanh", "square", "reduce_mean", "rsqrt", "elementwise_mul", "reduce_sum"},
+    "log_softmax": {"log_softmax", "log_softmax_grad", "tanh_grad"},
+    "logsumexp": {"elementwise_add_grad", "tanh_grad"},
+    "mse": {"elementwise_sub", "square", "elementwise_mul_grad"},
+    "kl_div": {"softmax", "log_softmax", "kldiv_loss", "log_softmax_grad"},
+    "smooth l1": {"huber_loss", "tanh_grad"},
+    "norms": {"cast", "elementwise_add_grad", "tanh_grad"},
+}
+"""What is in groups of each of the losses."""
