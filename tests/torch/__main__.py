@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 
-from .answers import CORPUS, RUNS, answered, expected, names, record
+from .answers import CORPUS, RUNS, answered, expected, judged, names, record, rules_expected, rules_found
 
 
 def main() -> int:
@@ -22,6 +22,9 @@ def main() -> int:
             record(script, RUNS / f"{name}.torchrun")
         live, wanted = answered(script), expected(script)
         again = answered(RUNS / f"{name}.torchrun")
+        if name in judged():
+            live, wanted = live + rules_found(script), wanted + rules_expected(script)
+            again += rules_found(RUNS / f"{name}.torchrun")
         fine = live == wanted == again
         wrong += not fine
         print(f"{'ok   ' if fine else 'WRONG'} {name}  {live}" + ("" if fine else f"  wanted {wanted}  again {again}"))

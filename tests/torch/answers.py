@@ -1,7 +1,8 @@
 """What is expected of a script of the corpus, said in its first comment, and what ``why`` answers.
 
 ``# expect: DETACHED net.right.weight at line 15`` is a finding with the first tensor that it is about and its line;
-several are parted by semicolons. ``# expect: nothing`` stands in a right script.
+several are parted by semicolons. ``# expect: nothing`` stands in a right script. ``# rules: GT708 at line 17`` is what
+the gate finds of the flow of information (GT6) and of training (GT7), nothing where no script says so.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from gradtool.models.gate.checking import Selection, findings
 from gradtool.models.loader import Request, executed
 from gradtool.models.questions.why import Why
 from gradtool.models.recorded import archive
@@ -27,6 +29,23 @@ def expected(script: Path) -> list[str]:
     """The findings that a script says are in it: verdict, tensor and line."""
     (line,) = re.findall(r"^# expect: (.+)$", script.read_text("utf-8"), re.MULTILINE)
     return [] if line == "nothing" else sorted(line.split(" ; "))
+
+
+def judged() -> list[str]:
+    """The scripts that the gate is asked about: those that say what it finds, and the right ones."""
+    return [n for n in names() if n.startswith(("g_", "r_"))]
+
+
+def rules_expected(script: Path) -> list[str]:
+    """What a script says that the gate finds."""
+    said = re.findall(r"^# rules: (.+)$", script.read_text("utf-8"), re.MULTILINE)
+    return sorted(said[0].split(" ; ")) if said else []
+
+
+def rules_found(model: Path) -> list[str]:
+    """What the gate finds, in the same words."""
+    found = findings(Request(str(model)), model.name, Selection(select=("GT6", "GT7")))
+    return sorted(f"{f.code} at line {f.spot.line if f.spot else 0}" for f in found)
 
 
 def answered(model: Path) -> list[str]:

@@ -2,9 +2,14 @@
 
 import pytest
 
-from .answers import CORPUS, RUNS, answered, expected, names
+from .answers import CORPUS, RUNS, answered, expected, judged, names, rules_expected, rules_found
 
 
 @pytest.mark.parametrize("name", names())
 def test_what_is_wrong_is_found(name):
     assert answered(RUNS / f"{name}.torchrun") == expected(CORPUS / f"{name}.py")
+
+
+@pytest.mark.parametrize("name", judged())
+def test_the_gate_finds_it_and_nothing_else(name):
+    assert rules_found(RUNS / f"{name}.torchrun") == rules_expected(CORPUS / f"{name}.py")

@@ -129,6 +129,10 @@ def _side(run: Timeline, entry: Entry, moving: set[int], data: set[int]) -> int 
     return None
 
 
+_COMPARING = frozenset({"mse_loss", "smooth_l1_loss", "huber_loss"})
+"""Losses that are one operator, before which PyTorch lays out what they compare to one shape."""
+
+
 def paired(run: Timeline, learned: Collection[int]) -> list[Fact]:
     """Differences of a loss in which a column of predictions meets a row of targets, so that each meets all.
 
@@ -141,7 +145,11 @@ def paired(run: Timeline, learned: Collection[int]) -> list[Fact]:
 
     def ends(number: int, entry: Entry) -> bool:
         if entry.type in _SUBTRACTING and len(entry.inputs) == 2:
-            fact = _pair(run, entry, number, moving, data)
+            fact = _pair(run, entry, tuple(entry.inputs), _shape(run, number), moving, data)
+            found.extend([fact] if fact is not None else [])
+        elif entry.type in _COMPARING and len(entry.inputs) > 1:
+            operands = tuple([_before_layout(run, n) for n in entry.inputs[:2]])
+            fact = _pair(run, entry, operands, _shape(run, entry.inputs[0]), moving, data)
             found.extend([fact] if fact is not None else [])
         return any(run.values[n].role == "parameter" for n in entry.inputs)
 
@@ -149,21 +157,32 @@ def paired(run: Timeline, learned: Collection[int]) -> list[Fact]:
     return found
 
 
-def _pair(run: Timeline, entry: Entry, number: int, moving: set[int], data: set[int]) -> Fact | None:
-    one, two = entry.inputs
+def _before_layout(run: Timeline, number: int) -> int:
+    """What was repeated along axes to make a value."""
+    maker = run.values[number].maker
+    if maker == NOBODY or run.entries[maker].type != "expand_v2":
+        return number
+    return run.entries[maker].inputs[0]
+
+
+def _pair(
+    run: Timeline, entry: Entry, operands: tuple[int, ...], result: tuple[int, ...], moving: set[int], data: set[int]
+) -> Fact | None:
+    one, two = operands
     if (one in moving) == (two in moving) or not {one, two} & data:
         return None
     shapes = [_shape(run, n) for n in (one, two)]
     count = math.prod(shapes[0])
     if count < 2 or math.prod(shapes[1]) != count or len(shapes[0]) == len(shapes[1]):
         return None
-    if math.prod(_shape(run, number)) != count * count or any(_adds_an_axis(run, n) for n in (one, two)):
+    if math.prod(result) != count * count or any(_adds_an_axis(run, n) for n in (one, two)):
         return None
     prediction, target = shapes if one in moving else shapes[::-1]
+    said = f"{entry.type} {'compares' if entry.type in _COMPARING else 'makes'}"
     return Fact(
         Kind.SPREAD,
-        run.values[number].name,
-        f"predictions {list(prediction)} meet targets {list(target)}: {entry.type} makes {list(_shape(run, number))}, "
+        run.values[entry.made[0]].name,
+        f"predictions {list(prediction)} meet targets {list(target)}: {said} {list(result)}, "
         "so each is compared with all",
         entry.loc,
         said=("the best that can be learned then is the mean of the targets",),

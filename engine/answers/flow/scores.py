@@ -50,12 +50,15 @@ def _of_scores(run: Timeline, entry: Entry, moving: set[int]) -> Fact | None:
     attrs = getattr(entry.binding, "attrs", None) or getattr(entry.origin, "attrs", None) or {}
     if number is None or number not in moving or not attrs.get("use_softmax", True):
         return None
+    return _squashing(run, entry, number, squashes, int(attrs.get("axis", -1)))
+
+
+def _squashing(run: Timeline, entry: Entry, number: int, squashes: str, axis: int) -> Fact | None:
     maker = _maker(run, number)
     if maker is None or maker.type not in _SQUASHING:
         return None
     said = ["it makes probabilities of its scores itself: of numbers from 0 to 1 it makes hardly different ones"]
     classes = np.asarray(run.store.get(number)).shape if number in run.store else ()
-    axis = int(attrs.get("axis", -1))
     if squashes == "softmax" and classes and -len(classes) <= axis < len(classes) and classes[axis] > 1:
         least = math.log1p((classes[axis] - 1) / math.e)
         said.append(f"with {classes[axis]} classes it cannot fall below {least:.4g}")
@@ -73,11 +76,14 @@ def _of_logarithms(run: Timeline, entry: Entry, moving: set[int]) -> Fact | None
     number = dict(reversed(entry.reads)).get("X")
     if number is None or number not in moving or number not in run.store:
         return None
+    maker = _maker(run, number)
+    if maker is not None and maker.type == "log_softmax":  # two operators are the loss of scores
+        attrs = getattr(maker.binding, "attrs", None) or {}
+        return _squashing(run, entry, maker.inputs[0], "softmax", int(attrs.get("axis", -1)))
     array = np.asarray(run.store.get(number))
     largest = float(np.nanmax(array)) if array.size and array.dtype.kind == "f" else math.nan
     if not largest > _ROUNDING or not math.isfinite(largest):
         return None
-    maker = _maker(run, number)
     return Fact(
         Kind.SQUASHED,
         run.values[number].name,

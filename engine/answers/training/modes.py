@@ -10,6 +10,8 @@ from ...core.source import Location
 
 _DROPPING = frozenset({"dropout", "dropout_nd", "alpha_dropout", "rrelu"})
 _NORMALISING = frozenset({"batch_norm", "sync_batch_norm"})
+_MASKS = frozenset({"aten.bernoulli", "native_dropout"})
+"""What PyTorch draws where it drops: nothing tells the product from another."""
 
 
 @dataclass
@@ -52,8 +54,10 @@ class Modes:
 
     def step(self, event: Any) -> None:
         """Hear of a step."""
-        if type(event) is watch.Pulled and _trains(event.node.op.type, event.node.attrs):
-            self._moded += 1
+        if type(event) is watch.Pulled:
+            self._moded += _trains(event.node.op.type, event.node.attrs)
+        elif type(event) is watch.Computed:
+            self._moded += event.op.type in _MASKS
 
     def __call__(self, event: Any) -> None:
         """Hear of a tensor; nothing is spared."""
@@ -82,4 +86,6 @@ def _trains(kind: str, attrs: Any) -> bool:
         return not attrs.get("is_test", False)
     if kind in _NORMALISING:
         return not (attrs.get("is_test", False) or attrs.get("use_global_stats", False))
-    return kind == "rnn" and attrs.get("dropout_prob", 0) > 0 and not attrs.get("is_test", False)
+    if kind == "native_batch_norm":
+        return bool(attrs.get("training", True))
+    return bool(kind == "rnn" and attrs.get("dropout_prob", 0) > 0 and not attrs.get("is_test", False))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from ...core import source, watch
 from ...core.source import Location
 from ...eager.tensor import Tensor
+from .. import magnitudes
 
 
 @dataclass
@@ -36,18 +38,42 @@ class Idle:
 
 
 @dataclass
+class Unstepped:
+    """An optimizer that has made no step.
+
+    Attributes:
+        tensors: what it holds.
+        loc: where it was made.
+        cleared: after how many passes gradients of these were cleared.
+    """
+
+    tensors: tuple[Tensor, ...]
+    loc: Location
+    cleared: int = 0
+    _last: int = 0
+
+    def clear(self, passes: int) -> None:
+        """A gradient is cleared after so many passes."""
+        if passes > self._last:
+            self.cleared, self._last = self.cleared + 1, passes
+
+
+@dataclass
 class Updates:
     """Hears what becomes of tensors while a file runs.
 
     Attributes:
         idle: by what an optimizer holds, those with something that no step has changed.
+        unstepped: by what an optimizer holds, those that have made no step.
         thawed: frozen tensors that an optimizer holds and whose values were changed: the line.
     """
 
     idle: dict[tuple[int, ...], Idle] = field(default_factory=dict)
+    unstepped: dict[tuple[int, ...], Unstepped] = field(default_factory=dict)
     thawed: dict[int, tuple[Tensor, Location]] = field(default_factory=dict)
     _moved: dict[tuple[int, ...], set[int]] = field(default_factory=dict)
     """By what an optimizer holds, what of it its steps have changed."""
+    _passes: int = 0
     _listed: dict[int, Tensor] = field(default_factory=dict)
     _stopped: dict[int, Tensor] = field(default_factory=dict)
     """What somebody froze; running statistics are made so, and are written by their layer."""
@@ -58,6 +84,11 @@ class Updates:
         """Hear of an event; nothing is spared."""
         if isinstance(event, watch.Listed):
             self._listed.update((id(t), t) for t in event.tensors)
+            self.unstepped[tuple(map(id, event.tensors))] = Unstepped(event.tensors, source.here())
+        elif isinstance(event, watch.Cleared):
+            for key, optimizer in self.unstepped.items():
+                if id(event.tensor) in key:
+                    optimizer.clear(self._passes)
         elif isinstance(event, watch.Cutting) and event.tensor is not None and event.how != "detach":
             self._stopped[id(event.tensor)] = event.tensor
         elif isinstance(event, watch.Filled):
@@ -70,6 +101,9 @@ class Updates:
             self._written(event.tensor, event.array)
 
     def _begin(self, event: watch.Updating) -> None:
+        if self.unstepped:
+            updated = {id(t) for t in event.tensors}
+            self.unstepped = {key: o for key, o in self.unstepped.items() if updated.isdisjoint(key)}
         # Of what has changed once nothing more is asked.
         moved = self._moved.setdefault(tuple(map(id, event.tensors)), set())
         before = [None if id(t) in moved else t.array.copy() for t in event.tensors]
@@ -87,9 +121,9 @@ class Updates:
                 self._moved[key].add(id(tensor))
                 continue
             still.append(tensor)
-            gradient = tensor.grad
-            pushed[id(tensor)] = pushed.get(id(tensor), 0) + int(gradient is not None and _pushes(tensor, gradient))
         if still:
+            for tensor in _pushed(still, event.tensors):
+                pushed[id(tensor)] = pushed.get(id(tensor), 0) + 1
             steps = 1 if known is None else known.steps + 1
             self.idle[key] = Idle(
                 event.by,
@@ -98,11 +132,12 @@ class Updates:
                 source.here(),
                 len(event.tensors),
                 tuple(still),
-                tuple(pushed[id(t)] for t in still),
+                tuple(pushed.get(id(t), 0) for t in still),
             )
 
     def _passed(self) -> None:
         """A backward pass is over: from now on what is frozen is to stay as it is."""
+        self._passes += 1
         for key, tensor in self._listed.items():
             if tensor.stop_gradient and key in self._stopped and key not in self._frozen:
                 self._frozen[key] = tensor.array.copy()
@@ -117,7 +152,25 @@ class Updates:
             self.thawed.setdefault(id(tensor), (tensor, source.here()))
 
 
-def _pushes(tensor: Tensor, gradient: Any) -> bool:
-    """Whether a gradient is to move a parameter: one whose own rate is 0 is to stay."""
-    own = getattr(tensor, "optimize_attr", None) or {}
-    return own.get("learning_rate", 1.0) != 0 and bool(np.any(np.asarray(gradient.array)))
+def _pushed(still: Sequence[Tensor], held: Sequence[Tensor]) -> list[Tensor]:
+    """Which of the parameters that are *still* as they were have a gradient that is to move them.
+
+    One whose own rate is 0 is to stay. A gradient that is rounding beside those of the others is none: that of a bias
+    before batch norm is, whatever the loss.
+    """
+    norms = {id(t): _norm(t) for t in still if (getattr(t, "optimize_attr", None) or {}).get("learning_rate", 1.0) != 0}
+    if not any(norms.values()):
+        return []
+    largest = max(_norm(t) for t in held)
+    return [t for t in still if norms.get(id(t), 0.0) > _ROUNDING * largest]
+
+
+_ROUNDING = 1e-6
+
+
+def _norm(tensor: Tensor) -> float:
+    """The norm of its gradient; 0 where it has none, or one that is not finite."""
+    if tensor.grad is None:
+        return 0.0
+    norm = float(np.linalg.norm(magnitudes.wide(magnitudes.plain(tensor.grad.array))))
+    return norm if np.isfinite(norm) else 0.0

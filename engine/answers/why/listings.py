@@ -24,7 +24,9 @@ def not_listed(flow: JournalFlow, subject: Subject[int], answer: Answer, contain
     advice = "give it to the optimizer, or set its stop_gradient if it is not to be trained"
     replaced = [r.loc for r in flow.journal.replacements.values() if r.after == subject.value]
     if container:
-        advice = f"make {container} an nn.LayerList: parameters() does not look into a plain list of layers"
+        advice = (
+            f"make {container} an nn.LayerList (in PyTorch nn.ModuleList): parameters() does not look into a plain list"
+        )
     elif replaced:
         places = (("took the place of another", replaced[-1]),)
         advice = "make the optimizer after the last change of the layers"

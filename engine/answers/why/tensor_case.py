@@ -369,5 +369,5 @@ class TensorCase(Case[int, Call]):
             finding=True,
             said=("an update between them used what earlier calls had left in .grad",),
             location=last.loc,
-            advice="call clear_grad() after each step",
+            advice="clear gradients after each step: clear_grad(), in PyTorch zero_grad()",
         )

@@ -72,6 +72,17 @@ opt.step()  # here
         "GT703",
         "as clipping of gradients keeps it there",
     ),
+    "a loop that forgets the step": (
+        """
+net = paddle.nn.Linear(4, 1)
+opt = paddle.optimizer.Adam(0.1, parameters=net.parameters())  # here
+for step in range(3):
+    F.mse_loss(net(x), paddle.full([8, 1], 3.0)).backward()
+    opt.clear_grad()
+""",
+        "GT702",
+        "the optimizer of 2 parameters makes no step, and their gradients are cleared after 3 passes",
+    ),
     "a rate of zero": (
         """
 net = paddle.nn.Linear(4, 1)
@@ -179,6 +190,15 @@ for step in range(4):
     opts[step % 2].step()
     for opt in opts:
         opt.clear_grad()
+""",
+    "an optimizer that a second one takes the place of": """
+net = paddle.nn.Linear(4, 1)
+first = paddle.optimizer.Adam(0.1, parameters=net.parameters())
+opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+for step in range(3):
+    F.mse_loss(net(x), paddle.full([8, 1], 3.0)).backward()
+    opt.step()
+    opt.clear_grad()
 """,
     "a parameter whose own rate is 0, and one that nothing reads": """
 still = paddle.ParamAttr(learning_rate=0.0)

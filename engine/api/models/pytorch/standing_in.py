@@ -25,6 +25,7 @@ from ..recorded.stand_ins import (
     setting_grad,
     standing,
     switching,
+    switching_mode,
 )
 
 if TYPE_CHECKING:
@@ -61,7 +62,9 @@ def _rows(recorder: TorchRecorder) -> Iterator[Row]:
     requires = base.requires_grad
     yield tensor, "requires_grad", property(requires.__get__, _requiring(recorder, requires.__set__))
     yield tensor, "requires_grad_", _requiring_(recorder, base.requires_grad_)
-    yield torch.nn.Parameter, "__new__", staticmethod(_bearing(recorder, torch.nn.Parameter.__new__))
+    parameter = torch.nn.Parameter
+    yield parameter, "__new__", staticmethod(_bearing(recorder, parameter.__new__))
+    yield parameter, "__deepcopy__", _copying(recorder, parameter.__deepcopy__)
     # backward
     yield torch.autograd, "backward", _backward(recorder, torch.autograd.backward)
     yield torch.autograd, "grad", _grad(recorder, torch.autograd.grad)
@@ -81,6 +84,8 @@ def _rows(recorder: TorchRecorder) -> Iterator[Row]:
     yield optimizer, "__init__", listing(recorder, optimizer.__init__, _of_optimizer)
     yield optimizer, "zero_grad", clearing(recorder, optimizer.zero_grad, _of_optimizer, "zero_grad")
     yield torch.nn.Module, "__setattr__", replacing(recorder, torch.nn.Module.__setattr__, "_modules", _paths)
+    for name in ("train", "eval"):
+        yield torch.nn.Module, name, switching_mode(recorder, getattr(torch.nn.Module, name), _of_module)
     yield torch.nn.Module, "zero_grad", clearing(recorder, torch.nn.Module.zero_grad, _of_module, "zero_grad")
 
 
@@ -124,6 +129,22 @@ def _bearing(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[
         return made
 
     return new
+
+
+def _copying(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    """A copied parameter is one of its own: no operator of the program reads the other."""
+
+    @functools.wraps(original)
+    def copy(parameter: Any, memo: Any) -> Any:
+        if recorder.quiet or id(parameter) in memo:
+            return original(parameter, memo)
+        recorder.flush()
+        with recorder.unheard():
+            made = original(parameter, memo)
+        recorder.number(made, parameter=True)
+        return made
+
+    return copy
 
 
 def _backward(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:

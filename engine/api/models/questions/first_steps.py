@@ -47,18 +47,35 @@ class IdleOptimizer:
 
 
 @dataclass(frozen=True, slots=True)
+class UnsteppedOptimizer:
+    """An optimizer that made no step, while gradients of what it holds were cleared.
+
+    Attributes:
+        loc: where it was made.
+        names: of the parameters that it holds.
+        cleared: after how many passes gradients of these were cleared.
+    """
+
+    loc: Location
+    names: tuple[str, ...]
+    cleared: int
+
+
+@dataclass(frozen=True, slots=True)
 class FirstSteps:
     """What was seen.
 
     Attributes:
         loss: the first loss of classes, if there was one.
         idle: optimizers whose steps left something as it was.
+        unstepped: optimizers that made no step.
         thawed: frozen parameters that an optimizer holds and that the file changed: name and line.
         evaluated: optimizers with steps that were taken in evaluation mode after others in training mode.
     """
 
     loss: FirstLoss | None
     idle: tuple[IdleOptimizer, ...]
+    unstepped: tuple[UnsteppedOptimizer, ...]
     thawed: tuple[tuple[str, Location], ...]
     evaluated: tuple[Evaluated, ...]
 
@@ -93,7 +110,12 @@ def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
             if len(i.tensors) == i.held or any(i.pushed)
         ]
         thawed = tuple((named(t), loc) for t, loc in updates.thawed.values())
-        return FirstSteps(seen.found, tuple(idle), thawed, tuple(modes.found.values()))
+        unstepped = tuple(
+            UnsteppedOptimizer(o.loc, tuple(map(named, o.tensors)), o.cleared)
+            for o in updates.unstepped.values()
+            if o.cleared
+        )
+        return FirstSteps(seen.found, tuple(idle), unstepped, thawed, tuple(modes.found.values()))
 
     with watch.watched(Adapter(seen), updates), watch.watched(modes.step, modes):
         yield told

@@ -30,6 +30,7 @@ from ..recorded.stand_ins import (
     setting_grad,
     standing,
     switching,
+    switching_mode,
 )
 from . import calls
 from .recorder import PaddleRecorder, Tensor, tensors
@@ -89,6 +90,8 @@ def _rows(recorder: PaddleRecorder) -> Iterator[Row]:
     recurrent = paddle.nn.layer.rnn.RNNBase
     yield recurrent, "flatten_parameters", _unheard(recorder, recurrent.flatten_parameters)
     layer = paddle.nn.Layer
+    for name in ("train", "eval"):
+        yield layer, name, switching_mode(recorder, getattr(layer, name), lambda owner: list(owner.parameters()))
     yield layer, "__setattr__", replacing(recorder, layer.__setattr__, "_sub_layers", _paths)
     yield (
         layer,

@@ -288,8 +288,17 @@ class Replaced(NamedTuple):
     site: Site
 
 
+class Switched(NamedTuple):
+    """A module was switched to training or to evaluation: its parameters."""
+
+    tensors: tuple[int, ...]
+    training: bool
+    site: Site
+
+
 Event = (
     Replaced
+    | Switched
     | Freed
     | Made | Gone | Writing | Called | Adopted | Detached | Left | Requires | Guarding | Guarded | Began | Ended
     | Cleared | Listed | Updating | Updated | Hooking | Hooked

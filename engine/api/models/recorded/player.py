@@ -489,6 +489,10 @@ class Player:
             before = {path: self.tensors[n] for path, n in event.before}
             watch.note(watch.Replaced(before, {path: self.tensors[n] for path, n in event.after}))
 
+    def _switched(self, event: events.Switched) -> None:
+        if watch.noting:
+            watch.note(watch.Switched(tuple([self.tensors[n] for n in event.tensors]), event.training))
+
     # -- optimizers ---------------------------------------------------------------------------------------------------
 
     def _listed(self, event: events.Listed) -> None:
@@ -583,4 +587,5 @@ _PLAYED: Mapping[type, Callable[[Player, Any], None]] = {
     events.Hooking: Player._hooking,
     events.Hooked: Player._hooked_with,
     events.Replaced: Player._replaced,
+    events.Switched: Player._switched,
 }

@@ -182,6 +182,30 @@ def replacing(recorder: Recorder, original: Callable[..., None], inner: str, pat
     return assign
 
 
+def switching_mode(
+    recorder: Recorder, original: Callable[..., Any], of: Callable[[Any], list[Any]]
+) -> Callable[..., Any]:
+    """Tell that a module works as in training from now on, or as in evaluation; what that leads to is its own affair.
+
+    Args:
+        of: the parameters of a module.
+    """
+
+    @functools.wraps(original)
+    def switch(module: Any, *args: Any, **named: Any) -> Any:
+        if recorder.quiet:
+            return original(module, *args, **named)
+        recorder.flush()
+        site = recorder.site()
+        with recorder.unheard():
+            result = original(module, *args, **named)
+        tensors = tuple([recorder.number(p, site) for p in of(module)])
+        recorder.sink(events.Switched(tensors, bool(module.training), site))
+        return result
+
+    return switch
+
+
 def _numbered(recorder: Recorder, paths: Iterable[tuple[str, Any]]) -> tuple[tuple[str, int], ...]:
     return tuple([(path, recorder.number(p)) for path, p in paths])
 

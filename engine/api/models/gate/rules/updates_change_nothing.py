@@ -1,4 +1,4 @@
-"""GT702: Steps of an optimizer that change nothing, or a frozen parameter that changes."""
+"""GT702: Steps of an optimizer that change nothing, an optimizer without any, or a frozen parameter that changes."""
 
 from __future__ import annotations
 
@@ -33,6 +33,17 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
             said,
             "call it after backward and before clear_grad; a rate far below the digits of a parameter is none",
         )
+    for optimizer in first.unstepped:
+        if optimizer.cleared >= options["steps"] and not evidence.incomplete:
+            yield Hit(
+                optimizer.names[0],
+                f"the optimizer of {len(optimizer.names)} parameters makes no step, and their gradients are cleared "
+                f"after {optimizer.cleared} passes",
+                optimizer.loc,
+                optimizer.names[1:],
+                ("nothing reads these gradients before they are gone",),
+                "call its step() after backward and before the gradients are cleared",
+            )
     for name, loc in first.thawed:
         yield Hit(name, f"{name} is frozen, an optimizer holds it, and this line changes it", loc)
 
@@ -55,7 +66,7 @@ def _left_behind(idle: IdleOptimizer, options: Options) -> Iterator[Hit]:
 RULE = Rule(
     code="GT702",
     name="updates-change-nothing",
-    summary="Steps of an optimizer that change nothing, or a frozen parameter that changes.",
+    summary="Steps of an optimizer that change nothing, an optimizer without any, or a frozen parameter that changes.",
     why=(
         "A step between clear_grad and backward has nothing to go by: the loop runs, and nothing learns. What was "
         "frozen and is changed by hand all the same is no longer what was loaded."

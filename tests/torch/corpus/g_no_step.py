@@ -1,0 +1,18 @@
+"""The loop computes gradients and clears them, and never calls step()."""
+
+# expect: nothing
+# rules: GT702 at line 12
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))
+optimizer = torch.optim.Adam(net.parameters(), 1e-2)
+x, y = torch.rand(6, 4), torch.tensor([0, 1, 2, 0, 1, 2])
+
+for _ in range(3):
+    optimizer.zero_grad()
+    loss = F.cross_entropy(net(x), y)
+    loss.backward()
