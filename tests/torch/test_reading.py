@@ -64,12 +64,6 @@ def test_gradients_are_those_of_torch(name):
             np.testing.assert_allclose(gradient, leaf.grad.array, rtol=1e-5, atol=1e-7)  # torch's own .grad
 
 
-def test_archives_of_exported_programs_are_refused(tmp_path):
-    (tmp_path / "model.pt2").write_bytes(b"PK")
-    with pytest.raises(CommandError, match=r"an archive of torch\.export, which is not read"):
-        Why().ask(Request(str(tmp_path / "model.pt2")))
-
-
 def test_a_run_that_is_over_proves_nothing():
     proofs = Why(prove=True).ask(Request(str(RUNS / "b_detach_hidden.torchrun")))
     assert "a run that is over" in proofs[0].proved

@@ -7,55 +7,19 @@ outside the file, names that come twice, sizes that cannot be. No name becomes a
 from __future__ import annotations
 
 import os
-import struct
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from gradtool.engine.files.jsontext import shown
 
 from . import npy
 from .npy import Array, Fail
-
-MOST_INFLATED = 2**30
-"""Bytes of compressed arrays that are read at most: what is compressed can be a thousand times its file."""
+from .zipped import DEFLATED, MOST_INFLATED, STORED, Archive, Member, Unpacked
 
 Room = Callable[[str | None], int | None]
 """Of an array's name, None for the lone one: how many bytes it may have; None where nothing is known."""
-
-_DIRECTORY_END = struct.Struct("<4s4H2LH")
-_LOCATOR = struct.Struct("<4sLQL")
-_DIRECTORY_END_64 = struct.Struct("<4sQ2H2L4Q")
-_ENTRY = struct.Struct("<4s6H3L5H2L")
-_LOCAL = struct.Struct("<4s5H3L2H")
-_LONGEST_COMMENT = 0xFFFF
-_LARGEST_DIRECTORY = 2**26
-_STORED, _DEFLATED = 0, 8
-_ENCRYPTED, _UTF8 = 0x1, 0x800
-_FULL = 0xFFFFFFFF
-_BEST_RATIO = 1040
-"""How many bytes deflate can make of one: a little more than the format allows."""
-_AT_ONCE = 1 << 16
-
-
-class Member(NamedTuple):
-    """A file in the archive.
-
-    Attributes:
-        packed: its bytes as they are stored.
-        size: its bytes.
-        crc: their checksum.
-        begin: where its own header begins.
-    """
-
-    name: str
-    method: int
-    crc: int
-    packed: int
-    size: int
-    begin: int
 
 
 @contextmanager
@@ -79,7 +43,7 @@ def read(path: str, room: Room, fail: Fail) -> dict[str | None, Array]:
         OSError: the file cannot be read.
     """
     with _opened(path) as (file, size, is_one):
-        return {None: _lone(file, size, room, fail)} if is_one else _Archive(file, size, fail).arrays(room)
+        return {None: _lone(file, size, room, fail)} if is_one else _Arrays(file, size, fail).arrays(room)
 
 
 def mapped(path: str, fail: Fail) -> dict[str | None, Array]:
@@ -92,7 +56,7 @@ def mapped(path: str, fail: Fail) -> dict[str | None, Array]:
         if is_one:
             head = _head(file, size, fail)
             return {None: npy.mapped(path, head, head.length)}
-        return _Archive(file, size, fail).mapped(path)
+        return _Arrays(file, size, fail).mapped(path)
 
 
 def _head(file: BinaryIO, size: int, fail: Fail) -> npy.Header:
@@ -114,11 +78,9 @@ def _check_room(head: npy.Header, most: int | None, fail: Fail) -> None:
         fail(f"it declares {head.nbytes} bytes, of shape {list(head.shape)}, and what it is for has room for {most}")
 
 
-class _Archive:
+class _Arrays(Archive):
     def __init__(self, file: BinaryIO, size: int, fail: Fail) -> None:
-        self.file = file
-        self.size = size
-        self.fail = fail
+        super().__init__(file, size, fail, "np.savez and np.savez_compressed use 0 and 8")
 
     def arrays(self, room: Room) -> dict[str | None, Array]:
         members = list(self.members())
@@ -128,7 +90,7 @@ class _Archive:
             self.fail(f"it holds {shown(often)} {times} times")
         rooms = [room(name) for name in names]
         places = self.places(members)
-        inflated = sum(m.size for m in members if m.method == _DEFLATED)
+        inflated = sum(m.size for m in members if m.method == DEFLATED)
         if inflated > MOST_INFLATED:
             self.fail(
                 f"{inflated} bytes are compressed in it: {MOST_INFLATED} are read at most (np.savez compresses none)"
@@ -146,13 +108,13 @@ class _Archive:
         told: dict[str | None, Array] = {}
         for name, member, place in zip(names, members, self.places(members), strict=True):
             head = self.header(member, place, None)
-            whole = member.method != _STORED
+            whole = member.method != STORED
             told[name] = self.array(member, place, head) if whole else npy.mapped(path, head, place + head.length)
         return told
 
     def header(self, member: Member, place: int, room: int | None) -> npy.Header:
         fail = self.within(member)
-        head = npy.header(_Member(self.file, member, place, fail), fail)
+        head = npy.header(Unpacked(self.file, member, place, fail), fail)
         if head.length + head.nbytes != member.size:
             fail(f"it declares {head.nbytes} bytes, of shape {list(head.shape)}, and has {member.size - head.length}")
         _check_room(head, room, fail)
@@ -160,166 +122,8 @@ class _Archive:
 
     def array(self, member: Member, place: int, head: npy.Header) -> Array:
         fail = self.within(member)
-        stream = _Member(self.file, member, place, fail)
+        stream = Unpacked(self.file, member, place, fail)
         stream.read(head.length)
         array = npy.elements(stream, head, fail)
         stream.finish()
         return array
-
-    def within(self, member: Member) -> Fail:
-        """What says that something is wrong with one member."""
-        return lambda why: self.fail(f"of {shown(member.name)}, {why}")
-
-    # -- what the archive says of itself --------------------------------------------------------------------------
-
-    def unpack(self, form: struct.Struct, at: int, magic: bytes, what: str) -> tuple[int, ...]:
-        """The numbers of the record at byte *at* of the file."""
-        if not 0 <= at <= self.size - form.size:
-            self.fail(f"{what} would be at byte {at}, and the file has {self.size}")
-        self.file.seek(at)
-        data = self.file.read(form.size)
-        if len(data) < form.size or data[:4] != magic:
-            self.fail(f"there is no {what} at byte {at}")
-        return form.unpack(data)[1:]
-
-    def directory(self) -> tuple[int, int, int]:
-        """Number of entries, bytes and place of the directory."""
-        begin = max(0, self.size - _DIRECTORY_END.size - _LONGEST_COMMENT)
-        self.file.seek(begin)
-        tail = self.file.read(self.size - begin)
-        at = tail.rfind(b"PK\5\6")
-        if at < 0:
-            self.fail("it is no zip archive, or it is cut short")
-        at += begin
-        *_, count, length, place, comment = self.unpack(_DIRECTORY_END, at, b"PK\5\6", "end of the directory")
-        if at + _DIRECTORY_END.size + comment != self.size:
-            self.fail("something follows the end of its directory")
-        if _FULL in (length, place) or count == 0xFFFF:
-            locator = self.unpack(_LOCATOR, at - _LOCATOR.size, b"PK\6\7", "place of the directory's end")
-            at = locator[1]
-            *_, count, length, place = self.unpack(_DIRECTORY_END_64, at, b"PK\6\6", "end of the directory")
-        if length > _LARGEST_DIRECTORY or count * _ENTRY.size > length or place + length > at:
-            self.fail(f"its directory of {count} entries, {length} bytes at byte {place}, cannot be")
-        return count, length, place
-
-    def members(self) -> Iterator[Member]:
-        """The entries of the directory."""
-        count, length, place = self.directory()
-        self.end = place
-        self.file.seek(place)
-        data = self.file.read(length)
-        at = 0
-        for _ in range(count):
-            if len(data) - at < _ENTRY.size or data[at : at + 4] != b"PK\1\2":
-                self.fail("its directory is cut short or was changed")
-            entry = _ENTRY.unpack_from(data, at)
-            flags, method, crc, packed, size = entry[3], entry[4], entry[7], entry[8], entry[9]
-            begin = entry[16]
-            after = at + _ENTRY.size
-            lengths = entry[10:13]
-            if len(data) - after < sum(lengths):
-                self.fail("its directory is cut short or was changed")
-            name = self.name(data[after : after + lengths[0]], flags)
-            extra = data[after + lengths[0] : after + lengths[0] + lengths[1]]
-            size, packed, begin = self.wide(name, extra, [size, packed, begin])
-            at = after + sum(lengths)
-            if flags & _ENCRYPTED:
-                self.fail(f"{shown(name)} is encrypted")
-            if method not in (_STORED, _DEFLATED):
-                self.fail(
-                    f"{shown(name)} is compressed by method {method}: np.savez and np.savez_compressed use 0 and 8"
-                )
-            if (method == _STORED and packed != size) or size > packed * _BEST_RATIO + 64:
-                self.fail(f"{shown(name)} cannot have {size} bytes: {packed} are stored")
-            yield Member(name, method, crc, packed, size, begin)
-        if at != length:
-            self.fail("its directory is longer than its entries")
-
-    def name(self, data: bytes, flags: int) -> str:
-        try:
-            return data.decode("utf-8" if flags & _UTF8 else "cp437")
-        except UnicodeDecodeError:
-            self.fail(f"{shown(data)} in it is no name in UTF-8")
-
-    def wide(self, name: str, extra: bytes, numbers: list[int]) -> list[int]:
-        """Size, stored size and place, those that need more than 32 bits from the fields behind the name."""
-        at = 0
-        while at + 4 <= len(extra):
-            kind, length = struct.unpack_from("<2H", extra, at)
-            if kind == 1:
-                field = extra[at + 4 : at + 4 + length]
-                missing = [i for i, n in enumerate(numbers) if n == _FULL]
-                if len(field) < 8 * len(missing):
-                    self.fail(f"the size of {shown(name)} is cut short")
-                for i, place in enumerate(missing):
-                    (numbers[place],) = struct.unpack_from("<Q", field, 8 * i)
-            at += 4 + length
-        return numbers
-
-    def places(self, members: list[Member]) -> list[int]:
-        """Where the bytes of each member begin; none may reach into another or into the directory."""
-        begin_of: dict[int, int] = {}
-        end = 0
-        for member in sorted(members, key=lambda m: m.begin):
-            if member.begin < end:
-                self.fail(f"{shown(member.name)} lies over another member")
-            local = self.unpack(_LOCAL, member.begin, b"PK\3\4", f"member {shown(member.name)}")
-            begin = member.begin + _LOCAL.size + local[-2] + local[-1]
-            end = begin + member.packed
-            if end > self.end:
-                self.fail(f"{shown(member.name)} would reach to byte {end}, into what follows byte {self.end}")
-            begin_of[member.begin] = begin
-        return [begin_of[m.begin] for m in members]
-
-
-class _Member:
-    """The bytes of one member, in order; no more of them than it declares."""
-
-    def __init__(self, file: BinaryIO, member: Member, place: int, fail: Fail) -> None:
-        self.file = file
-        self.member = member
-        self.fail = fail
-        self.place = place
-        self.left = member.packed
-        self.size = member.size
-        self.crc = 0
-        self.inflater = zlib.decompressobj(-zlib.MAX_WBITS) if member.method == _DEFLATED else None
-
-    def read(self, count: int, /) -> bytes:
-        count = min(count, self.size)
-        parts = []
-        while count:
-            part = self.stored(count) if self.inflater is None else self.inflated(count)
-            if not part:
-                break
-            parts.append(part)
-            self.crc = zlib.crc32(part, self.crc)
-            self.size -= len(part)
-            count -= len(part)
-        return b"".join(parts)
-
-    def stored(self, count: int) -> bytes:
-        self.file.seek(self.place)
-        part = self.file.read(min(count, self.left))
-        self.place += len(part)
-        self.left -= len(part)
-        return part
-
-    def inflated(self, count: int) -> bytes:
-        inflater = self.inflater
-        assert inflater is not None
-        part = b""
-        while not part and not inflater.eof:
-            data = inflater.unconsumed_tail or self.stored(_AT_ONCE)
-            try:
-                part = inflater.decompress(data, count)
-            except zlib.error as error:
-                self.fail(f"what is compressed was changed ({error})")
-            if not data:
-                break
-        return part
-
-    def finish(self) -> None:
-        """Once all is read: was it what was written?"""
-        if self.size or self.crc != self.member.crc:
-            self.fail("the checksum is wrong: it was changed")

@@ -34,7 +34,6 @@ _OTHERS = {
     ".npy": ("an array", "--feed FILE.npz feeds arrays to a program"),
     ".jsonl": ("a session of the debugger", "gradtool debug --replay FILE.jsonl goes on with it"),
     ".ipynb": ("a notebook", "in it, %load_ext gradtool and %%gradtool run a cell as a model"),
-    ".pt2": ("an archive of torch.export, which is not read", "gradtool takes the script that makes the model"),
     ".dot": ("a picture", "gradtool graph MODEL -o FILE.dot draws a model"),
     ".pyc": ("compiled Python", "give the .py file that it was compiled from"),
 }

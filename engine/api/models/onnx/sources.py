@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from gradtool.engine.core import source
 from gradtool.engine.core.source import Location
-from gradtool.engine.ir.paddle.callstacks import Callstacks
+
+from ..torch_stacks import TORCHS, TorchStacks
 
 _STACKS: Final = ("pkg.torch.onnx.stack_trace", "stack_trace")
 _OLD_FRAME: Final = re.compile(r"([^\s():]{1,1000})\((\d{1,9})\): ?([^\n]{0,200})")
 """A frame in a ``doc_string``: ``model.py(12): forward``, innermost first."""
-_TORCHS: Final = re.compile(r"(?:site|dist)-packages[/\\](?:torch|onnxscript)[/\\]")
 _MOST: Final = 100
 _LONGEST: Final = 160
 
@@ -31,16 +31,16 @@ class Sources:
     def __init__(self, file: str) -> None:
         self.file = file
         self.count = 0
-        self._stacks = Callstacks()
+        self._stacks = TorchStacks()
 
     def location(self, node: Any, line: int) -> Location:
         """Where *node*, the one at *line* of the file, comes from."""
         for prop in node.metadata_props:
             if prop.key in _STACKS:
-                location = self._stacks.location([line for line in prop.value.splitlines() if not _TORCHS.search(line)])
+                location = self._stacks.location(prop.value)
                 if location:
                     return location
-        frames = [m for m in _OLD_FRAME.findall(node.doc_string[:20000]) if not _TORCHS.search(m[0])]
+        frames = [m for m in _OLD_FRAME.findall(node.doc_string[:20000]) if not TORCHS.search(m[0])]
         if frames:
             return tuple((source.recorded(_plain(f), _plain(name)), int(n)) for f, n, name in frames[:_MOST])
         return ((source.recorded(self.file, _plain(node.name) or node.op_type, _text(node)), line),)

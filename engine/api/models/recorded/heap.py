@@ -146,7 +146,10 @@ class Rebuilder:
             if tensor is not None:
                 layer._parameters[name] = tensor
         for name, value in entry["layers"].items():
-            layer._sub_layers[name] = self.value(value)
+            inside = self.value(value)
+            if not isinstance(inside, Layer | None):
+                raise TypeError("a layer that is none")
+            layer._sub_layers[name] = inside
         for name, value in entry["buffers"].items():
             tensor = self.value(value)
             if tensor is not None:

@@ -1,0 +1,17 @@
+"""A PyTorch module as an archive of ``torch.export``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..pt2 import ENDING
+from . import Imported, importer
+
+
+@importer(ENDING)
+def read(path: Path, data: bytes) -> Any:
+    """The program; its parameters have their names in the module, and their values lie in the current scope."""
+    from ..pt2.reading import read as program_in
+
+    return Imported(*program_in(data, path.name))

@@ -1,0 +1,11 @@
+"""What rows of the tables raise, and what becomes of it."""
+
+from __future__ import annotations
+
+
+class Missing(Exception):
+    """An operator, or a form of it, that gradtool has no kernel for: it becomes a stand-in."""
+
+
+class Unsound(Exception):
+    """What no exported program may hold: the file is refused."""
