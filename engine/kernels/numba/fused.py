@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .groups import Group
+from .groups import Group, Seen
 from .source import Source
-from .trace import Node
+from .trace import Node, operand
 
 
 class Place(NamedTuple):
@@ -55,6 +55,7 @@ class FusedKernel:
         self._guards = [(i, group.seen[r].shape, group.seen[r].dtype) for r, i in at.items()]
         self._operands = [at[r] for r in group.source.leaves]
         self._strides = [group.seen[r].strides for r in group.source.leaves]
+        self._boxes = [_box(group.seen[r]) for r in group.source.leaves]
         self._shapes = self._result_shapes()
         self._places = [self._place(r, at) for r in group.outputs]
 
@@ -75,8 +76,9 @@ class FusedKernel:
             return None
         if value.node.op == "constant":
             return Place(False, 0, value.shape, False, np.broadcast_to(np.zeros((), value.dtype), value.shape))
-        if value.node.op == "leaf":
-            return Place(False, at[value.node.value], value.shape, False)
+        given = operand(value.node)
+        if given is not None:
+            return Place(False, at[given], value.shape, False)
         index = [id(n) for n in self.group.results].index(id(value.node))
         return Place(True, index, value.shape, register in self.group.singles)
 
@@ -100,10 +102,11 @@ class FusedKernel:
                 return self.separately(values)
         operands = [values[i] for i in self._operands]
         for i, v in enumerate(operands):
-            if not v.flags.c_contiguous:
+            box = self._boxes[i]
+            if box is not None or not v.flags.c_contiguous:
                 if v.strides != self._strides[i]:
                     return self.separately(values)
-                operands[i] = v.copy()  # without the gaps
+                operands[i] = np.ascontiguousarray(v if box is None else v[box])  # without the gaps
         results = [np.zeros(shape, dtype) if sums else np.empty(shape, dtype) for shape, dtype, sums in self._shapes]
         function(*operands, *results)
         given = [self._output(place, results, values) for place in self._places]
@@ -144,6 +147,13 @@ class FusedKernel:
                 raise self._explained(error, member, inputs) from error
             regs.update(zip(member.outs, result if member.spread else (result,), strict=True))
         return [regs[r] for r in self.group.outputs]
+
+
+def _box(seen: Seen) -> tuple[slice, ...] | None:
+    """Where the elements lie that were broadcast; None where all do that are there."""
+    if seen.base is None or seen.base == seen.shape:
+        return None
+    return tuple([slice(None) if n == m else slice(1) for n, m in zip(seen.base, seen.shape, strict=True)])
 
 
 def same(a: Any, b: Any) -> bool:

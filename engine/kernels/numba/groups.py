@@ -20,7 +20,7 @@ from ...ops.opdef import Trait
 from .expressions import inline
 from .layout import NoLayout
 from .source import Source, check, generated, ordered
-from .trace import FLEXIBLE, Node, Traced, Untraceable, constant_like, domain, spread, traced
+from .trace import FLEXIBLE, Node, Traced, Untraceable, constant_like, domain, operand, spread, traced
 
 MOST = 96
 """Weight of a group beyond which nothing is added to it: compiling takes longer than the number of lines grows."""
@@ -50,10 +50,18 @@ class Seen(NamedTuple):
     strides: tuple[int, ...]
 
     @property
-    def ordered(self) -> bool:
-        """Whether its elements lie in C order, maybe with gaps: what NumPy computes of it has none."""
-        steps = [s for s, n in zip(self.strides, self.shape, strict=True) if n > 1]
-        return all(s > 0 for s in steps) and steps == sorted(steps, reverse=True)
+    def base(self) -> tuple[int, ...] | None:
+        """The shape of what was broadcast to this; None where its elements lie in another order than C's.
+
+        There may be gaps between them: what NumPy computes of it has none.
+        """
+        if self.contiguous:
+            return self.shape
+        along = [(n, s) for n, s in zip(self.shape, self.strides, strict=True) if n > 1]
+        steps = [s for _, s in along if s]
+        if any(s < 0 for s in steps) or steps != sorted(steps, reverse=True):
+            return None
+        return tuple([n if s else 1 for n, s in zip(self.shape, self.strides, strict=True)])
 
     @classmethod
     def of(cls, value: Any) -> Seen | None:
@@ -208,9 +216,9 @@ class _Pass:
         outside = {r: s for r, s in seen if s is not None and r not in group.values}
         read = {n.value for n in nodes if n.op == "leaf"}
         # NumPy adds up what has gaps in another order than what has none.
-        summed = {a.value for n in nodes if n.op == "reduce" for a in n.args if a.op == "leaf"}
+        summed = {operand(a) for n in nodes if n.op == "reduce" for a in n.args}
         gaps = [r for r, s in outside.items() if not s.contiguous and r in read]
-        if any(r in summed or not outside[r].ordered for r in gaps):
+        if any(r in summed or outside[r].base is None for r in gaps):
             return False
         group.members.append(index)
         group.values.update(given)
@@ -250,7 +258,7 @@ class _Pass:
         nodes: dict[int, Node] = {}
         for r in outputs:
             value = group.values[r]
-            if value is not None and value.node.op not in FLEXIBLE:
+            if value is not None and value.node.op != "constant" and operand(value.node) is None:
                 nodes[id(value.node)] = value.node
         whole.results = list(nodes.values())
         if not whole.results:
@@ -276,7 +284,7 @@ def traced_members(
         if value is None:
             if r in values or seen is None:
                 raise Untraceable("nothing")
-            value = traced(r, seen.shape, seen.dtype)
+            value = traced(r, seen.shape, seen.dtype, seen.base)
         operands.append(Traced(value.node, value.shape, operand=True))
     try:
         with np.errstate(all="ignore"):
@@ -302,7 +310,7 @@ def _as_seen(value: Any, seen: Seen | None) -> Traced | None:
         raise Untraceable("another shape or type")
     if array.node.op == "constant":
         array = spread(array)
-    if array.node.op != "leaf" and not seen.contiguous:
+    if operand(array.node) is None and not seen.contiguous:
         raise Untraceable("another order of elements")  # NumPy adds it up in another order, too
     return array
 
@@ -316,7 +324,7 @@ def worthwhile(group: Group) -> bool:
     rows = elements // source.dims[-1]
     arrays = len(source.leaves) + len(group.results)
     calls = sum(not inline(n) for n in nodes)
-    copied = [math.prod(group.seen[r].shape) for r in source.leaves if not group.seen[r].contiguous]
+    copied = [math.prod(group.seen[r].base or ()) for r in source.leaves if not group.seen[r].contiguous]
     separate = len(nodes) * (0.5 + 2e-4 * elements)
     return (
         sum(0.5 + 2e-4 * n for n in copied) + 2 + 0.35 * arrays + 1e-4 * elements * arrays + 0.01 * rows * (1 + calls)

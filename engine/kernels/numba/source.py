@@ -144,7 +144,7 @@ class _Writer:
             if any(id(a) in outer for a in node.args):
                 raise Untraceable("sum of rows")
         for node in self.outer:
-            if id(node) not in {id(r) for r in self.results}:
+            if id(node) not in {id(r) for r in self.results} or not self._varies(node.args[0]):
                 raise Untraceable("sum of rows")
 
     def _block(self) -> int:
@@ -306,8 +306,6 @@ class _Writer:
         (x,) = node.args
         if id(node) in {id(n) for n in self.outer}:
             name = f"o{self.written[id(node)]}, {self._base(node)}"
-            if not self._varies(x):
-                raise Untraceable("sum of rows")
             self._phase(phase).element.append(f"put({name} + j, at({name} + j) + {self._value(x, phase)})")
             self.phase_of[id(node)] = phase
             return

@@ -40,7 +40,7 @@ class Node:
         op: a ufunc's name; ``select``, ``cast`` or ``spread`` (the same numbers, broadcast); ``leaf`` for an operand,
             ``constant``; ``reduce`` with the ufunc's name as *value*.
         args: what it is computed from.
-        value: the register of a leaf, the number of a constant.
+        value: the register of a leaf, and of an operand that is spread already; the number of a constant.
     """
 
     op: str
@@ -375,15 +375,29 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def traced(register: int, shape: Sequence[int], dtype: np.dtype[Any]) -> Traced:
+def traced(register: int, shape: Sequence[int], dtype: np.dtype[Any], base: Sequence[int] | None = None) -> Traced:
     """An operand that lies in *register*.
+
+    Args:
+        base: the shape of what was broadcast to *shape*, if it was.
 
     Raises:
         Untraceable: it is of a type that is not compiled, or has no elements.
     """
     if dtype not in TYPES or 0 in shape:
         raise Untraceable("types")
-    return Traced(Node("leaf", (), dtype, full(math.prod(shape)), register), shape, operand=True)
+    own = shape if base is None else base
+    whole = Traced(Node("leaf", (), dtype, full(math.prod(own)), register), own, operand=True)
+    if tuple(own) == tuple(shape):
+        return whole
+    view = _broadcast_to(whole, shape)
+    view.node.value = register
+    return view
+
+
+def operand(node: Node) -> int | None:
+    """The register of the operand that *node* is, as it is; None where it is computed."""
+    return node.value if node.op in ("leaf", "spread") else None
 
 
 def constant_like(value: Any) -> Traced:

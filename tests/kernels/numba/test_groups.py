@@ -117,6 +117,38 @@ def test_what_is_let_go_of_while_its_shape_is_needed_is_within_groups() -> None:
     assert not any(k.differs for k in kernels)
 
 
+def test_what_was_broadcast_is_an_operand_as_it_was_before_and_is_added_up_by_numpy() -> None:
+    x = data("x", 2, 800)
+    x.stop_gradient = False
+    bias = paddle.static.create_global_var([800], 0.5, "float64", persistable=True)
+    bias.stop_gradient = False
+    loss = paddle.sum(paddle.exp(paddle.tanh(x)) + bias)
+    paddle.static.gradients(loss, [x, bias])
+    of = plan(*[main().global_block().var(f"{name}@GRAD") for name in ("x", bias.name)])
+    fed = np.linspace(-1.0, 1.0, 1600).reshape(2, 800)
+    regs = of.registers({"x": fed}, {bias.name: np.full(800, 0.5)})
+    kinds = [[op.type for op in k.operators] for k in tuned(of, regs)]
+    assert kinds[-1] == ["exp_grad", "tanh_grad"]
+    assert "elementwise_add_grad" not in {kind for group in kinds for kind in group}
+    backward = of.path[0][-1].kernel
+    shapes = [seen.base for seen in backward.group.seen.values()]
+    assert (1, 1) in shapes
+    assert (2, 800) in shapes
+    regs = of.registers({"x": fed}, {bias.name: np.full(800, 0.5)})
+    of.run(regs)
+    y = np.tanh(fed)
+    np.testing.assert_array_equal(regs[of.fetches[0]], np.exp(y) * (1 - y * y))
+    np.testing.assert_array_equal(regs[of.fetches[1]], np.full(800, 2.0))
+    assert not backward.differs
+
+    def never(*operands: Any) -> None:
+        raise AssertionError
+
+    backward._function = never  # what lies otherwise is left to NumPy
+    values = [np.full(s.shape, 2.0) for s in backward.group.seen.values()]
+    assert all(np.isfinite(v).all() for v in backward(*values))
+
+
 def test_small_groups_do_not_pay() -> None:
     y = paddle.tanh(data("x", 2, 3)) + 1.0
     assert steps(plan(y), None) == ["tanh", "scale"]
