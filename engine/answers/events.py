@@ -222,18 +222,18 @@ class Adapter:
 
     def _skip(self, event: Uneventful) -> None:
         """Operators of the program itself, in which nothing happened: what is told of them is made once."""
-        first = event.told[0][1] if event.told else None
+        first = _first_operator(event)
         if first is not None and self._begun and not roles.is_backward(first.role):
             self.finish()
         if self._begun or self._inside:  # what they are depends on what was before
             for told in event.told:
-                self._step(Step(*told))
+                self(Step(*told) if isinstance(told, tuple) else told)
             return
         if event.digest is None:
             events: list[Any] = []
             within = Adapter(events.append)
             for told in event.told:
-                within._step(Step(*told))
+                within(Step(*told) if isinstance(told, tuple) else told)
             event.digest = Quiet(events), within._begun, within._last, within._program
         quiet, self._begun, self._last, self._program = event.digest
         quiet.tell(self.listener)
@@ -288,6 +288,14 @@ class Adapter:
         if self._begun:
             self._begun = False
             self.listener(End())
+
+
+def _first_operator(event: Uneventful) -> Operator | None:
+    """The operator that comes first, or whose block does."""
+    for told in event.told:
+        operator: Operator = told[1] if isinstance(told, tuple) else told.op
+        return operator
+    return None
 
 
 def part_of(op: Operator) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
+from .watch import Entered, Exited
+
 Told = tuple[int, Any, tuple[Any, ...], tuple[Any, ...]]
 """The index of an instruction, its operator, and what that read and gave."""
 
@@ -15,13 +17,14 @@ class Uneventful:
     """Operators in a row that gave nothing of what a watcher looks for, told in one event.
 
     Attributes:
-        told: of each of them, with :class:`Summary` in place of arrays.
+        told: of each of them, with :class:`Summary` in place of arrays; and where runs of blocks begin and end between
+            them (``Entered`` and ``Exited`` of ``watch.py``).
         digest: for a watcher to keep what it makes of that: each run of a plan tells the same object.
     """
 
     __slots__ = ("digest", "told")
 
-    def __init__(self, told: Sequence[Told]) -> None:
+    def __init__(self, told: Sequence[Any]) -> None:
         self.told = tuple(told)
         self.digest: Any = None
 
@@ -133,6 +136,9 @@ class Took:
     shared: float
     device: str
 
+
+Heard = Told | Uneventful | Took | Entered | Exited
+"""What a watcher is told of a plan that answers as a whole."""
 
 Asked = InOrder | Measured | Staying | Timed
 """What a watcher needs of steps in place of arrays; its attribute ``summarised``, None for arrays."""

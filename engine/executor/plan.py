@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core import source, watch
 from ..core.errors import GradtoolError, KernelError, describe
-from ..core.summary import Asked, Took, Uneventful
+from ..core.summary import Asked, Heard
 from ..ir.operator import Operator
 from ..kernels.backend import Backend
 
@@ -186,12 +186,12 @@ class Plan:
             for r in instruction.dead:
                 regs[r] = None
 
-    def _watched(self, asked: Asked | None, regs: list[Any]) -> Iterable[Step | Uneventful | Took]:
+    def _watched(self, asked: Asked | None, regs: list[Any]) -> Iterable[Step | Heard]:
         """The steps for a watcher: with what it *asked* in place of arrays, where the backend can tell that."""
         told = None if asked is None or self.compiled is None else self.compiled.summarised(regs, asked)
         if told is None:
             return self.steps(regs)
-        return (event if isinstance(event, (Uneventful, Took)) else Step(*event) for event in told)
+        return (Step(*event) if type(event) is tuple else event for event in told)
 
     def _explained(self, error: Exception, instruction: Instruction, regs: list[Any]) -> GradtoolError:
         return explained(error, instruction.op, [regs[i] for i in instruction.ins])

@@ -21,7 +21,7 @@ from ..core.errors import BackendError
 from ..core.rows import RowArray
 from ..core.spec import in_use
 from ..core.streams import Draws, Position, Stream
-from ..core.summary import Asked, Told, Took, Uneventful
+from ..core.summary import Asked, Heard
 from ..ops import rare, types
 from ..ops.compat import grad_type
 from ..ops.opdef import OpDef, WrittenRule
@@ -49,7 +49,7 @@ class Compiled(Protocol):
 
     def __call__(self, regs: list[Any]) -> Any: ...
 
-    def summarised(self, regs: list[Any], asked: Asked) -> Iterator[Told | Uneventful | Took] | None:
+    def summarised(self, regs: list[Any], asked: Asked) -> Iterator[Heard] | None:
         """Carry it out and tell of each operator what was asked; None where the steps have to be told one by one."""
 
     def noted(self, regs: list[Any], most: int | None) -> Iterator[Noted] | None:

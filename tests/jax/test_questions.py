@@ -12,7 +12,9 @@ import pytest
 import gradtool as paddle
 from gradtool import static
 from gradtool.engine.answers import numbers
+from gradtool.engine.core import watch
 from gradtool.engine.core.state import random
+from gradtool.engine.core.summary import InOrder
 from gradtool.engine.kernels.choice import current
 from gradtool.engine.kernels.jax import asking, measuring
 from gradtool.engine.kernels.jax.asking import Asking
@@ -139,6 +141,97 @@ def test_compiled_parts_around_a_loop_are_judged(stepped: list[range]) -> None:
 
     model = _model(build, x=full(2))
     assert told(model, "jax") == told(model, "numpy")
+    assert not stepped
+
+
+def _rounds(count: int, step: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def build(x: Any) -> Any:
+        body = lambda n, y: [n + 1, step(y)]  # noqa: E731
+        n = paddle.zeros([1], "int64")
+        return paddle.mean(static.nn.while_loop(lambda n, y: n < count, body, [n, static.nn.fc(x, 3) * 0 + 6])[1])
+
+    return build
+
+
+def _branch(limit: float) -> Callable[[Any], Any]:
+    def build(x: Any) -> Any:
+        h = static.nn.fc(x, 3) + 1e-3
+        return paddle.mean(static.nn.cond(paddle.mean(h) > limit, lambda: paddle.log(h * h), lambda: paddle.tanh(h)))
+
+    return build
+
+
+def _nested(x: Any) -> Any:
+    def step(y: Any) -> Any:
+        return static.nn.cond(paddle.mean(y) > 3.0, lambda: paddle.tanh(y) * 2, lambda: y * y)
+
+    return _rounds(3, step)(x)
+
+
+def _several(x: Any) -> Any:
+    drawn = _rounds(3, lambda y: paddle.tanh(paddle.nn.functional.dropout(y * 0.1, 0.5)))
+    return drawn(x) + _rounds(0, paddle.tanh)(x) + _branch(-1e9)(x) + _branch(1e9)(x)
+
+
+BLOCKS: dict[str, tuple[Callable[[Any], Any], int]] = {
+    "three rounds, none, a branch that is taken, one that is not": (_several, 0),
+    "more rounds than rows": (_rounds(40, paddle.tanh), 0),
+    "born in the last round": (_rounds(4, lambda y: paddle.sqrt(y - 1.6)), 1),
+    "one in another": (_nested, 0),
+}
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_rounds_and_branches_are_told_as_on_numpy(name: str, stepped: list[range]) -> None:
+    build, parts = BLOCKS[name]
+    values = np.random.default_rng(3).standard_normal((5, 6)).astype("float32")
+    model = _model(build, x=values)
+    assert told(model, "jax") == told(model, "numpy")
+    assert len(stepped) == parts
+    lines = [_measured_rounds(model, backend) for backend in ("jax", "numpy")]
+    for here, there in zip(*lines, strict=True):
+        assert here[:-1] == there[:-1]
+        np.testing.assert_allclose(here[-1], there[-1], rtol=1e-4, atol=1e-7)
+
+
+def _measured_rounds(model: Model, backend: str) -> list[tuple[Any, ...]]:
+    """Of each gradient operator what is counted, the rounds in their order, and the norm of each."""
+    paddle.set_backend(backend)
+    with static.program_guard(static.Program(), static.Program()), static.scope_guard(static.Scope()):
+        paddle.seed(7)
+        loss, feed = model()
+        static.Executor().run(static.default_startup_program())
+        story = paddle.stats(loss, feed)
+    lines = []
+    for o in story.operators:
+        assert o.gradient is not None
+        numbers_of = [o.gradient, *(n for _, n in o.runs)]
+        counts = [(n.zeros, n.nonfinite, n.elements) for n in numbers_of]
+        lines.append(
+            (o.name, o.shape, counts, [[r.number for r in at] for at, _ in o.runs], [n.norm for n in numbers_of])
+        )
+    return lines
+
+
+def test_an_answer_about_as_many_rounds_is_the_same_event(stepped: list[range]) -> None:
+    paddle.set_backend("jax")
+    with static.program_guard(static.Program(), static.Program()), static.scope_guard(static.Scope()):
+        loss, feed = _model(_rounds(3, paddle.tanh), x=np.ones((5, 6), "float32"))()
+        executor = static.Executor()
+        executor.run(static.default_startup_program())
+        gradients = [g for _, g in static.append_backward(loss)]
+        heard: list[Any] = []
+
+        def hear(event: Any) -> None:
+            heard.append(event)
+
+        hear.summarised = InOrder()  # type: ignore[attr-defined]
+        with watch.watched(hear):
+            for _ in range(2):
+                executor.run(static.default_main_program(), feed=feed, fetch_list=[loss, *gradients])
+    first, second = heard
+    assert first is second
+    assert [e.run for e in first.told if isinstance(e, watch.Entered)] == [0, 1, 2, 2, 1, 0]
     assert not stepped
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import gradtool as paddle
 from gradtool import static
+from gradtool.engine.kernels.jax.assumptions import FIRST_ROWS
 from gradtool.engine.kernels.jax.measuring import _bits
 
 from .leaving import Leaving
@@ -29,19 +30,39 @@ def _dense(x: Any) -> Any:
     return paddle.mean(static.nn.fc(static.nn.fc(x, 48, activation="tanh"), 33) ** 2)
 
 
+def _blocks(x: Any) -> Any:
+    h = static.nn.fc(x, 48, activation="tanh")
+    y = static.nn.while_loop(lambda n, y: n < 3, lambda n, y: [n + 1, paddle.tanh(y)], [paddle.zeros([1], "int64"), h])[
+        1
+    ]
+    return paddle.mean(static.nn.cond(paddle.mean(y) > 100.0, lambda: y * 2, lambda: y + 1) * 3)
+
+
 NUMBERS = len(_bits("float32").begins) + 1
 """How many elements are of each power of ten: the longest of what is told of an array."""
 
 
-@pytest.mark.parametrize(("question", "largest"), [("find_nan", 1), ("stats", NUMBERS), ("saved", 4), ("profile", 0)])
-def test_numbers_alone_leave(question: str, largest: int) -> None:
+@pytest.mark.parametrize(
+    ("build", "question", "largest"),
+    [
+        (_dense, "find_nan", 1),
+        (_dense, "stats", NUMBERS),
+        (_dense, "saved", 4),
+        (_dense, "profile", 0),
+        (_blocks, "find_nan", 16),  # how often blocks ran, and what of branches is there
+        (_blocks, "stats", NUMBERS * FIRST_ROWS),  # a row for each round
+        (_blocks, "profile", 0),
+    ],
+)
+def test_numbers_alone_leave(build: Any, question: str, largest: int) -> None:
     leaving = Leaving()
     values = np.random.default_rng(3).random((40, 50)).astype("float32")
     with static.program_guard(static.Program(), static.Program()), static.scope_guard(static.Scope()):
         x = static.data("x", [40, 50])
         x.stop_gradient = False
-        loss = _dense(x)
+        loss = build(x)
         static.Executor().run(static.default_startup_program())
         with leaving:
             getattr(paddle, question)(loss, {"x": values})
     assert leaving.largest <= largest
+    assert not {40 * 48, 40 * 50, 50 * 48} & {*leaving.sizes}  # no activation, no weight, no gradient of one

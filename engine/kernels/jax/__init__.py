@@ -38,7 +38,9 @@ def make() -> Backend:
         disk,
         factors,
         hosts,
+        looked,
         masks,
+        measuring,
         order,
         pooling,
         pytrees,
@@ -55,6 +57,6 @@ def make() -> Backend:
     if os.environ.get(DEVICE):
         jax.config.update("jax_default_device", devices.device(os.environ[DEVICE]))
     disk.keep_compiled_code()
-    for module in (assumptions, conditional, pytrees, stacked, stacked_array, streams):
+    for module in (assumptions, conditional, looked, measuring, pytrees, stacked, stacked_array, streams):
         module.register()
     return xla.XlaBackend("jax", ("jax",))

@@ -1,50 +1,50 @@
 """What a watcher asks of a plan, answered part by part: numbers leave the device, and arrays where nothing less does.
 
-What is not compiled (branches, loops, Python) runs between the parts and is told with arrays, as without a device.
+What is not compiled (blocks in blocks, Python) runs between the parts and is told with arrays, as without a device.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...core import state
 from ...core.errors import GradtoolError
-from ...core.summary import Asked, InOrder, Measured, Summary, Timed, Told, Uneventful
+from ...core.summary import Asked, Heard, InOrder, Measured, Summary, Timed, Told
+from ...core.watch import Entered, Exited
 from .compilation import Compilation
-from .conditional import TAKES_CONDITIONAL
+from .conditional import Conditional, plain, settled
 from .holding import Holding, holding
 from .hosted import BLOCK
 from .judged import JudgedPart, holds_numbers, summary
-from .measuring import Laid, laid, measured
+from .looked import looking, taken
+from .measuring import Counted, Laid, counted, laid, measured, numbers
 from .part import HostedPart, Part, Seen, TracedPart, tracing
 from .pytrees import Shown, home
 from .timing import Timing
-
-Event = Told | Uneventful
 
 LONGEST = 256
 """Instructions of a part whose results are measured."""
 
 
 class Asking(Compilation):
-    """A plan compiled for a question; blocks are run as values say, since who watches wants to see into them."""
+    """A plan compiled for a question. Blocks in blocks are run as values say, and what is around them."""
 
     def reason(self, instruction: Any) -> str:
         """As in the base."""
         op = instruction.op
-        as_values_say = op is not None and (op.sub_blocks or op.type in TAKES_CONDITIONAL)
-        return BLOCK if as_values_say else super().reason(instruction)
+        nested = op is not None and any(has_blocks(inner) for block in op.sub_blocks for inner in block.ops)
+        return BLOCK if nested else super().reason(instruction)
 
-    def told(self, regs: list[Any]) -> Iterator[Event]:
+    def told(self, regs: list[Any]) -> Iterator[Heard]:
         """Carry out the plan, telling the watcher of each part when it has run."""
         arrays: dict[int, Any] = {}
         for events in self.each(lambda part: self._run(part, regs, arrays)):
             yield from events
 
-    def _run(self, part: Part, regs: list[Any], arrays: dict[int, Any]) -> Iterator[Event]:
+    def _run(self, part: Part, regs: list[Any], arrays: dict[int, Any]) -> Iterator[Heard]:
         """Run a part; what to tell of it.
 
         Args:
@@ -69,7 +69,7 @@ class Asking(Compilation):
         """Whether what a part returned is the answer."""
         raise NotImplementedError
 
-    def events(self, part: Any, seen: Seen) -> list[Event]:
+    def events(self, part: Any, seen: Seen) -> list[Heard]:
         """What to tell of a part that returned the answer."""
         raise NotImplementedError
 
@@ -77,7 +77,7 @@ class Asking(Compilation):
         """Which of a part's instructions are told with arrays, by index."""
         return lambda index: True
 
-    def stepped(self, part: Part, seen: Seen | None, regs: list[Any], arrays: dict[int, Any]) -> Iterator[Event]:
+    def stepped(self, part: Part, seen: Seen | None, regs: list[Any], arrays: dict[int, Any]) -> Iterator[Heard]:
         """Carry out a part instruction by instruction on the device; arrays leave it where they are wanted."""
         instructions = self.plan.instructions
         wanted = self.wanted(part, seen)
@@ -85,7 +85,7 @@ class Asking(Compilation):
         shown: dict[int, Any] = {}
         for index in part.span:
             instruction = instructions[index]
-            inputs = [regs[r] for r in instruction.ins]
+            inputs = [settled(regs[r]) for r in instruction.ins]
             with np.errstate(all="ignore"):
                 try:
                     result = _there(instruction.kernel)(*inputs)
@@ -107,7 +107,7 @@ class Asking(Compilation):
                 arrays.pop(r, None)
                 shown.pop(r, None)
 
-    def _hosted(self, part: HostedPart, regs: list[Any], arrays: dict[int, Any]) -> Iterator[Event]:
+    def _hosted(self, part: HostedPart, regs: list[Any], arrays: dict[int, Any]) -> Iterator[Heard]:
         instruction = self.plan.instructions[part.index]
         for r in part.ins:
             if r not in arrays:
@@ -135,9 +135,9 @@ class Judging(Asking):
         """As in the base."""
         return not any(wrong for _, wrong in seen[:-1])
 
-    def events(self, part: JudgedPart, seen: Seen) -> list[Event]:
+    def events(self, part: JudgedPart, seen: Seen) -> list[Heard]:
         """As in the base: one event, the same one in each run with these shapes."""
-        return [seen[-1][1]]
+        return [seen[-1][1].event()]
 
     def wanted(self, part: JudgedPart, seen: Seen | None) -> Callable[[int], bool]:
         """As in the base."""
@@ -154,31 +154,33 @@ class Measuring(Asking):
         super().__init__(plan, self._tapped)
         self._asks = asked.of
 
-    def _tapped(self, instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Any]:
-        """What a compiled part returns of an instruction: shapes and types, and what is measured of its results."""
+    def _tapped(self, instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
+        """What a compiled part returns of an instruction: what is measured of its results, and of runs of its block."""
         if not tracing.get():
-            return []  # it is told with arrays
+            return [], None  # it is told with arrays
         op = instruction.op
-        tapped = op is not None and self._asks(op)
-        return [(Shown(summary(v)), laid(v) if tapped and holds_numbers(v) else None) for v in outputs]
+        asked = op is not None and self._asks(op)
+        return [_Result.of(v, lambda value: laid(value) if asked else None) for v in outputs], taken()
 
     def traced(self, span: range) -> list[Part]:
         """As in the base; all that a part returns is held until it is measured."""
         starts = range(span.start, span.stop, LONGEST)
-        return [TracedPart(self.plan, range(n, min(n + LONGEST, span.stop)), self.look) for n in starts]
+        return [_MeasuredPart(self.plan, range(n, min(n + LONGEST, span.stop)), self.look, self._asks) for n in starts]
 
     def answered(self, part: Part, seen: Seen) -> bool:
         """As in the base."""
         return True
 
-    def events(self, part: Part, seen: Seen) -> list[Event]:
+    def events(self, part: Part, seen: Seen) -> list[Heard]:
         """As in the base."""
-        told: list[Event] = []
-        for index, results in seen:
-            instruction = self.plan.instructions[index]
-            if instruction.op is not None:
-                gave = tuple([_told(shown.summary, row) for shown, row in results])
-                told.append((index, instruction.op, (None,) * len(instruction.ins), gave))
+        told: list[Heard] = []
+        for index, (results, looked) in seen:
+            if looked is not None and looked.look.asks:
+                for number, each in looked.runs():
+                    told.append(Entered(looked.body.op, number))
+                    told += _steps(looked.body.plan, each)
+                    told.append(Exited())
+            told += _steps(self.plan, [(index, results)])
         return told
 
     def wanted(self, part: Part, seen: Seen | None) -> Callable[[int], bool]:
@@ -187,8 +189,77 @@ class Measuring(Asking):
         return lambda index: ops[index] is not None and self._asks(ops[index])
 
 
-def _told(shown: Summary | None, row: Laid | None) -> Summary | None:
-    return shown if shown is None or row is None else Summary(shown.shape, shown.dtype, measured(row))
+class _MeasuredPart(TracedPart):
+    """A part whose results are measured, and those of runs of blocks in it."""
+
+    def __init__(self, plan: Any, span: range, look: Any, asks: Callable[[Any], bool]) -> None:
+        super().__init__(plan, span, look)
+        self._asks = asks
+
+    def trace(self, regs: list[Any]) -> Any:
+        """As in the base."""
+        with looking(lambda body: _RoundMeasures(body, self._asks)):
+            return super().trace(regs)
+
+
+class _RoundMeasures:
+    """Measures results in a run of a block.
+
+    Attributes:
+        asks: whether there is any that is asked for.
+    """
+
+    def __init__(self, body: Any, asks: Callable[[Any], bool]) -> None:
+        self._asks = asks
+        self.asks = any(i.op is not None and asks(i.op) for i in body.plan.instructions)
+
+    def __call__(self, instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> list[_Result]:
+        asked = instruction.op is not None and self._asks(instruction.op)
+        return [_Result.of(v, lambda value: counted(laid(value)) if asked else None) for v in outputs]
+
+    def over(self, seen: Seen) -> Seen:
+        """What was measured, and what is known of the rest."""
+        return seen if self.asks else []
+
+
+class _Result(NamedTuple):
+    """A result that is told.
+
+    Attributes:
+        shown: its shape and type.
+        measured: what its numbers follow from; None for one that is not asked for.
+        there: whether it is there; None for one that is.
+    """
+
+    shown: Shown
+    measured: Laid | Counted | None
+    there: Any
+
+    @classmethod
+    def of(cls, value: Any, measure: Callable[[Any], Any]) -> _Result:
+        """That of *value*, of numbers what *measure* makes of it."""
+        there = value.there if isinstance(value, Conditional) else None
+        value = plain(value)
+        return cls(Shown(summary(value)), measure(value) if holds_numbers(value) else None, there)
+
+    def told(self) -> Summary | None:
+        """What is told of it, once the function has run."""
+        shown = self.shown.summary
+        if shown is None or (self.there is not None and not np.asarray(self.there)):
+            return None
+        if self.measured is None:
+            return shown
+        row = self.measured
+        return Summary(shown.shape, shown.dtype, numbers(row) if isinstance(row, Counted) else measured(row))
+
+
+def _steps(plan: Any, seen: Sequence[tuple[int, Sequence[_Result]]]) -> Iterator[Told]:
+    """What is told of instructions whose results were looked at."""
+    for index, results in seen:
+        instruction = plan.instructions[index]
+        if instruction.op is not None:
+            gave = tuple([result.told() for result in results])
+            yield index, instruction.op, (None,) * len(instruction.ins), gave
 
 
 def asking(plan: Any, asked: Asked) -> Asking | Holding | Timing | None:
@@ -198,6 +269,11 @@ def asking(plan: Any, asked: Asked) -> Asking | Holding | Timing | None:
     if isinstance(asked, Timed):
         return Timing(plan)
     return Measuring(plan, asked) if isinstance(asked, Measured) else holding(plan, asked)
+
+
+def has_blocks(op: Any) -> bool:
+    """Whether an operator has a block."""
+    return bool(op.sub_blocks)
 
 
 def _there(kernel: Any) -> Callable[..., Any]:

@@ -122,6 +122,7 @@ class BlockKernel:
         if isinstance(go, bool) and go:  # what is a constant stays one
             outcome = turn(start, entering, turn.counter)
             turn.conclude(outcome)
+            turn.tell(True, outcome.seen, is_loop=False)
             return Runs(self._ends(outcome, state, True), outcome.sums, outcome.framed, True, None)
         run, shapes = recorded(lambda counter: turn(start, entering, counter), turn.counter)
         forms = self._forms(shapes, start)
@@ -140,6 +141,7 @@ class BlockKernel:
 
         outcome = lax.cond(jnp.asarray(go), taken, skipped, turn.counter)
         turn.conclude(outcome)
+        turn.tell(go, outcome.seen, is_loop=False)
         return Runs(self._ends(outcome, state, go), outcome.sums, outcome.framed, go, None)
 
     def _forms(self, shapes: Outcome, start: Sequence[Any]) -> list[Any]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ...core.summary import Asked, Told, Took, Uneventful
+from ...core.summary import Asked, Heard
 from ..backend import Look, Noted
 from .hosted import BLOCK, looked_into
 from .mesh import Mesh
@@ -93,7 +93,7 @@ class Compilation:
             else:
                 yield given
 
-    def summarised(self, regs: list[Any], asked: Asked) -> Iterator[Told | Uneventful | Took] | None:
+    def summarised(self, regs: list[Any], asked: Asked) -> Iterator[Heard] | None:
         """Carry out the plan and tell a watcher what it asked; see :mod:`.asking`."""
         from .asking import asking
 

@@ -8,7 +8,7 @@ hundreds of small operators that took minutes to compile.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.extend.core
@@ -16,9 +16,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...core.rows import RowArray
-from ...core.summary import Summary, Told, Uneventful
+from ...core.summary import Summary, Told
 from ...core.tensor_array import TensorArray
 from .assumptions import Assumed
+from .conditional import Conditional, plain
+from .looked import Lull, LullStory, Maybe, Rounds, looking, taken
 from .part import Seen, TracedPart, carried_out, may_draw
 from .pytrees import Refused, dense
 
@@ -34,7 +36,7 @@ _BREAKS = frozenset({"cholesky", "cond", "conv_general_dilated", "dot_general", 
 
 
 class JudgedPart(TracedPart):
-    """A part that returns, for each of its chunks, whether something is wrong in it.
+    """A part that returns, for each of its chunks, whether something is wrong in it, blocks among it.
 
     Args:
         largest: the largest size of a number that is in order; None where all finite ones are.
@@ -47,8 +49,10 @@ class JudgedPart(TracedPart):
         super().__init__(plan, span, None)
         self.largest = largest
         self.chunks = [range(n, min(n + CHUNK, span.stop)) for n in range(span.start, span.stop, CHUNK)]
-        self._told: list[Told] = []
-        self._summaries: dict[int, Summary | None] = {}
+        self._told: list[Any] = []
+        self._summaries: dict[int, Any] = {}
+        self._flags: list[Any] = []
+        """What tells, once it is known, how often blocks have run, and what is there."""
         self.more = [jnp.asarray(True)]
         self._true: Any = None
         """The same in the function that is traced: XLA does not know that it is true."""
@@ -59,42 +63,58 @@ class JudgedPart(TracedPart):
 
     def trace(self, regs: list[Any]) -> tuple[list[Refused], list[Assumed], Seen]:
         """As in the base; in place of what is looked at, the verdicts about chunks, and what is told without any."""
-        self._told, self._summaries = [], {r: summary(regs[r]) for r in self.ins}
+        self._told, self._summaries, self._flags = [], {r: summary(regs[r]) for r in self.ins}, []
         refused: list[Refused] = []
+        assumed: list[Assumed] = []
         seen: Seen = []
         for chunk in self.chunks:
             if len(self.chunks) == 1 or any(may_draw(self.plan.instructions[n].op) for n in chunk):
-                more, wrong = self._judged(chunk, regs)
+                judged = self._judged(chunk, regs)
             else:
-                more, wrong = self._apart(chunk, regs)
-            refused += more
-            seen.append((chunk.start, wrong))
-        return refused, [], [*seen, (self.span.stop, Uneventful(self._told))]
+                judged = self._apart(chunk, regs)
+            refused += judged.refused
+            assumed += judged.assumed
+            self._flags += judged.flags
+            seen.append((chunk.start, judged.wrong))
+        return refused, assumed, [*seen, (self.span.stop, Lull(self._flags, LullStory(self._told)))]
 
-    def _judged(self, chunk: range, regs: list[Any]) -> tuple[list[Refused], Any]:
-        """Trace a chunk; what may be refused, and whether something is wrong."""
-        verdicts: dict[tuple[int, ...], Any] = {}
+    def _judged(self, chunk: range, regs: list[Any]) -> _Judged:
+        """Trace a chunk."""
+        verdicts = _Verdicts(self.largest)
+        rounds: list[Any] = []
+        flags: list[Any] = []
         numbers = iter(chunk)
 
         def look(instruction: Any, inputs: Any, outputs: Any) -> None:
-            self._note(next(numbers), instruction, outputs)
-            for value in outputs if instruction.op is not None else ():
-                if holds_numbers(value):
-                    wrong = _wrong(value, self.largest)
-                    before = verdicts.get(wrong.shape)
-                    verdicts[wrong.shape] = wrong if before is None else before | wrong
+            looked = taken()
+            if looked is not None:
+                self._told.append(Rounds(self._flag(flags, looked.count), looked.body, looked.look.told))
+                rounds.extend(a.any() for a in looked.each)
+            self._note(next(numbers), instruction, outputs, flags)
+            if instruction.op is not None:
+                verdicts.add(outputs)
 
-        refused, _, _ = carried_out(self.plan, chunk, regs, look)
-        return refused, jnp.stack([v.any() for v in verdicts.values()]).any() if verdicts else jnp.asarray(False)
+        with looking(lambda body: _RoundVerdict(body, self.largest)):
+            refused, assumed, _ = carried_out(self.plan, chunk, regs, look)
+        return _Judged(refused, assumed, jnp.stack([verdicts.any(), *rounds]).any(), flags)
 
-    def _note(self, index: int, instruction: Any, outputs: Sequence[Any]) -> None:
+    def _flag(self, flags: list[Any], value: Any) -> int:
+        """The number of a flag of the chunk that is traced."""
+        flags.append(jnp.asarray(value).astype("int64"))
+        return len(self._flags) + len(flags) - 1
+
+    def _note(self, index: int, instruction: Any, outputs: Sequence[Any], flags: list[Any]) -> None:
         """Note what is told of an instruction in runs where nothing is wrong."""
-        gave = tuple([summary(v) for v in outputs])
+        gave = tuple([self._shown(v, flags) for v in outputs])
         self._summaries.update(zip(instruction.outs, gave, strict=True))
         if instruction.op is not None:
             self._told.append((index, instruction.op, tuple(map(self._summaries.get, instruction.ins)), gave))
 
-    def _apart(self, chunk: range, regs: list[Any]) -> tuple[list[Refused], Any]:
+    def _shown(self, value: Any, flags: list[Any]) -> Any:
+        told = summary(plain(value))
+        return Maybe(self._flag(flags, value.there), told) if isinstance(value, Conditional) else told
+
+    def _apart(self, chunk: range, regs: list[Any]) -> _Judged:
         """The same as a computation of its own, where all of its operators would be fused."""
         inside = [self.plan.instructions[n] for n in chunk]
         written = {r for i in inside for r in i.outs if r >= 0}
@@ -112,8 +132,8 @@ class JudgedPart(TracedPart):
             inner: list[Any] = [None] * self.plan.size
             for r, value in zip(reads, jax.tree_util.tree_unflatten(structure, values), strict=True):
                 inner[r] = value
-            refused, wrong = self._judged(chunk, inner)
-            given, whole = jax.tree_util.tree_flatten(({r: inner[r] for r in sorted(written & later)}, refused, wrong))
+            judged = tuple(self._judged(chunk, inner))
+            given, whole = jax.tree_util.tree_flatten(({r: inner[r] for r in sorted(written & later)}, judged))
             fixed[:] = [None if isinstance(v, jax.core.Tracer) else (v,) for v in given]
             shape[:] = [whole]
             return [v for v in given if isinstance(v, jax.core.Tracer)]
@@ -129,10 +149,73 @@ class JudgedPart(TracedPart):
             )
         rest = iter(results)
         given = [next(rest) if v is None else v[0] for v in fixed]
-        values, refused, wrong = jax.tree_util.tree_unflatten(shape[0], given)
+        values, judged = jax.tree_util.tree_unflatten(shape[0], given)
         for r, value in values.items():
             regs[r] = value
-        return refused, wrong
+        return _Judged(*judged)
+
+
+class _Judged(NamedTuple):
+    """What came of a chunk.
+
+    Attributes:
+        refused, assumed: what it may refuse, and takes for granted.
+        wrong: whether something is wrong.
+        flags: see :attr:`Lull.flags`.
+    """
+
+    refused: list[Refused]
+    assumed: list[Assumed]
+    wrong: Any
+    flags: list[Any]
+
+
+class _Verdicts:
+    """Whether anything is wrong with results, element by element of those of the same shape."""
+
+    def __init__(self, largest: float | None) -> None:
+        self._largest = largest
+        self._by_shape: dict[tuple[int, ...], Any] = {}
+
+    def add(self, results: Sequence[Any]) -> None:
+        """Judge the results of an operator."""
+        for value in map(plain, results):
+            if holds_numbers(value):
+                wrong = _wrong(value, self._largest)
+                before = self._by_shape.get(wrong.shape)
+                self._by_shape[wrong.shape] = wrong if before is None else before | wrong
+
+    def any(self) -> Any:
+        """Whether there is something."""
+        return jnp.stack([v.any() for v in self._by_shape.values()] or [jnp.asarray(False)]).any()
+
+
+class _RoundVerdict:
+    """Whether anything is wrong in a run of a block.
+
+    Attributes:
+        told: what is told of its operators in runs where nothing is.
+    """
+
+    def __init__(self, body: Any, largest: float | None) -> None:
+        self.told: list[Told] = []
+        self._summaries: dict[int, Summary | None] = {}
+        self._verdicts = _Verdicts(largest)
+        self._numbers = iter(range(len(body.plan.instructions)))
+
+    def __call__(self, instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+        """Judge what an instruction gives."""
+        index, noted = next(self._numbers), self._summaries
+        gave = tuple(map(summary, outputs))
+        read = tuple([noted.setdefault(r, summary(v)) for r, v in zip(instruction.ins, inputs, strict=True)])
+        noted.update(zip(instruction.outs, gave, strict=True))
+        if instruction.op is not None:
+            self.told.append((index, instruction.op, read, gave))
+            self._verdicts.add(outputs)
+
+    def over(self, seen: Seen) -> list[Any]:
+        """One verdict."""
+        return [self._verdicts.any()]
 
 
 def _breaks(jaxpr: Any) -> bool:

@@ -52,6 +52,7 @@ class Carried(NamedTuple):
     state: tuple[Any, ...]
     sums: tuple[Any, ...]
     each: tuple[Any, ...]
+    seen: tuple[Any, ...]
     go: Any
     wrong: Any
     needed: tuple[Any, ...]
@@ -90,8 +91,9 @@ def repeated(
     begin = jnp.asarray(0, "int64")
     run, shapes, start = _settling(body, once, start, begin, turn.counter)
     forms = [common(a, b, CHANGES) for a, b in zip(nothing, shapes.sums, strict=True)]
-    rows = _rows(kernel, shapes.framed, read) if body.leaving is not None else None
-    each = tuple(jnp.zeros((rows, *a.shape), a.dtype) for a in shapes.framed) if rows is not None else ()
+    has_rows = body.leaving is not None or bool(shapes.seen)
+    rows = _rows(kernel, (*shapes.framed, *shapes.seen), read) if has_rows else None
+    each, seen = ([jnp.zeros((rows, *a.shape), a.dtype) for a in one] for one in (shapes.framed, shapes.seen))
 
     def step(c: Carried) -> Carried:
         outcome = run(c.state, c.number, c.counter)
@@ -103,9 +105,8 @@ def repeated(
             number=c.number + 1,
             state=state,
             sums=tuple(like(a + b, form) for a, b, form in zip(c.sums, outcome.sums, forms, strict=True)),
-            each=tuple(
-                lax.dynamic_update_index_in_dim(a, v, row, 0) for a, v in zip(c.each, outcome.framed, strict=True)
-            ),
+            each=_with_row(c.each, outcome.framed, row),
+            seen=_with_row(c.seen, outcome.seen, row),
             go=outcome.go,
             wrong=outcome.wrong,
             needed=tuple(map(jnp.maximum, c.needed, outcome.needed)),
@@ -122,7 +123,8 @@ def repeated(
         begin,
         start,
         tuple(map(like, nothing, forms)),
-        each,
+        tuple(each),
+        tuple(seen),
         jnp.asarray(go),
         zeros(shapes.wrong),
         zeros(shapes.needed),
@@ -132,7 +134,14 @@ def repeated(
     turn.conclude(Outcome(last.state, last.sums, (), None, last.wrong, last.needed, last.counter))
     if rows is not None and count is None:
         assume(last.number, rows, kernel.room.make)
-    return Runs(last.state, last.sums, last.each, last.number if count is None else count, rows)
+    number = last.number if count is None else count
+    turn.tell(number, last.seen, is_loop=True)
+    return Runs(last.state, last.sums, last.each, number, rows)
+
+
+def _with_row(buffers: Sequence[Any], values: Sequence[Any], row: Any) -> tuple[Any, ...]:
+    """*buffers* with *values* in that row."""
+    return tuple(lax.dynamic_update_index_in_dim(a, v, row, 0) for a, v in zip(buffers, values, strict=True))
 
 
 def _rows(kernel: Any, framed: Sequence[Any], read: Sequence[StackedFrames]) -> int:

@@ -32,6 +32,33 @@ class Laid(NamedTuple):
     size: int
 
 
+class Counted:
+    """What was counted of an array that was laid in a row.
+
+    Attributes:
+        counts: arrays.
+        dtype: of the array.
+        size, length: its elements, and those of the row.
+    """
+
+    __slots__ = ("counts", "dtype", "length", "size")
+
+    def __init__(self, counts: Any, dtype: str, size: int, length: int) -> None:
+        self.counts = counts
+        self.dtype = dtype
+        self.size = size
+        self.length = length
+
+
+def register() -> None:
+    """Tell JAX; once in a process."""
+    jax.tree_util.register_pytree_node(
+        Counted,
+        lambda v: ((v.counts,), (v.dtype, v.size, v.length)),
+        lambda rest, parts: Counted(*parts, *rest),
+    )
+
+
 class _Bits(NamedTuple):
     """How numbers of a type lie in bits.
 
@@ -63,13 +90,23 @@ def laid(value: Any) -> Laid:
 
 def measured(value: Laid) -> Numbers:
     """The numbers of an array."""
-    integers, floats, beyond = jax.tree_util.tree_map(np.asarray, _measure(value.row))
-    bits = _bits(np.dtype(value.row.dtype).name)
-    behind = value.row.size - value.size
+    return numbers(counted(value))
+
+
+def counted(value: Laid) -> Counted:
+    """What they follow from, while a function is traced or not."""
+    return Counted(_measure(value.row), np.dtype(value.row.dtype).name, value.size, value.row.size)
+
+
+def numbers(value: Counted) -> Numbers:
+    """The numbers of an array, from what was counted."""
+    integers, floats, beyond = jax.tree_util.tree_map(np.asarray, value.counts)
+    bits = _bits(value.dtype)
+    behind = value.length - value.size
     zeros, nonfinite, nan, first, last = integers[:5].tolist()
     finite = value.size - nonfinite
     nothing = value.size > 0 and not finite
-    largest = integers[5].astype(bits.kind).view(np.dtype(value.row.dtype))
+    largest = integers[5].astype(bits.kind).view(jnp.dtype(value.dtype))
     return {
         "norm": np.nan if nothing else float(floats[0]),
         "largest": np.nan if nothing else float(largest),
@@ -81,7 +118,7 @@ def measured(value: Laid) -> Numbers:
         "decades": {
             bits.lowest + n: count
             for n in range(first, last + 1)
-            if (count := int(beyond[n] - beyond[n + 1])) and zeros < value.row.size - nonfinite
+            if (count := int(beyond[n] - beyond[n + 1])) and zeros < value.length - nonfinite
         },
     }
 

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from ...core.rows import RowArray, RowUpdate, SelectedRows
-from ...core.summary import Summary, Uneventful
+from ...core.summary import Summary
 from ...core.tensor_array import TensorArray
 from .conditional import Conditional, settled
 from .packing import Packed
@@ -54,8 +54,7 @@ def register() -> None:
         lambda r: ((r.wrong, tuple(r.values)), (r.error, r.index)),
         lambda rest, parts: Refused(parts[0], parts[1], *rest),
     )
-    for kind in (Uneventful, Shown):
-        add(kind, lambda same: ((), same), lambda same, _: same)
+    add(Shown, lambda same: ((), same), lambda same, _: same)
     add(
         Packed,
         lambda p: ((p.rows, p.large), (p.structure, p.places)),

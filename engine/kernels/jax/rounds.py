@@ -13,10 +13,10 @@ from jax.extend.core import jaxpr_as_fun
 from ...core.errors import GradtoolError
 from ...core.rows import RowArray
 from ...ops.refusals import refuse
-from . import streams
+from . import looked, streams
 from .assumptions import Assumed, assume
 from .hosted import BLOCK, NeedsValues
-from .part import carried_out
+from .part import Seen, carried_out
 from .pytrees import Refused, dense
 
 
@@ -31,6 +31,7 @@ class Outcome(NamedTuple):
         wrong: what it refuses: flags and the values that the messages tell.
         needed: the numbers that it takes for granted.
         counter: how far the stream of random numbers is.
+        seen: what was looked at.
     """
 
     ends: tuple[Any, ...]
@@ -40,6 +41,7 @@ class Outcome(NamedTuple):
     wrong: tuple[tuple[Any, tuple[Any, ...]], ...]
     needed: tuple[Any, ...]
     counter: Any
+    seen: tuple[Any, ...] = ()
 
 
 class Round:
@@ -61,6 +63,8 @@ class Round:
         self.nesting: Any = None
         self.varies: tuple[bool, ...] = ()
         self.same: tuple[Any, ...] = ()
+        self._look: Any = None
+        self._seen_nesting: Any = None
 
     @property
     def counter(self) -> Any:
@@ -82,7 +86,9 @@ class Round:
             registers[r] = value
         inside = None if self._stream is None else streams.Traced(self._stream.seed, counter)
         with streams.drawing(inside):
-            self.refused, self.assumed, _ = carried_out(body.plan, range(len(body.plan.instructions)), registers)
+            span, look = range(len(body.plan.instructions)), looked.factory()
+            self._look = None if look is None else look(body)
+            self.refused, self.assumed, seen = carried_out(body.plan, span, registers, self._look)
         self.draws = inside is not None and inside.has_moved
         return Outcome(
             ends=tuple(None if c.end is None else arrays(registers[c.end]) for c in body.carried),
@@ -92,7 +98,25 @@ class Round:
             wrong=tuple((jnp.asarray(r.wrong), tuple(map(jnp.asarray, r.values))) for r in self.refused),
             needed=tuple(a.needed for a in self.assumed),
             counter=counter if inside is None else inside.counter,
+            seen=self._seen(seen),
         )
+
+    def _seen(self, seen: Seen) -> tuple[Any, ...]:
+        """The arrays of what was looked at."""
+        if self._look is None:
+            return ()
+        leaves, self._seen_nesting = jax.tree_util.tree_flatten(self._look.over(seen))
+        return tuple(map(arrays, leaves))
+
+    def tell(self, count: Any, each: Sequence[Any], is_loop: bool) -> None:
+        """Hand on what was looked at.
+
+        Args:
+            count: how many runs there were; of a branch, whether it was taken.
+            each: with a row for each run of a loop.
+        """
+        if self._look is not None:
+            looked.tell(looked.Looked(count, each, self._runner.body, self._look, self._seen_nesting, is_loop))
 
     def _framed(self, registers: Sequence[Any]) -> tuple[Any, ...]:
         """What differs from run to run of what backward blocks read; what does not is not copied for each of them."""

@@ -1,0 +1,186 @@
+"""What is looked at in the runs of a block that is compiled: a row for each run, and how many there were.
+
+Who traces a plan says by :func:`looking` what to look at in the blocks in it, and takes what came of it behind each
+operator with a block by :func:`taken`. Blocks within blocks are not looked into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from typing import Any, Protocol
+
+import jax
+import numpy as np
+
+from ...core.scoped import scoped
+from ...core.summary import Uneventful
+from ...core.watch import Entered, Exited
+
+Seen = list[tuple[int, Any]]
+
+
+class RoundLook(Protocol):
+    """What one run of a block is looked at for; a new one each time that it is traced."""
+
+    def __call__(self, instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
+        """Called with each instruction of the block."""
+
+    def over(self, seen: Seen) -> Any:
+        """What the run gives: arrays in any nesting, from what the instructions gave."""
+
+
+class Looked:
+    """What came of the runs of a block.
+
+    Attributes:
+        count: how many there were; of a branch, whether it was taken.
+        each: the arrays, with a row for each run; of a branch as they are.
+        body: whose runs they are (``executor/body.py``).
+        look: what looked.
+        is_loop: whether there are rows.
+    """
+
+    __slots__ = ("_nesting", "body", "count", "each", "is_loop", "look")
+
+    def __init__(self, count: Any, each: Sequence[Any], body: Any, look: Any, nesting: Any, is_loop: bool) -> None:
+        self.count = count
+        self.each = each
+        self.body = body
+        self.look = look
+        self.is_loop = is_loop
+        self._nesting = nesting
+
+    def runs(self) -> Iterator[tuple[int, Any]]:
+        """Each run by its number, in the order of the runs, with what it gave; once the function has run."""
+        count = int(np.asarray(self.count))
+        each = [np.asarray(a) for a in self.each] if count else []
+        for number in reversed(range(count)) if self.body.backwards else range(count):
+            leaves = [a[number] for a in each] if self.is_loop else each
+            yield number, jax.tree_util.tree_unflatten(self._nesting, leaves)
+
+
+class Maybe:
+    """Stands for a summary that is told where a flag says so."""
+
+    __slots__ = ("flag", "summary")
+
+    def __init__(self, flag: int, summary: Any) -> None:
+        self.flag = flag
+        self.summary = summary
+
+
+class Rounds:
+    """Stands for the runs of a block in which nothing happened.
+
+    Attributes:
+        flag: which of the flags says how many there were.
+        told: what is told of each.
+    """
+
+    __slots__ = ("body", "flag", "told")
+
+    def __init__(self, flag: int, body: Any, told: Sequence[Any]) -> None:
+        self.flag = flag
+        self.body = body
+        self.told = told
+
+
+class Lull:
+    """Instructions with which nothing is wrong, as a compiled function returns them.
+
+    Attributes:
+        flags: what is known once it has run: how often blocks ran, and what is there.
+        story: what is to be told.
+    """
+
+    __slots__ = ("flags", "story")
+
+    def __init__(self, flags: Sequence[Any], story: LullStory) -> None:
+        self.flags = flags
+        self.story = story
+
+    def event(self) -> Uneventful:
+        """One event for all of it."""
+        return self.story.event(tuple([int(np.asarray(f)) for f in self.flags]))
+
+
+class LullStory:
+    """What is told of a lull; the same flags give the same event.
+
+    Args:
+        told: of each operator, with :class:`Maybe` and :class:`Rounds` where that depends on flags.
+    """
+
+    KEPT = 64
+
+    def __init__(self, told: Sequence[Any]) -> None:
+        self._told = tuple(told)
+        self._events: dict[tuple[int, ...], Uneventful] = {}
+
+    def event(self, flags: tuple[int, ...]) -> Uneventful:
+        """The event."""
+        event = self._events.get(flags)
+        if event is None:
+            if len(self._events) >= self.KEPT:
+                self._events.clear()
+            event = self._events[flags] = Uneventful([*self._each(flags)])
+        return event
+
+    def _each(self, flags: tuple[int, ...]) -> Iterator[Any]:
+        def there(values: Sequence[Any]) -> tuple[Any, ...]:
+            return tuple([(v.summary if flags[v.flag] else None) if isinstance(v, Maybe) else v for v in values])
+
+        for told in self._told:
+            if not isinstance(told, Rounds):
+                index, op, read, gave = told
+                yield index, op, there(read), there(gave)
+                continue
+            numbers = range(flags[told.flag])
+            for number in reversed(numbers) if told.body.backwards else numbers:
+                yield Entered(told.body.op, number)
+                yield from told.told
+                yield Exited()
+
+
+_factory: ContextVar[Callable[[Any], RoundLook] | None] = ContextVar("gradtool_jax_round_look", default=None)
+_taken: ContextVar[list[Looked] | None] = ContextVar("gradtool_jax_looked", default=None)
+
+factory = _factory.get
+"""Makes of a body what looks at one run of it; None where nobody looks."""
+
+
+@contextmanager
+def looking(look: Callable[[Any], RoundLook]) -> Iterator[None]:
+    """Look at runs of blocks inside, each with what *look* makes of its body."""
+    with scoped(_factory, look), _collecting():
+        yield
+
+
+def _collecting() -> AbstractContextManager[list[Looked]]:
+    return scoped(_taken, [])
+
+
+def tell(looked: Looked) -> None:
+    """The runs of a block are over."""
+    noted = _taken.get()
+    if noted is not None:
+        noted.append(looked)
+
+
+def taken() -> Looked | None:
+    """What came of the block of the operator that was traced last; None where it has none."""
+    noted = _taken.get()
+    return noted.pop() if noted else None
+
+
+def register() -> None:
+    """Tell JAX; once in a process."""
+    add = jax.tree_util.register_pytree_node
+    add(
+        Looked,
+        lambda v: ((v.count, tuple(v.each)), (v.body, v.look, v._nesting, v.is_loop)),
+        lambda rest, parts: Looked(*parts, *rest),
+    )
+    add(Lull, lambda v: (tuple(v.flags), v.story), lambda story, flags: Lull(flags, story))
