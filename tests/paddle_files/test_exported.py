@@ -154,9 +154,9 @@ def test_gradients_of_gradients_are_written_as_what_paddle_computes(name: str) -
     function, fed = second_order.functions(paddle)[name]
     main, gradients = second_order.program(paddle, name, function)
     described = from_desc(main.to_desc())
-    runs = main if described.absent.reasons else described.program
+    assert not described.absent.reasons
     names = [g.name for g in gradients]
-    got = paddle.static.Executor().run(runs, feed={"x": fed}, fetch_list=names)
+    got = paddle.static.Executor().run(described.program, feed={"x": fed}, fetch_list=names)
     with np.load(archives.SAVED / "second_order_3.1.1.npz") as values:
         np.testing.assert_allclose(np.stack(got), values[name], rtol=1e-5, atol=1e-5)
 

@@ -30,6 +30,7 @@ from . import attributes
 from .attributes import text
 from .callstacks import Callstacks
 from .pairs import forward_type, pair
+from .registered import own_slots
 from .renewing import renewed
 
 EXPECTED: Final = "a program as Paddle writes it"
@@ -240,6 +241,7 @@ class _DescReader:
         if type_ in ("mean", "mean_grad") and self.has_one_element(home, inputs, outputs):
             attrs["rank"] = 1
         type_, inputs, outputs, attrs = renewed(type_, inputs, outputs, attrs)
+        type_, inputs, outputs = own_slots(type_, inputs, outputs)
         if why is None:
             try:
                 op = definition(type_)

@@ -60,7 +60,8 @@ def _fill_from_forward(op: Operator) -> None:
     operands = [*op.inputs, *([None] * (len(op.op.inputs) - len(op.inputs)))]
     fitting = [_held(of, read) for read in rule.reads]
     needed = zip(op.op.inputs, operands, fitting, strict=True)
-    if all(slot.optional or slot.unlisted or held or not there for slot, held, there in needed):
+    first = of.op.forward is None  # an operator of second order lists what its kernel reads, and ours reads more
+    if first and all(slot.optional or slot.unlisted or held or not there for slot, held, there in needed):
         return
     op.inputs = tuple([held or there for held, there in zip(operands, fitting, strict=True)])
 
@@ -75,7 +76,9 @@ def _last(
     before: dict[tuple[str, str], list[Operator]], type_: str, named: list[str], listed: dict[str, list[str]]
 ) -> Operator | None:
     """The last operator of that type which has one of the names, and fits the slots *listed*."""
-    for name in dict.fromkeys(_plain(n) for n in named[:_LOOKED_AT] if n != names.EMPTY):
+    told = [n for n in named[:_LOOKED_AT] if n != names.EMPTY]
+    exact = told if forward_type(type_) is not None else []  # what is differentiated is a gradient operator
+    for name in dict.fromkeys([*exact, *map(_plain, told)]):
         for candidate in reversed(before.get((type_, name), [])[-_LOOKED_AT:]):
             if candidate.repeats is None and _fits(candidate, listed):
                 return candidate

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ...core.names import EMPTY
+from ...ops import registry
 from ...ops.opdef import OpDef
+from .renewing import Slots
 
 if TYPE_CHECKING:
     from ..operator import Operator
@@ -119,3 +121,17 @@ def slot(op: OpDef, name: str, is_input: bool) -> str | None:
     if order == 2:
         return f"grad_{called}@GRAD"
     return f"grad_{called}" if order == 1 and is_input and plain in results else name
+
+
+def own_slots(type_: str, inputs: Slots, outputs: Slots) -> tuple[str, Slots, Slots]:
+    """Type and slots, as gradtool calls them, of an operator of second order in a file: the inverse of the above."""
+    base = type_.removesuffix("_grad").removesuffix("_grad").removesuffix("_double")
+    of = f"{base}_grad"
+    theirs = f"{base}_double_grad" if of in _DOUBLE else f"{base}_grad_grad"
+    if type_ != theirs or of not in (*_LIKE_GRAD.split(), *_LIKE_DD.split()):
+        return type_, inputs, outputs
+    op = registry.by_type(f"{base}_grad_grad")
+    ins = {slot(op, s.name, True): s.name for s in op.inputs}
+    outs = {slot(op, s.name, False): s.name for s in op.outputs}
+    renamed = [{own.get(n, n): held for n, held in listed.items()} for own, listed in ((ins, inputs), (outs, outputs))]
+    return op.type, renamed[0], renamed[1]

@@ -52,7 +52,7 @@ def _read(line: Entry, name: str, arguments: Sequence[tuple[str, Any]], results:
     columns = [column for column in line.operands if not column.startswith("@")]
     slots: dict[str, Any] = {}
     for (_, value), column in zip(arguments, columns, strict=False):
-        if value is None:
+        if value is None or column == "-":
             continue
         if column == "?":
             raise OperatorError(f"{op.type} has no place for an operand that it is given.")
