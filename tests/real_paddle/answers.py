@@ -11,6 +11,11 @@ RUNS = Path(__file__).parent / "runs"
 NETWORKS = sorted((Path(__file__).parent / "corpus").glob("*.py"))
 """Layers of many kinds; nothing is wrong with them."""
 
+PROGRAMS = Path(__file__).parent / "programs"
+STATIC = PROGRAMS / "static_program.py"
+"""A static program; what Paddle saved of it stands beside it, in both forms."""
+TRACED = PROGRAMS / "to_static.py"
+
 _CORPUS = Path(__file__).parents[1] / "scripts"
 SCRIPTS = [
     _CORPUS / f"{name}.py"

@@ -12,7 +12,7 @@ from gradtool.models.loader import Request
 from gradtool.models.opening import opened
 from gradtool.models.questions.why import Why
 
-from .answers import RUNS, SCRIPTS, answered
+from .answers import PROGRAMS, RUNS, SCRIPTS, STATIC, answered
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
@@ -38,6 +38,26 @@ def test_commands_answer_about_a_run(gradtool, command, tmp_path, monkeypatch):
     options = ["-o", "answer.svg"] if name == "graph" else ["--html", "answer.html"] if name == "report" else []
     done = gradtool(name, *words, str(RUNS / "network.paddlerun"), *options)
     assert done.code == 0, done.err
+
+
+def test_what_to_static_decorates_is_seen_line_by_line():
+    assert answered(RUNS / "to_static.paddlerun") == ["DETACHED net.a.weight at line 17"]
+
+
+@pytest.mark.parametrize(("form", "place"), [("description", "static_program.py"), ("new_ir", "program.json")])
+def test_the_static_program_that_was_run_is_asked_about(gradtool, form, place, tmp_path, monkeypatch):
+    python = tmp_path / "python"  # does what real Paddle did in the other process: it leaves these files
+    python.write_text(f'#!/bin/sh\nfor folder; do :; done\ncp {PROGRAMS / form}/* "$folder"\n')
+    python.chmod(0o755)
+    monkeypatch.setenv("GRADTOOL_PYTHON", str(python))
+    done = gradtool("why", "--engine", "paddle", str(STATIC), "--format", "json")
+    assert done.code == 0, done.err
+    (finding,) = [a for a in done.data["answers"] if a["finding"]]
+    assert (finding["verdict"], finding["name"][:4]) == ("stop_gradient", "fc_0")
+    run = gradtool("backward", "--run", "--engine", "paddle", str(STATIC))
+    assert run.code == 0, run.err
+    assert "feed: x from the last Executor.run" in run.err
+    assert place in gradtool("why", "--engine", "paddle", str(STATIC)).out
 
 
 def test_a_python_that_does_not_start_is_named(monkeypatch):

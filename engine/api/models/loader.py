@@ -375,6 +375,8 @@ def _import(loaded: Loaded, read: Callable[[], Any], target: Target, request: Re
         outputs = loaded.result.outputs
         for text in loaded.result.notes:
             notes.note(f"{target.name}: {text}")
+        if loaded.result.feed:
+            loaded.calls.fed.append((loaded.result.program, loaded.result.feed))
         loaded.result = loaded.result.program
     if isinstance(loaded.result, Program):
         loaded.main, loaded.startup = loaded.result, Program()

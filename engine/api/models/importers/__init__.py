@@ -11,8 +11,9 @@ What an importer needs it imports when it reads: the endings of all files are al
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .. import cells
@@ -27,11 +28,13 @@ class Imported(NamedTuple):
     Attributes:
         outputs: the names of what it computes; where none of them is a loss, one is made of them.
         notes: what is read otherwise than the file says it.
+        feed: what it was fed where it ran, by name.
     """
 
     program: Program
     outputs: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    feed: Mapping[str, Any] = MappingProxyType({})
 
 
 Importer = Callable[[Path, bytes], Any]

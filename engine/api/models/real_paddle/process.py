@@ -40,8 +40,15 @@ def record(request: Request, run: str, folder: str) -> None:
     Args:
         folder: its source files below are named from there.
     """
-    with running.inside(), archive.recording(run, folder), executed(request) as loaded:
-        _must_be_dynamic(loaded)
+    from .programs import ProgramRuns
+
+    programs = ProgramRuns()
+    with running.inside(), programs.watched(), archive.recording(run, folder), executed(request) as loaded:
+        if _is_static(loaded) and not programs.save(Path(run).parent):
+            raise CommandError(
+                f"{loaded.name} builds a static program and runs none, and --engine paddle asks about what is run",
+                "leave out --engine paddle, or save the program there and ask about the file",
+            )
 
 
 def _request(told: Mapping[str, Any]) -> Request:
@@ -59,14 +66,11 @@ def _must_be_there(name: str) -> None:
         )
 
 
-def _must_be_dynamic(loaded: Loaded) -> None:
+def _is_static(loaded: Loaded) -> bool:
+    """Whether the script built a static program, and computed nothing in dynamic mode that was differentiated."""
     import paddle
 
-    if not loaded.calls.every and not paddle.in_dynamic_mode() and loaded.error is None:
-        raise CommandError(
-            f"{loaded.name} builds a static program, and dynamic mode is what --engine paddle records",
-            "leave out --engine paddle, or save the program there and ask about the file",
-        )
+    return not loaded.calls.every and not paddle.in_dynamic_mode() and loaded.error is None
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from ..errors import CommandError, PackageNeeded
 from ..recorded.frameworks import PADDLE
 
 if TYPE_CHECKING:
+    from ..importers import Imported
     from ..loader import Loaded, Request
     from ..recorded.running import Watched
     from ..targets import Target
@@ -31,6 +32,10 @@ ENGINE = "paddle"
 RUN = f"run{PADDLE.ending}"
 REQUEST = "request.json"
 REFUSAL = "refusal.json"
+PROGRAM = "program"
+"""What the files of a static program are called, by their ends."""
+FEED = "feed.npz"
+FETCHED = "fetched.json"
 
 _inside: ContextVar[bool] = ContextVar("gradtool_inside_paddle", default=False)
 
@@ -67,9 +72,33 @@ def replayed(target: Target, request: Request) -> Iterator[Target]:
 
     with tempfile.TemporaryDirectory(prefix="gradtool-") as folder:
         _run(target, request, Path(folder))
+        program = next(
+            (p for p in sorted(Path(folder).glob(f"{PROGRAM}.*")) if p.suffix in (".pdmodel", ".json")), None
+        )
+        if program is not None:
+            # Its variables were made by that file, as far as people are told: no line of the script is known for them.
+            read = replace(target, file=program.name, function=None, cells=())
+            yield replace(read, saved=lambda: _static(program))
+            return
         data = (Path(folder) / RUN).read_bytes()
     file = Path(target.file)
     yield replace(target, saved=lambda: Recording(file, data), replayed=True, function=None, cells=())
+
+
+def _static(path: Path) -> Imported:
+    """The static program that the script ran there, with its values, and with what it was fed."""
+    import numpy as np
+
+    from ..importers import Imported, saved_program
+
+    program = saved_program.reader(path, path.read_bytes())()
+    with np.load(path.with_name(FEED)) as arrays:
+        feed = dict(arrays)
+    fetched = json.loads(path.with_name(FETCHED).read_text(encoding="utf-8"))
+    note = "the static program that it ran in real Paddle, with its values when the script ended; gradtool computes it"
+    if path.suffix == ".json":
+        note += "; FLAGS_enable_pir_api=0 has Paddle keep its lines"
+    return Imported(program, tuple(fetched), (note,), feed)
 
 
 def _run(target: Target, request: Request, folder: Path) -> None:
@@ -97,7 +126,7 @@ def _run(target: Target, request: Request, folder: Path) -> None:
         if refusal["package"]:
             raise PackageNeeded(refusal["message"], refusal["hint"])
         raise CommandError(refusal["message"], refusal["hint"])
-    if not (folder / RUN).exists():
+    if not (folder / RUN).exists() and not (folder / FETCHED).exists():
         raise CommandError(
             f"{target.name} ended in real Paddle with exit code {code} before what it did was written down",
             f"gradtool must be installed there, too: {python} -m pip install gradtool",

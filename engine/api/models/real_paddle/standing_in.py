@@ -13,6 +13,7 @@ from paddle.base import core
 from paddle.base.dygraph import base as modes
 from paddle.base.framework import EagerParamBase
 from paddle.base.layer_helper_base import LayerHelperBase
+from paddle.jit.dy2static import program_translator
 
 from ..recorded.stand_ins import (
     Row,
@@ -77,6 +78,10 @@ def _rows(recorder: PaddleRecorder) -> Iterator[Row]:
         yield guard, "__exit__", left(recorder, guard.__exit__)
     yield modes.set_grad_enabled, "__init__", switching(recorder, modes.set_grad_enabled.__init__)
     yield modes.set_grad_enabled, "__exit__", left(recorder, modes.set_grad_enabled.__exit__)
+    # functions that Paddle would run as one operator, which tells nothing of what is in it
+    for cls in _with_subclasses(program_translator.StaticFunction):
+        if "_perform_call" in vars(cls):
+            yield cls, "_perform_call", _line_by_line
     # optimizers and layers
     optimizer = paddle.optimizer.Optimizer
     yield optimizer, "__init__", listing(recorder, optimizer.__init__, _of_optimizer)
@@ -98,6 +103,11 @@ def _rows(recorder: PaddleRecorder) -> Iterator[Row]:
         "clear_gradients",
         clearing(recorder, layer.clear_gradients, lambda owner: list(owner.parameters()), "clear_grad"),
     )
+
+
+def _line_by_line(function: Any, *args: Any, **named: Any) -> Any:
+    """Call what ``to_static`` decorates as the Python that it is."""
+    return function._call_dygraph_function(*args, **named)
 
 
 def _enable() -> None:
