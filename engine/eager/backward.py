@@ -20,7 +20,7 @@ from ..core.spec import dtype as dtype_of
 from ..ops import rare
 from ..ops.opdef import Operand, WrittenRule
 from ..ops.registry import by_type
-from . import mode, tape
+from . import mode, repeated, tape
 from .mode import _GradMode, is_grad_enabled
 from .record import apply, lifted, recorded, rule_ops
 from .saved import writes
@@ -441,9 +441,12 @@ class Pass:
         rule = node.op.rule
         assert rule is not None
         args = self._arguments(node, arriving)
-        if self.create_graph:
-            args = [recorded(a) for a in args]
         mask = [p is not None for p in wrt]
+        if self.create_graph:
+            again = repeated.pulled(node, args, mask)
+            if again is not None:
+                return again
+            args = [recorded(a) for a in args]
         wanted = [[w] for w in mask] if node.wrt_sizes is None else _cut(mask, node.wrt_sizes, always=True)
         if in_use and _is_of_a_definition(rule):
             grads = self._with_care(node, args, wanted)
@@ -516,6 +519,15 @@ class Pass:
         if isinstance(shape, list):
             return [self._filled(g, s) for g, s in zip(group, shape, strict=True)]
         return group if group is not None else np.zeros(*shape)
+
+
+def _place_of_pass() -> Any:
+    """Where the pass was started that runs now."""
+    work = running()
+    return None if work is None else work.loc
+
+
+source.stand_in(Pass._sweep, _place_of_pass)
 
 
 def checked(gradient: Tensor, spec: TensorSpec, what: str) -> Grad:

@@ -10,7 +10,7 @@ import numpy as np
 from ..ops.opdef import OpDef, Operand, Trait
 from ..ops.readings import Arithmetic
 from ..ops.registry import by_name
-from .recipe import recipes
+from .recipe import BoundOp, recipes
 from .tensor import Tensor, array_of
 
 
@@ -39,19 +39,25 @@ class TensorOps:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         op = by_name(name)
+        padding: tuple[Operand, ...] = tuple([[] if s.many else None for s in op.inputs])
 
         def call(*operands: Operand, **attrs: Any) -> Any:
-            return self._result(apply(op, self._lifted(op, operands), op.attributes(attrs)))
+            recipe = recipes[op]
+            bound = recipe.given(attrs) if attrs else recipe.default
+            filled = (*self._lifted(op, operands), *padding[len(operands) :])
+            return self._result(self._recorded(bound, filled))
 
         setattr(self, name, call)
         return call
+
+    def _recorded(self, call: BoundOp, operands: Sequence[Operand]) -> Any:
+        return call.recipe.record(call, *operands)
 
     @staticmethod
     def _lifted(op: OpDef, operands: Sequence[Operand]) -> list[Operand]:
         return [lifted(v) for v in operands]
 
-    @staticmethod
-    def _result(result: Any) -> Any:
+    def _result(self, result: Any) -> Any:
         return result
 
 
@@ -66,8 +72,7 @@ class RuleOps(TensorOps):
             return [lifted(v) for v in operands]
         return [lifted(v.astype(kinds[0]) if type(v) is np.ndarray and v.dtype.kind == "b" else v) for v in operands]
 
-    @staticmethod
-    def _result(result: Any) -> Any:
+    def _result(self, result: Any) -> Any:
         return tuple(map(recorded, result)) if isinstance(result, tuple) else recorded(result)
 
 

@@ -307,6 +307,8 @@ class GradNode:
 
     def check(self) -> None:
         """Raise :class:`InplaceError` if a retained value was overwritten after the call."""
+        if self.rare is None and not any(map(_may_be_written, self.args or ())):
+            return
         expected = dict(zip(self.versions[::2], self.versions[1::2], strict=True))
         values = self.args or ()
         for v in flatten(values, range(len(values))):
@@ -325,6 +327,13 @@ class GradNode:
                 edited.writer, edited.type = version.writer, self.op.type
                 edited.in_paddle = of_versions(version.count, count)
                 raise edited
+
+
+def _may_be_written(value: Any) -> bool:
+    """Whether a retained value has a write counter, or is a list of which some may."""
+    if isinstance(value, Tensor):
+        return value._version is not None
+    return isinstance(value, (list, tuple))
 
 
 FORM_BELOW = 1 << 9
