@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -62,6 +62,7 @@ class Probe:
         inputs: what it was called with.
         loc: where it was called.
         fixed_batch: whether something in it says which axis holds the samples, by its definition.
+        inside: of a recorded run, the numbers of values that layers compute which are asked themselves.
         modeless: whether what it computes would be the same in evaluation mode, as nothing tells it of a mode.
         loss_inside: why it may be no prediction alone, so that samples may well meet in it; or empty.
     """
@@ -71,6 +72,7 @@ class Probe:
     loc: Location = field(default=NOWHERE, kw_only=True)
     fixed_batch: bool = field(default=False, kw_only=True)
     modeless: bool = field(default=False, kw_only=True)
+    inside: Collection[int] = field(default=(), kw_only=True)
     loss_inside: str = field(default="", kw_only=True)
 
     def run(self, changes: Mapping[int, Array] | None = None, seed: int = 0) -> list[Array]:

@@ -75,7 +75,7 @@ def drawn(probe: Probe, unchecked: list[str]) -> Iterator[Fact]:
             continue
         fact = _fact(probe, entry)
         if probe.modeless:  # of layers it is known, as they were asked
-            if entry.layer or entry.type not in _SWITCHED:
+            if entry.layer or entry.type not in _SWITCHED or not set(entry.made).isdisjoint(probe.inside):
                 continue
             fact = replace(fact, certain=False, doubt=_NO_MODE)
             unchecked.append(f"{fact.message}: not known is {fact.doubt}")

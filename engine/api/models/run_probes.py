@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -46,12 +46,30 @@ def beside_layers(
     learned = _learned(run, recorder, model)
     found = predicted(run, learned)
     moving = downstream(run, learned)
-    alone = {n for n, (layer, read) in calls.gave.items() if layer in set(map(id, asked)) and moving.isdisjoint(read)}
+    known = set(map(id, asked))
+    given = {n: read for n, (layer, read) in calls.gave.items() if layer in known}
+    alone = {n for n, read in given.items() if moving.isdisjoint(read)}
     if not found.outputs or not (found.labelled or _reads_itself(run, calls, moving)):
         return NO_PREDICTION if _reads_itself(run, calls, moving) else None
     if all(_only_moved(run, n, alone) for n in found.outputs):
         return None
-    return _probe(evaluated(run), found, learned, model, modeless=True)
+    return _probe(evaluated(run), found, learned, model, modeless=True, inside=_computed_for(run, given))
+
+
+def _computed_for(run: Timeline, given: Mapping[int, Iterable[int]]) -> set[int]:
+    """The values that are computed on the way from what each of the *given* was computed of."""
+    inside: set[int] = set()
+    for number, read in given.items():
+        ends, todo = set(read), [number]
+        while todo:
+            n = todo.pop()
+            if n in inside or n in ends:
+                continue
+            inside.add(n)
+            maker = run.values[n].maker
+            if maker != NOBODY:
+                todo += run.entries[maker].inputs
+    return inside
 
 
 def _reads_itself(run: Timeline, calls: LayerCalls, moving: set[int]) -> bool:
@@ -174,7 +192,15 @@ def _expect_no_gradients(program: Program, loss: Variable) -> None:
         )
 
 
-def _probe(run: Timeline, found: Predicted, learned: set[int], model: Model, *, modeless: bool) -> Probe | str:
+def _probe(
+    run: Timeline,
+    found: Predicted,
+    learned: set[int],
+    model: Model,
+    *,
+    modeless: bool,
+    inside: Collection[int] = (),
+) -> Probe | str:
     if not found.outputs:
         return NO_PREDICTION
     if not found.inputs:
@@ -193,6 +219,7 @@ def _probe(run: Timeline, found: Predicted, learned: set[int], model: Model, *, 
         learned,
         loc=run.entries[maker].loc if maker != NOBODY else (),
         modeless=modeless,
+        inside=inside,
         loss_inside="" if found.labelled else NO_LABEL,
     )
 

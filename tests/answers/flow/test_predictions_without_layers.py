@@ -319,3 +319,34 @@ loss.backward()
     (leak,) = found(tmp_path, text.replace("PADDING", "1"))
     assert leak.code == "GT605"
     assert found(tmp_path, text.replace("PADDING", "2")) == []
+
+
+DISTILLED = """\
+import paddle
+import paddle.nn as nn
+import paddle.nn.functional as F
+
+paddle.seed(0)
+x, y = paddle.rand([6, 4]), paddle.randint(0, 3, [6])
+
+
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.body, self.drop, self.head = nn.Linear(4, 8), nn.Dropout(0.2), nn.Linear(8, 3)
+
+    def forward(self, x):
+        return self.head(DROP(F.relu(self.body(x))))
+
+
+student, teacher = Net(), nn.Linear(4, 3)
+teacher.weight.stop_gradient = teacher.bias.stop_gradient = True
+s = student(x)
+loss = F.kl_div(F.log_softmax(s / 4), F.softmax(teacher(x) / 4)) + F.cross_entropy(s, y)
+loss.backward()
+"""
+
+
+def test_dropout_of_a_layer_has_its_mode_beside_other_operators(tmp_path: Path) -> None:
+    assert found(tmp_path, DISTILLED.replace("DROP", "self.drop")) == []
+    assert [f.code for f in found(tmp_path, DISTILLED.replace("DROP", "F.dropout"))] == ["GT604"]

@@ -57,7 +57,7 @@ class ForeignOp(OpDef):
         """
         names = ["Out"] if outputs == 1 else [f"Out{j}" for j in range(outputs)]
         super().__init__(
-            type_, type_, tuple(map(Slot, inputs)), tuple(map(Slot, names)), _no_kernel, trait=Trait.OPAQUE
+            type_, type_, tuple(map(Slot, inputs)), tuple(map(Slot, names)), _no_kernel(type_), trait=Trait.OPAQUE
         )
         if wrt is not None:
             self.rule = ForeignRule(type_, wrt, outputs)
@@ -68,8 +68,13 @@ class ForeignOp(OpDef):
         return None
 
 
-def _no_kernel(k: Any, *operands: Any) -> Any:
-    raise UnsupportedError("an operator that gradtool has no kernel of cannot run again.", hint="run the script again")
+def _no_kernel(type_: str) -> Callable[..., Any]:
+    def refuse(k: Any, *operands: Any) -> Any:
+        raise UnsupportedError(
+            f"{type_}, an operator that gradtool has no kernel of, cannot run again.", hint="run the script again"
+        )
+
+    return refuse
 
 
 class _ForeignRecipe:
