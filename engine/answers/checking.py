@@ -24,7 +24,7 @@ from ..runs import of_steps, of_tape
 from ..runs.recorder import Recorder
 from ..runs.timeline import Timeline
 from ..view.graph import FORWARD
-from . import gradcheck, kinks, magnitudes
+from . import gradcheck, kinks, magnitudes, retold
 from .arithmetic import Arithmetic
 from .double import Double
 from .double_compiled import CompiledDouble
@@ -166,11 +166,19 @@ def of_function(function: Callable[..., Any], inputs: Sequence[Any], order: int,
 
 
 def through(
-    results: Sequence[Tensor], weights: Sequence[Array], leaves: Sequence[Leaf], order: int, rng: np.random.Generator
+    results: Sequence[Tensor],
+    weights: Sequence[Array],
+    leaves: Sequence[Leaf],
+    order: int,
+    rng: np.random.Generator,
+    settled: Callable[[dict[Leaf, Any]], dict[Leaf, Any]] = dict,
 ) -> tuple[dict[Leaf, Array], dict[Leaf, Array], dict[Leaf, Array], list[Array], list[tuple[str, Location]]]:
     """Gradients, products with the Hessian, the directions of these, and what users wrote rules for.
 
     Of such rules: what arrived there, and the type and line of their operators.
+
+    Args:
+        settled: from gradients of a pass, those to be checked; see :class:`.retold.Telling`.
     """
     arriving: list[Array] = []
     written: list[tuple[str, Location]] = []
@@ -187,7 +195,7 @@ def through(
     with watch.watched(note):
         work.run()
     totals = {leaf: work.total(leaf) for leaf in leaves if leaf in work.leaves}
-    first = {leaf: np.asarray(_array(g)) for leaf, g in totals.items()}
+    first = {leaf: np.asarray(_array(g)) for leaf, g in settled(totals).items()}
     along: dict[Leaf, Array] = {}
     seconds: dict[Leaf, Array] = {}
     if order > 1:
@@ -198,9 +206,11 @@ def through(
             if isinstance(g, Tensor) and not g.stop_gradient:
                 again.seed(g, Tensor(np.asarray(along[leaf], g.array.dtype)))
         again.run()
-        for leaf in leaves:
-            total = again.total(leaf)
-            seconds[leaf] = np.zeros(leaf.spec.shape) if total is None else np.asarray(_array(total))
+        products = {leaf: again.total(leaf) for leaf in leaves}
+        there = settled({leaf: product for leaf, product in products.items() if product is not None})
+        seconds = {
+            leaf: np.asarray(_array(there[leaf])) if leaf in there else np.zeros(leaf.spec.shape) for leaf in leaves
+        }
     return first, seconds, along, arriving, written
 
 
@@ -222,7 +232,9 @@ def of_loss(
     behind = set(leaves_behind([loss], nodes))
     leaves = [leaf for leaf in named if leaf in behind and leaf.spec.dtype.is_floating]
     missing = [leaf for leaf in leaves if leaf not in timeline.leaves]
-    first, seconds, along, arriving, written = through([loss], [weight], leaves, order, rng)
+    with retold.heard(None) as telling:
+        first, seconds, along, arriving, written = through([loss], [weight], leaves, order, rng, telling.settled)
+    device = current() if current().compiles and retold.noting_now() is not None else None
     subjects = [
         Claim(
             leaf,
@@ -239,7 +251,7 @@ def of_loss(
         if leaf not in missing
     ]
     rest = [_unchecked(named[leaf], leaf.spec, "its value was not read by an operator") for leaf in missing]
-    return [*_checked(timeline, subjects, weight, loss.array, seed), *rest]
+    return [*_checked(timeline, subjects, weight, loss.array, seed, device), *rest]
 
 
 def of_program(
