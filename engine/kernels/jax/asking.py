@@ -133,17 +133,17 @@ class Judging(Asking):
 
     def answered(self, part: JudgedPart, seen: Seen) -> bool:
         """As in the base."""
-        return not any(wrong for _, wrong in seen[:-1])
+        return not seen[0][1].any()
 
     def events(self, part: JudgedPart, seen: Seen) -> list[Heard]:
         """As in the base: one event, the same one in each run with these shapes."""
-        return [seen[-1][1].event()]
+        return [seen[1][1].event()]
 
     def wanted(self, part: JudgedPart, seen: Seen | None) -> Callable[[int], bool]:
         """As in the base."""
         if seen is None:
             return lambda index: True
-        wrong = [span for span, (_, bad) in zip(part.chunks, seen[:-1], strict=True) if bad]
+        wrong = [span for span, bad in zip(part.chunks, seen[0][1], strict=True) if bad]
         return lambda index: any(index in span for span in wrong)
 
 

@@ -57,16 +57,16 @@ class JudgedPart(TracedPart):
         self._true: Any = None
         """The same in the function that is traced: XLA does not know that it is true."""
 
-    def _traced(self, donated: list[Any], others: list[Any], before: Any, version: int) -> Any:
+    def _computed(self, donated: list[Any], others: list[Any], before: Any) -> tuple[Any, Any, Any, list[Any], Any]:
         *others, self._true = others
-        return super()._traced(donated, others, before, version)
+        return super()._computed(donated, others, before)
 
     def trace(self, regs: list[Any]) -> tuple[list[Refused], list[Assumed], Seen]:
         """As in the base; in place of what is looked at, the verdicts about chunks, and what is told without any."""
         self._told, self._summaries, self._flags = [], {r: summary(regs[r]) for r in self.ins}, []
         refused: list[Refused] = []
         assumed: list[Assumed] = []
-        seen: Seen = []
+        verdicts = []
         for chunk in self.chunks:
             if len(self.chunks) == 1 or any(may_draw(self.plan.instructions[n].op) for n in chunk):
                 judged = self._judged(chunk, regs)
@@ -75,8 +75,10 @@ class JudgedPart(TracedPart):
             refused += judged.refused
             assumed += judged.assumed
             self._flags += judged.flags
-            seen.append((chunk.start, judged.wrong))
-        return refused, assumed, [*seen, (self.span.stop, Lull(self._flags, LullStory(self._told)))]
+            verdicts.append(judged.wrong)
+        # One array for all chunks: what a run is told by is mostly that none of them holds.
+        lull = Lull(self._flags, LullStory(self._told))
+        return refused, assumed, [(self.span.start, jnp.stack(verdicts)), (self.span.stop, lull)]
 
     def _judged(self, chunk: range, regs: list[Any]) -> _Judged:
         """Trace a chunk."""

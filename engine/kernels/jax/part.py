@@ -121,8 +121,8 @@ class TracedPart(Part):
         self.mesh = mesh
         self._names = {r: name for name, r in plan.stores.items()}
         stored = {plan.loads[name]: r for name, r in plan.stores.items() if name in plan.loads}
-        is_last = span.stop == len(plan.instructions)
-        self.donated = [r for r in self.dead if is_last and stored.get(r) in self.outs]
+        self._is_last = span.stop == len(plan.instructions)
+        self.donated = [r for r in self.dead if self._is_last and stored.get(r) in self.outs]
         self._stored = [self.outs.index(stored[r]) for r in self.donated]
         given = set(self.donated)
         self.others = [r for r in self.ins if r not in given]
@@ -146,8 +146,9 @@ class TracedPart(Part):
         while result is None:  # too little was taken for granted
             result = self._attempt(regs)
         outputs, seen = result
-        for r in self.dead:
-            regs[r] = None
+        if not self._is_last:  # else nothing is computed any more
+            for r in self.dead:
+                regs[r] = None
         for r, value in zip(self.outs, outputs, strict=True):
             regs[r] = value
         if self._is_open:
@@ -164,23 +165,23 @@ class TracedPart(Part):
         function = self._donating if _owned_alone(donated) else self._sparing
         before = operands(state.random.position) if self.draws else None
         try:
-            outputs, bad, told, seen, moved = function(donated, others, before, self._version)
+            outputs, flags, assumed, seen, moved = function(donated, others, before, self._version)
         except Untraceable:
             for r, value in zip(self.donated, donated, strict=True):
                 regs[r] = value
             raise
-        is_bad = bad is not None and _holds(bad)
-        if is_bad:
-            for r, place in zip(self.donated, self._stored, strict=True):
-                regs[r] = outputs[place]  # what it was before
-            refused, assumed, few = told.unpacked()
-            if few:
-                self._assume_more(assumed)
+        place = -1 if flags is None else _first(flags)
+        if place >= 0:
+            donated = [outputs[place] for place in self._stored]  # what they were before
+            for r, value in zip(self.donated, donated, strict=True):
+                regs[r] = value
+            if assumed is not None and not place:
+                self._assume_more(assumed.unpacked())
                 return None
         if moved is not None:
             moved.tell(state.random)
-        if is_bad:
-            self._refuse(refused)
+        if place >= 0:
+            self._refuse(place - (assumed is not None), donated, others, before)
         return outputs, seen
 
     def _assume_more(self, assumed: Sequence[Assumed]) -> None:
@@ -198,10 +199,20 @@ class TracedPart(Part):
                     raise Untraceable(a.index, error) from error
         self._version += 1
 
-    def _refuse(self, refused: Sequence[Refused]) -> NoReturn:
-        """Raise what was refused first."""
-        first = next(r for r in refused if r.wrong)
-        raise self.plan.explained(first.exception(), self.plan.instructions[first.index], ()) from None
+    def _refuse(self, place: int, *operands: Any) -> NoReturn:
+        """Raise what was refused, as number *place* of all that may be.
+
+        The values that it is told with are results of a function of their own, as each array that is returned costs
+        something, and they are read after an error alone.
+        """
+        told: list[Refused] = jax.jit(self._refusals, static_argnums=3)(*operands, self._version)
+        refused = told[place]
+        raise self.plan.explained(refused.exception(), self.plan.instructions[refused.index], ()) from None
+
+    def _refusals(self, donated: list[Any], others: list[Any], before: Any, version: int) -> list[Refused]:
+        """What may be refused, with the values that it is told with; the function that is compiled after an error."""
+        refused: list[Refused] = self._computed(donated, others, before)[0]
+        return refused
 
     def _traced(self, donated: list[Any], others: list[Any], before: Any, version: int) -> Any:
         """The function that is compiled: values of registers to values of registers.
@@ -209,7 +220,26 @@ class TracedPart(Part):
         Args:
             before: seed and counter of the stream of random numbers, if it may be drawn from.
             version: another one for each time that more is taken for granted.
+
+        Returns:
+            Values of registers; which of all that may be wrong is wrong, first whether too little is taken for granted,
+            where something is; what that is; what was looked at; how far the stream of random numbers has come.
         """
+        refused, assumed, seen, regs, stream = self._computed(donated, others, before)
+        outputs = [self._given(r, regs[r]) for r in self.outs]
+        self._is_open |= any(isinstance(v, (Conditional, StackedArray)) for v in outputs)
+        flags = None
+        if refused or assumed:
+            few = [assumptions.short(assumed)] if assumed else []
+            flags = jnp.stack([*few, *(jnp.asarray(r.wrong) for r in refused)])
+            for place, value in zip(self._stored, donated, strict=True):  # what was given away has to stay what it was
+                outputs[place] = jnp.where(flags.any(), value, outputs[place])
+        # Packed, as each array that is returned costs something.
+        told = Packed.of(assumed) if assumed else None
+        return outputs, flags, told, Packed.of(seen) if seen else None, stream and stream.moved
+
+    def _computed(self, donated: list[Any], others: list[Any], before: Any) -> tuple[Any, Any, Any, list[Any], Any]:
+        """Trace the part; what :meth:`trace` gives, the registers, and the stream of random numbers."""
         regs: list[Any] = [None] * self.plan.size
         for r, value in zip(self.donated, donated, strict=True):
             regs[r] = value
@@ -222,17 +252,7 @@ class TracedPart(Part):
                 refused, assumed, seen = self.trace(regs)
         finally:
             tracing.reset(token)
-        outputs = [self._given(r, regs[r]) for r in self.outs]
-        self._is_open |= any(isinstance(v, (Conditional, StackedArray)) for v in outputs)
-        bad = told = None
-        if refused or assumed:
-            few = assumptions.short(assumed) if assumed else jnp.asarray(False)
-            bad = jnp.stack([few, *(jnp.asarray(r.wrong) for r in refused)]).any()
-            # Packed, as each array that is returned costs something: only where that flag is set, the rest is read.
-            told = Packed.of((refused, assumed, few))
-            for place, before in zip(self._stored, donated, strict=True):  # what was given away has to stay what it was
-                outputs[place] = jnp.where(bad, before, outputs[place])
-        return outputs, bad, told, Packed.of(seen) if seen else None, stream and stream.moved
+        return refused, assumed, seen, regs, stream
 
     def trace(self, regs: list[Any]) -> tuple[list[Refused], list[Assumed], Seen]:
         """Trace the instructions over *regs*."""
@@ -251,12 +271,13 @@ class TracedPart(Part):
         return jax.lax.with_sharding_constraint(value, where)
 
 
-def _holds(flag: jax.Array) -> bool:
-    """Whether *flag* is true: read where it lies on a CPU, which takes a tenth of what fetching it does."""
+def _first(flags: jax.Array) -> int:
+    """Which of *flags* is the first that is true, -1 for none: read where they lie on a CPU, a tenth of a transfer."""
     try:
-        return bool(memoryview(flag)[()])
+        data = memoryview(flags).tobytes()
     except (BufferError, TypeError):  # on another device, or on several
-        return bool(flag)
+        data = np.asarray(flags).tobytes()
+    return data.find(1)
 
 
 def _references(arrays: Sequence[Any]) -> int:
