@@ -162,7 +162,7 @@ def run_options(command: F) -> F:
     """Running the program."""
     return _options(
         click.option("--run", is_flag=True, help="Run the program and add norms of the gradients."),
-        click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name; implies --run."),
+        click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed, by name; implies --run."),
     )(command)
 
 

@@ -66,7 +66,7 @@ def command(**values: Any) -> int:
 
     dot, folder, part, only_grads = (values.pop(name) for name in ("dot", "dump", "part", "only_grads"))
     exit_code = values.pop("exit_code")
-    values["run"] |= exit_code  # zeros and numbers that are not finite are findings, too
+    values["run"] |= exit_code or values["feed"] is not None  # zeros and numbers that are not finite are findings, too
     question = Backward.take(values)
     request = Request.take(values, full_stacks=folder is not None)
     if dot is None and folder is None and not only_grads:

@@ -24,7 +24,7 @@ from ..rules import rule_options
     metavar="N",
     help="Look at N steps of training: GT703 makes them on one batch, GT705 watches the file's own.",
 )
-@click.option("--feed", metavar="FILE.npz", help="Arrays to feed to programs, by name.")
+@click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed to programs, by name.")
 @click.option(
     "--fail-on",
     type=click.Choice(["error", "warning", "note"]),

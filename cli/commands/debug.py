@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @loading_options
 @computing_options
 @backward_options
-@click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name.")
+@click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed, by name.")
 @click.option("--catch", multiple=True, metavar="KIND", help="Stop at nan, inf, big=1e4, zero or none; repeatable.")
 @click.option(
     "--break", "break_", multiple=True, metavar="WHERE", help="Stop before op:T, VAR, line:F:N or layer:L; repeatable."

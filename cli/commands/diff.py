@@ -27,7 +27,7 @@ def _outputs(command: Any) -> Any:
 @backward_options
 @click.option("--checkpoints", multiple=True, metavar="SELECTOR|auto", help="What backward keeps, of static programs.")
 @click.option("--values", is_flag=True, help="Run both and compare their values: what differs first, and how far.")
-@click.option("--feed", metavar="FILE.npz", help="Arrays to feed to both, by name.")
+@click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed to both, by name.")
 @click.option("--resources", is_flag=True, help="Measure what one step takes: operators, bytes kept, time.")
 @click.option("--backend", metavar="NAME", help="What the kernels run on, of BEFORE or of both.")
 @click.option("--against", metavar="BACKEND", help="What those of AFTER run on; one MODEL is compared with itself.")
@@ -70,7 +70,7 @@ def command(**values: Any) -> int:
 
     sides, file, exit_code = values.pop("sides"), values.pop("write_golden"), values.pop("exit_code")
     form = _picture(out)
-    question = Diff.take({**values, "picture": form is not None})
+    question = Diff.take(values := {**values, "picture": form is not None})
     answer = question.ask(sides, Request.take({**values, "model": sides[-1]}), out)
     files = {file: answer.golden} if file is not None else {}
     if form is None:

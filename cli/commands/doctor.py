@@ -16,7 +16,7 @@ from ..errors import CLEAN, ENGINE
 @click.argument("model", required=False)
 @loading_options
 @computing_options
-@click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name.")
+@click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed, by name.")
 @exit_option()
 @output_options
 def command(**values: Any) -> int:
@@ -42,11 +42,12 @@ def command(**values: Any) -> int:
     from gradtool.viz.report import checkup
     from gradtool.viz.report.findings import Inquiry, Noting, of_file
 
-    exit_code, feed = values.pop("exit_code"), values.pop("feed")
+    exit_code = values.pop("exit_code")
+    inquiry = Inquiry.take(values := {**values, "params": (), "no_grad": (), "no_run": False})
     request = Request.take(values)
-    told = of_file(request, Inquiry(feed=feed), Noting(out))
+    told = of_file(request, inquiry, Noting(out))
     if exit_code:
-        look_at(told.others, request, feed)
+        look_at(told.others, request, inquiry.feed)
     screen = checkup.view(told, request)
     out.emit(screen)
     if told.failed:

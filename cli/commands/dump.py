@@ -15,7 +15,7 @@ from ..files import make_folder
 @click.argument("folder", metavar="DIR")
 @backward_options
 @click.option("--grads", is_flag=True, help="Also grads.npz: the gradients of one run, by the names of the parameters.")
-@click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name; implies --grads.")
+@click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed, by name; implies --grads.")
 @click.option("--stamp", is_flag=True, help="Put the time before the names, so that nothing is replaced.")
 @output_options
 def command(**values: Any) -> None:
@@ -30,6 +30,7 @@ def command(**values: Any) -> None:
 
     folder = values.pop("folder")
     stamp = dump.stamp() if values.pop("stamp") else ""
+    values["grads"] |= values["feed"] is not None
     question = Dump.take(values)
     answer = question.ask(Request.take(values), out)
     make_folder(folder)

@@ -13,7 +13,7 @@ from ..context import Output, model_options, output_options
 @model_options
 @click.option("--from", "from_", multiple=True, metavar="VALUE", help="What is changed: x, x[3], x[:, 2:]; repeatable.")
 @click.option("--to", multiple=True, metavar="VALUE", help="What is looked at: out[1]; the loss if left out.")
-@click.option("--feed", metavar="FILE.npz", help="Arrays to feed to programs, by name.")
+@click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed to programs, by name.")
 @click.option("--step", type=click.IntRange(1), metavar="N", help="The backward pass to look at; the last one.")
 @output_options
 def command(**values: Any) -> None:

@@ -37,7 +37,7 @@ COLOURS = ("role", "norm", "time", "bytes", "dtype", "layer")
 @click.option(
     "--color", type=click.Choice(COLOURS), default="role", show_default=True, help="What fills say; norm, time run."
 )
-@click.option("--feed", metavar="FILE.npz", help="Arrays to feed where --color runs the program.")
+@click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed where --color runs the program.")
 @click.option("--format", "format_", type=click.Choice(FORMATS), help="Else the ending of FILE says, else dot.")
 @click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all; else to stdout.")
 @click.option("--open", "open_", is_flag=True, help="Show the picture in the browser; without -o, a page.")
@@ -66,7 +66,8 @@ def command(**values: Any) -> None:
         out.file = _somewhere(format_ or "html")
     form = _format(format_, out)
     look = Look.take(values, ascii=out.ascii)
-    question = Drawn.take({**values, "measure": look.measure, "full_stacks": form == "html"})
+    values |= {"measure": look.measure, "full_stacks": form == "html"}
+    question = Drawn.take(values)
     request = Request.take(values)
     words = [*request.words(), *question.words, *look.words, *repeated("--feed", filter(None, [question.feed]))]
     command = command_line("gradtool", "graph", *words, *into)

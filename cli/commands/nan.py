@@ -17,7 +17,7 @@ from ..context import Output, model_options, output_options
 @click.option(
     "--order", type=click.IntRange(1, 2), default=1, show_default=True, help="2: gradients of gradients, too."
 )
-@click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name.")
+@click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed, by name.")
 @exit_option(always=True)
 @output_options
 def command(**values: Any) -> int:

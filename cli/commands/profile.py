@@ -27,7 +27,7 @@ from ..errors import CLEAN
     "--flame", metavar="FILE", help="Write stacks for programs that draw flame graphs: folded; FILE.json: speedscope."
 )
 @click.option("--fused", is_flag=True, help="Show which operators are computed together, and what that takes.")
-@click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name.")
+@click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed, by name.")
 @output_options
 def command(**values: Any) -> int:
     """Measure MODEL's operators, forward and backward: median over the repeats, and their spread.

@@ -16,6 +16,7 @@ from ..context import Output, backward_options, model_options, output_options
 @click.option("--pairs", is_flag=True, help="A forward operator and its gradient operator on one row.")
 @click.option("--source", "source_", is_flag=True, help="Which line made each operator.")
 @click.option("--blocks", is_flag=True, help="All blocks, not block 0 alone.")
+@click.option("--feed", metavar="FILE[ROWS]", help="Arrays that a function of dynamic mode is called with.")
 @output_options
 def command(**values: Any) -> None:
     """Print MODEL's program, with the backward part of its loss; in dynamic mode the recorded tape behind the loss.
@@ -30,6 +31,7 @@ def command(**values: Any) -> None:
     from gradtool.viz.views import program
 
     pairs, sources = values.pop("pairs"), values.pop("source_")
+    values["fed"] = values.pop("feed")
     question = Operators.take(values)
     answer = question.ask(Request.take(values), out)
     out.emit(program.pairs(answer) if pairs else program.view(answer, sources, out.format in ("tsv", "markdown")))

@@ -19,7 +19,7 @@ from ..context import Output, backward_options, model_options, output_options
 @click.option("--session", metavar="FILE", help="Add the cells of a saved session of the debugger.")
 @click.option("--title", metavar="TEXT", default="", help="Stands at the top.")
 @backward_options
-@click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name.")
+@click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed, by name.")
 @click.option("--no-run", is_flag=True, help="Look at the graph alone: do not run a static program.")
 @output_options
 @click.pass_context
@@ -48,7 +48,8 @@ def command(context: click.Context, /, **values: Any) -> int:
 
     asking.check_distinct(files)
     session, title = values.pop("session"), values.pop("title")
-    request, inquiry = Request.take(values), Inquiry.take(values)
+    inquiry = Inquiry.take(values)
+    request = Request.take(values)
     document = asking.of_request(request, inquiry, out, session=session, title=title)
     written = asking.rendered(document, files, request, inquiry)
     out.emit(report.view(document, files, written, request.words()), written)

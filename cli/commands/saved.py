@@ -13,7 +13,7 @@ from ..context import Output, model_options, output_options
 @model_options
 @click.option("--top", type=click.IntRange(1), metavar="N", help="Only the N largest buffers.")
 @click.option("--held", is_flag=True, help="Also what the program holds anyway: parameters, fed data, leaves.")
-@click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name.")
+@click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed, by name.")
 @output_options
 def command(**values: Any) -> None:
     """The forward values that MODEL's backward pass keeps alive: bytes, producer, readers, lifetime.

@@ -29,7 +29,7 @@ _OF_ONE_DEVICE = ("by", "worst", "histogram", "tensorboard", "steps")
 @click.option("--by", type=click.Choice(["parameter", "layer", "op"]), help="What a row is.  [default: parameter]")
 @click.option("--worst", type=click.IntRange(1), metavar="N", help="Only the N rows to look at first.")
 @click.option("--histogram", is_flag=True, help="Add how many elements are of each order of magnitude.")
-@click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name.")
+@click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed, by name.")
 @click.option("--tensorboard", metavar="DIR", help="With --steps: write an event file for TensorBoard into DIR.")
 @mesh_option
 @exit_option()

@@ -13,6 +13,7 @@ from ..context import Output, backward_options, model_options, output_options
 @click.argument("what")
 @model_options
 @backward_options
+@click.option("--feed", metavar="FILE[ROWS]", help="Arrays that a function of dynamic mode is called with.")
 @output_options
 def command(**values: Any) -> None:
     """Source, stack, pair, inputs and outputs of the operators that WHAT names in MODEL.
@@ -29,5 +30,6 @@ def command(**values: Any) -> None:
     from gradtool.models.questions.where import Where
     from gradtool.viz.views import where
 
+    values["fed"] = values.pop("feed")
     question = Where.take(values)
     out.emit(where.view(question.ask(Request.take(values), out)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -54,11 +54,6 @@ class Inquiry(Cuts):
 
     feed: str | None = None
     no_run: bool = False
-
-    @classmethod
-    def take(cls, values: dict[str, Any]) -> Inquiry:
-        """What a command's *values* ask for, taken out of them."""
-        return cls(**{f.name: values.pop(f.name) for f in fields(cls)})
 
     @property
     def why(self) -> Why:

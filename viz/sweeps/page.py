@@ -67,7 +67,7 @@ def _listed(answer: Swept) -> list[Section]:
 
 
 def _alone(answer: Swept, row: sweep.Row) -> str:
-    """A command that asks about a point by itself; nothing of one that is fed, which no words say."""
+    """A command that asks about a point by itself; nothing where words cannot say it."""
     return sweep.command_of(answer, row) or ""
 
 

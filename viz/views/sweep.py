@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from gradtool.models.sweeps.carrying import CRASHED, ERROR, MEMORY, REFUSED, TIMEOUT
@@ -347,16 +348,25 @@ def _data_of_noise(noise: NoiseScale) -> dict[str, Any]:
 
 
 def command_of(answer: Swept, row: Row) -> str | None:
-    """A command that asks the same at one point; None where words cannot say it, since it is fed."""
-    if row["feed"] is not None:
-        return None
-    return command_line(*answer.spec.words(Point(row["model"], row["seed"], tuple(row["set"].items()))))
+    """A command that asks the same at one point; None where words cannot say it."""
+    return _command_at(answer, Point.of({**row, "set": row["set"].items(), "chosen": None}))
+
+
+def _command_at(answer: Swept, point: Point) -> str | None:
+    words = answer.spec.words(point)
+    return None if words is None else command_line(*words)
 
 
 def _next(answer: Swept) -> list[str]:
-    """A command that asks about the first point to look at, where words can say it, or about each row of the data."""
+    """A command that asks about the first point to look at, where words can say it, or about each row of the data.
+
+    Of a batch whose smallest part is known, about that.
+    """
     row = next((row for row in answer.rows if row["status"] != OK), None)
+    subset = answer.subset
     alone = None if row is None else command_of(answer, row)
+    if subset is not None and not subset.repeated:
+        alone = _command_at(answer, replace(subset.point, chosen=subset.rows)) or alone
     if alone is not None:
         return [alone]
     words = ["gradtool", "sweep", "stats", *answer.axes.models[:1]]

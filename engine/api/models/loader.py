@@ -84,6 +84,8 @@ class Request:
     """What is asked about is that error; implies *unfinished*."""
     arrays: Mapping[str | None, Any] | None = None
     """What programs are fed, and a function of dynamic mode is called with, by name; one without a name under None."""
+    fed: str | None = None
+    """The word that says these, where they are rows of a file."""
     engine: str = "gradtool"
     """What runs a script: gradtool itself, or real ``paddle`` in a process of its own."""
     spared: tuple[tuple[str, int], ...] = ()
@@ -93,6 +95,11 @@ class Request:
     def take(cls, options: dict[str, Any], **more: Any) -> Request:
         """The model options of a command, taken out of *options*."""
         taken = {n: options.pop(n) for n in ("model", *LOADING) if n != "steps"}
+        fed = options.pop("fed", None)
+        if fed is not None:
+            from .sweeps import words
+
+            more |= {"fed": fed, "arrays": words.taken(fed)}
         steps = more.pop("steps", None) or options.pop("steps", None) or ENOUGH
         return cls(**taken, steps=steps, unfinished=more.pop("unfinished", True), **more)
 
@@ -117,6 +124,8 @@ class Request:
             words.append("--write")
         for pair in self.arg:
             words += ["--arg", pair]
+        if self.fed is not None:
+            words += ["--feed", self.fed]
         return words + ([*map(ScriptWord, ("--", *self.script))] if self.script else [])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -19,6 +19,7 @@ from gradtool.engine.ir.variable import Variable
 from .. import npz
 from ..errors import CommandError, Unreadable, unknown
 from ..notes import Notes
+from ..sweeps import words
 from ..wording import count
 from .model import ProgramModel
 
@@ -118,11 +119,19 @@ def _feed(model: ProgramModel, file: str | None, seed: int, out: Notes) -> dict[
 def read(file: str, program: Program) -> dict[str, Any]:
     """The arrays in an ``.npz`` file by name, or the one in an ``.npy`` file, which is for the only variable to feed.
 
+    ``FILE[17]`` and ``FILE[320:384]`` are rows of a file of any kind that sweeps read.
+
     Raises:
         CommandError: the file cannot be read, holds something else, or names what is no variable of *program*.
     """
     variables = program.global_block().vars
     wanted = [v.name for v in variables.values() if v.is_data]
+    if words.is_of_rows(file):
+        fed = named(words.taken(file), program)
+        strange = [name for name in fed if name not in variables]
+        if strange:
+            raise unknown(f"tensor in {file}:", strange[0], wanted)
+        return fed
 
     def fail(why: str) -> NoReturn:
         raise Unreadable(f"{file} is no .npz file of plain arrays: {why}", "np.savez(FILE, x=…) writes one")
@@ -153,6 +162,21 @@ _WIDEST = 16
 _ROOM = 2**20
 """Bytes that an array may have whatever it is for: that its shape does not fit is better said by the engine."""
 _NAMED = 5
+
+
+def named(arrays: Mapping[str | None, Any], program: Program) -> dict[str, Any]:
+    """The arrays by the names of variables: one without a name is for the only variable that is fed.
+
+    Raises:
+        CommandError: there is not just one.
+    """
+    wanted = [v.name for v in program.global_block().vars.values() if v.is_data]
+    if None in arrays and len(wanted) != 1:
+        raise CommandError(
+            f"one array without a name, and there are {len(wanted)} variables to feed: {', '.join(wanted)}",
+            "np.savez(FILE, NAME=array) names it",
+        )
+    return {wanted[0] if name is None else name: array for name, array in arrays.items()}
 
 
 def random_feed(data: Sequence[Variable], ops: Sequence[Operator], seed: int) -> dict[str, np.ndarray[Any, Any]]:

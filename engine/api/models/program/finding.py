@@ -19,6 +19,7 @@ from .. import loader
 from ..calls import PassCall
 from ..errors import CommandError, NoLoss, SeveralLosses, unknown
 from ..loader import Loaded, Request
+from . import feeds
 from .model import ProgramModel
 
 _USUAL = ("loss", "avg_loss", "total_loss", "cost", "avg_cost")
@@ -60,7 +61,7 @@ def _model(left: Loaded, request: Request) -> ProgramModel:
     feed_from = f"{left.function}()"
     if request.arrays is not None:
         given = {name: array for name, array in request.arrays.items() if name not in left.taken}
-        feed, feed_from = _named(given, program), "the arrays that are given"
+        feed, feed_from = feeds.named(given, program), "the arrays that are given"
     if feed is None:
         feed, feed_from = _feed(left, program, feed_from)
     return ProgramModel(
@@ -91,17 +92,6 @@ def _programs(left: Loaded, returned: Iterable[Program], variables: Iterable[Var
     """Every program that is there, each once, in the order in which a loss is looked for."""
     own = [v for v in left.namespace.values() if isinstance(v, Program)]
     return list(dict.fromkeys([*returned, left.main, *own, *(v.block.program for v in variables)]))
-
-
-def _named(arrays: Mapping[str | None, Any], program: Program) -> dict[str, Any]:
-    """The arrays by the names of variables: one without a name is for the only variable that is fed."""
-    wanted = [v.name for v in program.global_block().vars.values() if v.is_data]
-    if None in arrays and len(wanted) != 1:
-        raise CommandError(
-            f"one array without a name, and there are {len(wanted)} variables to feed: {', '.join(wanted)}",
-            "np.savez(FILE, NAME=array) names it",
-        )
-    return {wanted[0] if name is None else name: array for name, array in arrays.items()}
 
 
 def _feed(left: Loaded, program: Program, otherwise: str) -> tuple[dict[str, Any] | None, str]:

@@ -13,6 +13,7 @@ from ..loader import Request
 from ..model import Model
 from ..notes import SILENT, Notes
 from ..telling import pass_before
+from .cuts import taken_out
 
 if TYPE_CHECKING:
     from gradtool.engine.answers.why.answers import Answer
@@ -47,8 +48,7 @@ class Question(ABC, Generic[A]):
 
         What kernels run on is chosen around most commands, and no value of theirs.
         """
-        names = [f.name for f in fields(cls) if f.name != "backend" or f.name in values]
-        return cls(**{name: values.pop(name) for name in names})
+        return cls(**taken_out(cls, values))
 
     def ask(self, request: Request, notes: Notes = SILENT) -> A:
         """Load a model and answer.

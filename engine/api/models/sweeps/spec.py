@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import CommandError, unknown
 from ..limits import ENOUGH
 from ..loader import Request
-from . import arrays
+from . import arrays, words
 from .point import Point
 from .summaries import KINDS, Kind
 
@@ -78,8 +78,15 @@ class Spec:
             **loading,
         )
 
-    def words(self, point: Point) -> list[str]:
-        """The words of a command line that asks the same at one point, as far as words can say it."""
+    def words(self, point: Point) -> list[str] | None:
+        """The words of a command line that asks the same at one point; None where words cannot say it."""
+        fed = None
+        if point.portion is not None:
+            if self.dtype is not None or self.question == "check":  # of functions of dynamic mode it takes no arrays
+                return None
+            fed = words.of_rows(point.portion, point.chosen)
+            if fed is None:
+                return None
         loading: dict[str, Any] = {f.name: self.loading[f.name] for f in fields(Request) if f.name in self.loading}
         loading.setdefault("steps", ENOUGH)
         script, arg = tuple(loading.pop("script", ())), tuple(loading.pop("arg", ()))
@@ -91,5 +98,5 @@ class Spec:
         return [
             "gradtool",
             self.question,
-            *Request(point.model, arg=arg, script=script, seed=point.seed, **loading).words(),
+            *Request(point.model, arg=arg, script=script, seed=point.seed, fed=fed, **loading).words(),
         ]
