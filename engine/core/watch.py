@@ -32,6 +32,7 @@ of tensors      when
 ``Given``       ``paddle.grad`` gives gradients, which go to no ``.grad``
 ``Cleared``     the ``.grad`` of a tensor was cleared
 ``Listed``      an optimizer was made for some parameters
+``Awaited``     processes wait for each other's gradients of some parameters
 ``Replaced``    an attribute of a layer that held parameters was assigned to anew
 ``Switched``    layers were switched to training or to evaluation
 ``Updating``    an optimizer begins to update parameters
@@ -373,6 +374,13 @@ class Cleared:
 @dataclass(frozen=True, slots=True)
 class Listed:
     """An optimizer was made for *tensors*."""
+
+    tensors: tuple[Tensor, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """Processes wait in each backward pass for each other's gradients of *tensors*; one without any stops all."""
 
     tensors: tuple[Tensor, ...]
 

@@ -96,7 +96,7 @@ class Event(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """An optimizer and the leaves that it was given."""
+    """Leaves that an optimizer was given, or that processes wait for, and where."""
 
     leaves: frozenset[int]
     loc: Location
@@ -122,6 +122,7 @@ class Journal:
         events: by the number of the value.
         entered: by the number of the value, where a tensor that an operator read was made from plain values.
         listings: the optimizers that were made.
+        awaited: the leaves whose gradients processes wait for, as they were put together.
         replacements: by the number of a parameter that a layer held once.
         differentiated: the values whose gradients have a graph themselves.
         whole_numbers: the values that were recorded on the tape and hold whole numbers or truth values.
@@ -143,6 +144,7 @@ class Journal:
         self.events: dict[int, list[Event]] = {}
         self.entered: dict[int, Location] = {}
         self.listings: list[Listing] = []
+        self.awaited: list[Listing] = []
         self.replacements: dict[int, Replacement] = {}
         self.differentiated: set[int] = set()
         self.whole_numbers: set[int] = set()
@@ -395,6 +397,9 @@ class Journal:
     def _listed(self, event: watch.Listed) -> None:
         self.listings.append(Listing(frozenset(map(self.number, event.tensors)), source.here(), self.tick()))
 
+    def _awaited(self, event: watch.Awaited) -> None:
+        self.awaited.append(Listing(frozenset(map(self.number, event.tensors)), source.here(), self.tick()))
+
     def _replaced(self, event: watch.Replaced) -> None:
         here = source.here()
         for path, before in event.before.items():
@@ -460,6 +465,7 @@ _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Given: Journal._passed,
     watch.Cleared: Journal._cleared,
     watch.Listed: Journal._listed,
+    watch.Awaited: Journal._awaited,
     watch.Replaced: Journal._replaced,
     watch.Guarding: Journal._guarding,
     watch.Guarded: Journal._guarded,

@@ -64,6 +64,14 @@ def test_gradients_are_those_of_torch(name):
             np.testing.assert_allclose(gradient, leaf.grad.array, rtol=1e-5, atol=1e-7)  # torch's own .grad
 
 
+def test_processes_that_wait_for_a_gradient_are_told_with_their_line():
+    answers = Why().ask(Request(str(RUNS / "b_ddp_waits.torchrun")))
+    (waited,) = [a for a in answers if a.finding]
+    assert waited.places[-1][0] == "waited for since"
+    assert waited.places[-1][1][0][1] == 30
+    assert "find_unused_parameters=True" in waited.advice
+
+
 def test_a_run_that_is_over_proves_nothing():
     proofs = Why(prove=True).ask(Request(str(RUNS / "b_detach_hidden.torchrun")))
     assert "a run that is over" in proofs[0].proved

@@ -44,6 +44,21 @@ def not_listed(flow: JournalFlow, subject: Subject[int], answer: Answer, contain
     )
 
 
+def awaited(flow: JournalFlow, subject: Subject[int], answer: Answer) -> Answer:
+    """*answer* about a parameter that the loss does not hang on, if other processes wait for its gradient."""
+    waiting = [x for x in flow.journal.awaited if subject.value in x.leaves]
+    if not waiting or answer.verdict not in (Verdict.UNUSED, Verdict.NO_PATH):
+        return answer
+    said = "all processes wait for its gradient, which does not come: the next pass through the module raises"
+    return replace(
+        answer,
+        finding=True,
+        said=(*answer.said, said),
+        places=(*answer.places, ("waited for since", waiting[-1].loc)),
+        advice="use it in every pass, or give find_unused_parameters=True where the processes are put together",
+    )
+
+
 def nobodys(flow: JournalFlow, subject: Subject[int], answer: Answer, use: Location, around: Location) -> Answer:
     """The verdict on a parameter that no optimizer holds, whose gradient nobody clears, and that others write.
 

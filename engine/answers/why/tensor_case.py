@@ -20,7 +20,7 @@ from .answers import CUT, Answer
 from .case import Case, Subject
 from .journal_intent import JournalEvidence
 from .levels import measured
-from .listings import nobodys, not_listed
+from .listings import awaited, nobodys, not_listed
 from .lost import LostUses
 from .of_journal import NamedTensor, explain_tensors
 from .reasons import Reason
@@ -176,6 +176,7 @@ class TensorCase(Case[int, Call]):
         if answer.verdict is Verdict.FROZEN and self._is_kept(subject.held):
             return replace(answer, label=STATISTICS)
         beside = self._evidence.intended(subject, self._beside(subject, answer))
+        beside = awaited(self._reasons.flow, subject, beside)
         if not self.journal.forgotten or beside.has_gradient:
             return beside
         said = (

@@ -233,6 +233,13 @@ class Listed(NamedTuple):
     site: Site
 
 
+class Awaited(NamedTuple):
+    """A module was put together with those of other processes, which wait for its gradients: its parameters."""
+
+    tensors: tuple[int, ...]
+    site: Site
+
+
 class Updating(NamedTuple):
     """An optimizer begins to update tensors."""
 
@@ -301,5 +308,5 @@ Event = (
     | Switched
     | Freed
     | Made | Gone | Writing | Called | Adopted | Detached | Left | Requires | Guarding | Guarded | Began | Ended
-    | Cleared | Listed | Updating | Updated | Hooking | Hooked
+    | Cleared | Listed | Awaited | Updating | Updated | Hooking | Hooked
 )  # fmt: skip

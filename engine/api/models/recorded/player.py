@@ -499,6 +499,10 @@ class Player:
         if watch.noting:
             watch.note(watch.Listed(tuple([self.tensors[n] for n in event.tensors])))
 
+    def _awaited(self, event: events.Awaited) -> None:
+        if watch.noting:
+            watch.note(watch.Awaited(tuple([self.tensors[n] for n in event.tensors])))
+
     def _updating(self, event: events.Updating) -> None:
         tensors = tuple([self.tensors[n] for n in event.tensors])
         for n in event.tensors:
@@ -582,6 +586,7 @@ _PLAYED: Mapping[type, Callable[[Player, Any], None]] = {
     events.Ended: Player._ended,
     events.Cleared: Player._cleared,
     events.Listed: Player._listed,
+    events.Awaited: Player._awaited,
     events.Updating: Player._updating,
     events.Updated: Player._updated,
     events.Hooking: Player._hooking,
