@@ -48,7 +48,7 @@ class PatientBackend(FusingBackend):
         """Nobody has said what computes."""
         if find_spec(hot.COMPILER) is None:
             return "nobody has chosen; with gradtool[numba], plans that run often are compiled, to the same bits"
-        return f"nobody has chosen; plans are compiled in their run {hot.RUNS}, to the same bits"
+        return f"nobody has chosen; plans are compiled from their run {hot.RUNS} on, to the same bits"
 
     def tuning(self, plan: Any) -> Tuning:
         return hot.Heat(plan)

@@ -1,8 +1,10 @@
 """Plans that run often: their groups are compiled in a thread of their own, and take their places between two runs.
 
-A plan's run number :data:`RUNS` shows what the groups are made for, as the first one does where the backend is asked
-for by name; before that, nothing of the compiler is imported. Until everything is compiled the plan runs on NumPy, and
-so it does for good where anything fails. Results are the same to the bit, so nobody can see from them when it was.
+A run of a plan shows what the groups are made for, as the first one does where the backend is asked for by name: run
+:data:`RUNS`, or a later one, once the process has computed for as long as compiling takes. So whoever stops before that
+has lost nothing, and nobody loses more than what he has computed anyway. Until then nothing of the compiler is
+imported. Until everything is compiled the plan runs on NumPy, and so it does for good where anything fails. Results are
+the same to the bit, so nobody can see from them when it was.
 """
 
 from __future__ import annotations
@@ -14,10 +16,14 @@ import weakref
 from collections import deque
 from collections.abc import Sequence
 from importlib.util import find_spec
+from time import process_time
 from typing import Any
 
 RUNS = 64
-"""The run of a plan that shows that it is hot."""
+"""The first run of a plan that may show that it is hot."""
+
+OPERATOR = 5e-4
+"""Seconds of CPU that compiling takes for each operator of a plan; during them the runs beside it are slower."""
 
 COMPILER = "llvmlite"
 """What has to be installed: Numba's compiler library, which comes with Numba."""
@@ -39,6 +45,7 @@ class Heat:
     def __init__(self, plan: Any) -> None:
         self._plan = weakref.ref(plan)
         self._left = RUNS
+        self._begun = process_time()
         self._during = -1
 
     def __call__(self, regs: list[Any]) -> bool:
@@ -50,7 +57,7 @@ class Heat:
             return False
         self._during = Heat.programs
         self._left -= 1
-        if self._left > 0:
+        if self._left > 0 or process_time() - self._begun < OPERATOR * len(plan.instructions):
             return False
         plan.tuning = None
         if find_spec(COMPILER) is None:

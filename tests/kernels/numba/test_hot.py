@@ -28,6 +28,7 @@ def patient(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(choice._Process, "chosen", choice._first())
     monkeypatch.setattr(hot, "RUNS", 3)
+    monkeypatch.setattr(hot, "OPERATOR", 0.0)
 
 
 def softmaxes() -> tuple[static.Program, Any]:
@@ -61,6 +62,26 @@ def test_a_hot_plan_has_its_groups_compiled_and_gives_the_same_bits() -> None:
     assert not kernel.differs
     assert all(same(values[0], v) for v in values)
     assert same(values[0], runs(static.Executor(backend="numpy"), main, out, 1)[0])
+
+
+def test_a_plan_is_hot_once_the_process_has_computed_for_as_long_as_compiling_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    added: list[Any] = []
+    monkeypatch.setattr(hot._worker, "add", lambda plan, sights: added.append(plan))
+    monkeypatch.setattr(hot, "OPERATOR", 2.0)
+    clock = [100.0]
+    monkeypatch.setattr(hot, "process_time", lambda: clock[0])
+    main, out = softmaxes()
+    exe = static.Executor()
+    runs(exe, main, out, 5)
+    assert exe.plan is not None
+    clock[0] += 2.0 * len(exe.plan.instructions) - 1
+    runs(exe, main, out, 1)
+    assert not added
+    clock[0] += 1.0
+    runs(exe, main, out, 3)
+    assert added == [exe.plan]
 
 
 def test_who_names_the_reference_has_nothing_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,6 +168,7 @@ paddle.enable_static()
 x = static.data("x", [64, 96], "float32")
 h = paddle.nn.functional.softmax(paddle.tanh(x) * 0.5)
 exe, feed = static.Executor(), {"x": np.ones((64, 96), "float32")}
+hot.OPERATOR = 0.0
 whole, begun = compiling._made, threading.Event()
 def slow(*rest):
     begun.set()
@@ -179,6 +201,8 @@ import sys, time
 import numpy as np
 import gradtool as paddle
 from gradtool import static
+from gradtool.engine.kernels.numba import hot
+hot.OPERATOR = 0.0
 paddle.enable_static()
 x = static.data("x", [64, 96], "float32")
 h = x
