@@ -7,7 +7,7 @@ import numpy
 from ..backend import Backend
 from ..memory import keep_freed_memory
 from ..threads import follow_environment
-from . import gradients, normalizations, products, reductions, rows, shapes, ufuncs
+from . import depthwise, gradients, normalizations, products, reductions, rows, shapes, ufuncs
 
 
 def make() -> Backend:
@@ -19,6 +19,7 @@ def make() -> Backend:
     keep_freed_memory()
     follow_environment()
     products.register()
+    depthwise.register()
     ufuncs.register()
     gradients.register()
     reductions.register()
