@@ -1,7 +1,7 @@
 """Gradients of normalizations, some images at a time, which stay in the processor's cache from pass to pass.
 
-They are those of the definitions with the factors of a channel multiplied first and sums over blocks: so they differ
-from them in the last places.
+That of batch norm is that of the definition with the factors of a channel multiplied first and the statistics that
+forward has saved: it differs from it in the last places.
 """
 
 from __future__ import annotations
@@ -42,11 +42,6 @@ def _blocks(x: Any) -> Iterator[slice]:
 def _workspace(x: Any) -> Any:
     """An array for a block of *x*."""
     return np.empty((next(_blocks(x)).stop, *x.shape[1:]), x.dtype)
-
-
-def _squares(rows: Any) -> Any:
-    """The sum of the squares of each row, as a column."""
-    return np.vecdot(rows, rows)[:, None]
 
 
 # -- over the batch ---------------------------------------------------------------------------------------------------
@@ -109,18 +104,22 @@ def _group_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel |
     by_x, by_scale, by_bias = (mask[0] for mask in attrs["wanted"])
 
     def gradients(x: Any, scale: Any, bias: Any, mean: Any, variance: Any, y: Any, dy: Any) -> Any:
-        if not _takes(x, dy):
+        # what is traced to be compiled follows the rule; of one channel NumPy adds up all images in one row
+        if type(x) is not np.ndarray or not _takes(x, dy) or x.shape[1] == 1:
             return whole(x, scale, bias, mean, variance, y, dy)
         batch, channels = x.shape[:2]
         dx = np.empty(x.shape, x.dtype)
         dscale, dbias = np.zeros((2, channels), x.dtype)
         normal = np.empty((groups, x.size // (batch * groups)), x.dtype)
         work = np.empty_like(normal)
-        ones = None if scale is None else scale.reshape(channels, 1)
+        factor = None if scale is None else scale.reshape(channels, 1)
+        # as the rule has it: the share of an element, reckoned from the sizes of the whole
+        share = np.asarray(batch * groups, x.dtype) / np.asarray(x.size, x.dtype)
         for image in range(batch):
-            own = x[image].reshape(normal.shape), dy[image].reshape(channels, -1)
-            _group_gradients(*own, ones, epsilon, normal, work, dx[image].reshape(normal.shape), dscale)
-            dbias += _add(own[1], 1, None, None, False)
+            dys = dy[image].reshape(channels, -1)
+            own = dx[image].reshape(normal.shape)
+            _group_gradients(x[image].reshape(normal.shape), dys, factor, epsilon, share, normal, work, own, dscale)
+            dbias += _add(dys, 1, None, None, False)
         return (
             dx if by_x else None,
             dscale.reshape(scale.shape) if by_scale and scale is not None else None,
@@ -130,22 +129,25 @@ def _group_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel |
     return gradients
 
 
-def _group_gradients(rows: Any, dys: Any, scale: Any, epsilon: float, y: Any, work: Any, out: Any, dscale: Any) -> None:
+def _group_gradients(
+    rows: Any, dys: Any, scale: Any, epsilon: float, share: Any, y: Any, work: Any, out: Any, dscale: Any
+) -> None:
     """Of one image: the gradient by its groups, *rows*, in *out*, and that by the factors of channels, added up.
 
     Args:
         y, work: where to compute.
     """
-    share = rows.dtype.type(1) / rows.dtype.type(rows.shape[1])
     np.subtract(rows, _add(rows, 1, None, None, True) * share, out=y)
-    inverse = np.power(_squares(y) * share + epsilon, -0.5)
+    spread = _add(np.multiply(y, y, out=work), 1, None, None, True)
+    inverse = np.power(spread * share + epsilon, -0.5)
     y *= inverse
     weighted = dys.reshape(rows.shape)
     if scale is not None:
-        dscale += np.vecdot(dys, y.reshape(dys.shape))
-        weighted = np.multiply(dys, scale, out=work.reshape(dys.shape)).reshape(rows.shape)
-    middle = _add(weighted, 1, None, None, True) * share
-    y *= np.vecdot(weighted, y)[:, None] * share
-    np.subtract(weighted, middle, out=out)
+        channels = dys.shape
+        dscale += _add(np.multiply(dys, y.reshape(channels), out=work.reshape(channels)), 1, None, None, False)
+        weighted = np.multiply(dys, scale, out=out.reshape(channels)).reshape(rows.shape)
+    along = _add(np.multiply(weighted, y, out=work), 1, None, None, True) * share
+    np.subtract(weighted, _add(weighted, 1, None, None, True) * share, out=out)
+    y *= along
     out -= y
     out *= inverse
