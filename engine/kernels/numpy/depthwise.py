@@ -12,8 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.library.convolve import Geometry, Windows, product, spread, weigh
+from ...ops.library import convolve
+from ...ops.library.convolve import Geometry
 from ..backend import primitive
+
+# kernels of definitions have no types
+product: Any = convolve.product
+spread: Any = convolve.spread
+weigh: Any = convolve.weigh
+_windows: Any = convolve.Windows
 
 BLOCK = 1 << 16
 """Elements that are worked on at a time."""
@@ -35,7 +42,7 @@ class Planes:
         taps: for each element of the filter, its place, the row that it meets, and where it begins there.
     """
 
-    def __init__(self, windows: Windows) -> None:
+    def __init__(self, windows: Any) -> None:
         self.windows = windows
         down, across = windows.strides
         self.high, self.wide = (-(-size // s) for size, s in zip(windows.padded, windows.strides, strict=True))
@@ -88,7 +95,7 @@ def _planes(filters: tuple[int, ...], channels: int, image: Any, result: Any, ge
     """How images lie; None where this is no convolution of two dimensions with one filter for each channel."""
     if filters[:2] != (channels, 1) or channels < 2 or len(filters) != 4 or 0 in (*result, *image):
         return None
-    return Planes(Windows(np, filters[2:], image, result, geometry))
+    return Planes(_windows(np, filters[2:], image, result, geometry))
 
 
 def _product(xp: Any, x: Any, w: Any, result: Any, geometry: Geometry) -> Any:
