@@ -81,6 +81,15 @@ class TensorArray:
         del entries[place]
         return TensorArray(entries, self.length)
 
+    def popped(self, place: int) -> TensorArray:
+        """The same without the place *place*: what stands behind it moves up."""
+        entries = {n - (n > place): v for n, v in self.entries.items() if n != place}
+        return TensorArray(entries, self.length - (place < self.length))
+
+    def parted(self, place: int) -> TensorArray:
+        """The same with one more place, *place*, and nothing there: what stood there and behind it moves down."""
+        return TensorArray({n + (n >= place): v for n, v in self.entries.items()}, max(self.length, place) + 1)
+
     def __add__(self, other: TensorArray) -> TensorArray:
         # A gradient of one place is added to that of all others: only what is in the smaller one costs anything.
         more, less = (self, other) if len(self.entries) >= len(other.entries) else (other, self)

@@ -14,7 +14,9 @@ from .operator import Operands, Operator, each
 from .program import Block, Program
 from .variable import ARRAY, DENSE, Variable
 
-_PASSING = frozenset({"array_without", "assign", "fill_any_like", "select_input", "select_output", "sum"})
+_PASSING = frozenset(
+    {"array_parted", "array_popped", "array_without", "assign", "fill_any_like", "select_input", "select_output", "sum"}
+)
 """Operators that make an array of arrays, and a tensor of tensors."""
 
 READING = frozenset(

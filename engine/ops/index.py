@@ -36,6 +36,8 @@ FILES: Final = {
     "arg_max": "sort",
     "arg_min": "sort",
     "argsort": "sort",
+    "array_parted": "arrays",
+    "array_popped": "arrays",
     "array_without": "arrays",
     "as_column": "linalg",
     "as_complex": "complex_numbers",

@@ -225,7 +225,15 @@ COUNTED = {
 """Those of them of which an operand that is no list of sizes says how many elements come out."""
 
 ARRAYS = dict.fromkeys(
-    ["array_without", "lod_array_length", "read_from_array", "tensor_array_to_tensor", "write_to_array"],
+    [
+        "array_parted",
+        "array_popped",
+        "array_without",
+        "lod_array_length",
+        "read_from_array",
+        "tensor_array_to_tensor",
+        "write_to_array",
+    ],
     "it takes or makes arrays of tensors (tests/control/test_arrays_of_tensors.py)",
 )
 BY_HAND = {

@@ -81,6 +81,22 @@ class Lists(Layer):
         return paddle.stack(outs).mean() + self.second(outs[-1]).sum() + (outs[0] * outs[2]).max()
 
 
+class Popped(Layer):
+    """A list that a loop lengthens, of which places are taken out."""
+
+    def forward(self, x: Any) -> Any:
+        outs = []
+        h = x
+        i = paddle.to_tensor(0)
+        while i < 4:
+            h = paddle.tanh(self.first(h))
+            outs.append(h)
+            i = i + 1
+        last = outs.pop()
+        first = outs.pop(0)
+        return paddle.stack(outs).mean() + self.second(last).sum() + first.max()
+
+
 class Joined(Layer):
     """A list whose parts are put one after another."""
 
@@ -126,4 +142,4 @@ class Swapped(Layer):
         return (a - 3.0 * b).mean()
 
 
-LAYERS = (BranchThenLoop, Nested, BreakAndContinue, Lists, Joined, EarlyReturn, NeverEntered, Swapped)
+LAYERS = (BranchThenLoop, Nested, BreakAndContinue, Lists, Popped, Joined, EarlyReturn, NeverEntered, Swapped)

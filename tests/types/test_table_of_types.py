@@ -35,7 +35,8 @@ ELSEWHERE = {
     "read_file renorm reshape reverse rint rms_norm roi_align roi_pool row_conv rrelu segment_pool shape64 "
     "shuffle_channel spectral_norm stft svdvals swiglu top_k transpose uniform_random_batch_size_like "
     "uniform_random_inplace update_loss_scaling variance viterbi_decode yolo_box yolov3_loss",
-    "lists of tensors": "array_without lod_array_length read_from_array tensor_array_to_tensor write_to_array",
+    "lists of tensors": "array_parted array_popped array_without lod_array_length read_from_array "
+    "tensor_array_to_tensor write_to_array",
     "selected rows": "get_tensor_from_selected_rows merge_selected_rows",
 }
 """Operators in no call, as their types are not the user's to mix."""

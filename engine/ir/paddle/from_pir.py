@@ -75,6 +75,7 @@ class PirReader(Entries):
         values: what the numbers of the file stand for.
         seeds: numbers of values whose gradients the backward part begins with.
         depth: how many regions stand around what is read.
+        untold: variables of which the file says a wrong shape, because Paddle's rules pass over what makes them.
     """
 
     def __init__(self, file: str) -> None:
@@ -87,6 +88,7 @@ class PirReader(Entries):
         self.fetches: dict[int, str] = {}
         self.constants: dict[int, Any] = {}
         self.depth = 0
+        self.untold: set[Variable] = set()
 
     def read(self, content: Any) -> Described:
         head = self.take(content, "base_code", dict)
@@ -378,6 +380,9 @@ class PirReader(Entries):
                 v.shape == () and v is not op.outputs[0]
             ):  # not said: nobody but its gradient reads it
                 v.spec = spec
+            elif not compatible(v.spec, spec) and not self.untold.isdisjoint(op.input_variables()):
+                v.spec = spec
+                self.untold.add(v)
             elif not compatible(v.spec, spec):
                 raise OperatorError(f"{op.type} makes {spec} here, and the file says {v.spec}.")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from ...core.spec import TensorSpec
 from ..operator import each
 from ..program import Block, Program
 from ..renew import spread_gradients
@@ -72,6 +73,28 @@ def at(reader: PirReader, block: Block, entry: Any, attrs: Mapping[str, Any]) ->
     reader.append(block, "read_from_array", {"X": array, "I": i}, out)
 
 
+def pop(reader: PirReader, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
+    """``array_pop``: the tensor at a place, which the array then has no more."""
+    array, _ = _array(reader, block, entry, 1)
+    makes, index = reader.makes(entry), attrs.get("index")
+    if len(makes) != 2 or type(index) is not int or not -(2**31) <= index < 2**31:
+        reader.fail(f"a place {index} is taken out of an array")
+    out = [v for held in reader.results(block, "array_pop", entry) for v in held][-1]
+    out.spec = array.spec
+    reader.untold.add(out)
+    place = reader.new(block, "place", out)
+    place.spec, place.stop_gradient = TensorSpec((1,), "int64"), True
+    settings = {"shape": (1,), "dtype": place.dtype.code}
+    reader.append(block, "fill_constant", {}, place, value=float(index), **settings)
+    if index < 0:
+        length, end = reader.new(block, "array_length", place), reader.new(block, "place", place)
+        reader.append(block, "lod_array_length", {"X": array}, length)
+        reader.append(block, "elementwise_add", {"X": length, "Y": place}, end)
+        place = end
+    reader.append(block, "read_from_array", {"X": array, "I": place}, out)
+    reader.append(block, "array_popped", {"X": array, "I": place}, array)
+
+
 def joined(reader: PirReader, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
     """``array_to_tensor``: all tensors as one."""
     array, _ = _array(reader, block, entry, 1)
@@ -114,6 +137,7 @@ ARRAYS: Final = {
     ("1", "array_read"): read,
     ("1", "array_length"): length,
     ("1", "slice_array_dense"): at,
+    ("1", "array_pop"): pop,
     ("1", "array_to_tensor"): joined,
 }
 """Dialect and name of what takes or makes arrays."""

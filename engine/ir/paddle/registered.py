@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from ..operator import Operator
 
 OURS: Final = frozenset(
-    {"array_without", "block_grad", "gcd", "isin", "lcm", "matrix_exp", "median", "orthogonal_random", "pinv"}
+    {"array_parted", "array_popped", "array_without", "block_grad", "gcd", "isin", "lcm", "matrix_exp", "median"}
+    | {"orthogonal_random", "pinv"}
 )
 """Operators of gradtool that Paddle's programs do not have."""
 

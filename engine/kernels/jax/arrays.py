@@ -125,6 +125,18 @@ def _without(attrs: Any, specs: Any) -> Kernel:
     return kernel
 
 
+def _moving(op_type: str) -> Any:
+    def offer(attrs: Any, specs: Any) -> Kernel:
+        def kernel(x: Any, i: Any) -> Any:
+            if _is_computed(i, x):
+                raise NeedsValues("places of an array move while it runs")
+            return _definition(op_type)(None, x, i)
+
+        return kernel
+
+    return offer
+
+
 def _length(attrs: Any, specs: Any) -> Kernel:
     def kernel(x: Any) -> Any:
         if isinstance(x, StackedArray):
@@ -219,6 +231,8 @@ def _joined(attrs: Any, specs: Any) -> Kernel:
 for _op_type, _offer in (
     ("write_to_array", _write),
     ("read_from_array", _read),
+    ("array_parted", _moving("array_parted")),
+    ("array_popped", _moving("array_popped")),
     ("array_without", _without),
     ("lod_array_length", _length),
     ("tensor_array_to_tensor", _to_tensor),

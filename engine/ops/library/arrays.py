@@ -90,6 +90,38 @@ def _(k, i, dout):
     return k.array_without(dout, i)
 
 
+@op("array_popped", "X I -> Out", trait=Trait.MOVES)
+def array_popped(k, x, i):
+    """The array *x* without the place *i*: what stands behind it moves up."""
+    return x.popped(_place(i, "array_popped"))
+
+
+@array_popped.infer
+def _(x, i):
+    return x
+
+
+@array_popped.gradient(wrt="X", expands=True)
+def _(k, i, dout):
+    return k.array_parted(dout, i)
+
+
+@op("array_parted", "X I -> Out", trait=Trait.MOVES)
+def array_parted(k, x, i):
+    """The array *x* with one more place *i* and nothing there: the gradient of what an array lost a place of."""
+    return x.parted(_place(i, "array_parted"))
+
+
+@array_parted.infer
+def _(x, i):
+    return x
+
+
+@array_parted.gradient(wrt="X", expands=True)
+def _(k, i, dout):
+    return k.array_popped(dout, i)
+
+
 @op("lod_array_length", trait=Trait.MOVES, differentiable=False)
 def lod_array_length(k, x):
     """How many places the array *x* has."""
