@@ -154,7 +154,8 @@ def groups() -> dict[str, tuple[Sequence[Function], Sequence[int]]]:
                 lambda x: x.var(1), lambda x: x.std(), lambda x: x.var((0, 1), correction=0),
                 lambda x: torch.var_mean(x, 2),
                 lambda x: torch.std_mean(x, 1, unbiased=False), lambda x: x.norm(), lambda x: x.norm(dim=1),
-                lambda x: torch.linalg.vector_norm(x, 1, 2), lambda x: torch.linalg.vector_norm(x, 3),
+                lambda x: torch.linalg.vector_norm(x, 1, 2), lambda x: torch.linalg.vector_norm(x, 2, (0, 2)),
+                lambda x: torch.linalg.vector_norm(x, 3),
                 lambda x: torch.linalg.vector_norm(x, float("inf"), 1), lambda x: x.logsumexp(1),
                 lambda x: x.cumsum(1),
                 lambda x: x.cumprod(2), lambda x: x.logcumsumexp(1), lambda x: x.cummax(2), lambda x: (x > 1).all(),
@@ -232,6 +233,10 @@ def groups() -> dict[str, tuple[Sequence[Function], Sequence[int]]]:
         "written": (
             [
                 written(lambda y: y.mul_(2)), written(lambda y: y.relu_()), written(lambda y: y.fill_(3)),
+                written(lambda y: y.index_add_(0, one, y[:2].clone())), written(lambda y: y.triu_(1)),
+                written(lambda y: y.scatter_add_(1, ids, y[1:, :3].clone())),
+                written(lambda y: y.sub_(y.clone(), alpha=2)),
+                written(lambda y: y.clamp_max_(1)), written(lambda y: y.div_(0.3, rounding_mode="floor")),
                 written(lambda y: y[0].fill_(3)), written(lambda y: y[:, 1:3].mul_(y[:, :2].clone())),
                 written(_write_through),
                 written(lambda y: y.t()[1].copy_(y[1, 0])), written(lambda y: y.view(-1)[3:5].zero_()),
@@ -269,7 +274,8 @@ def groups() -> dict[str, tuple[Sequence[Function], Sequence[int]]]:
         ),
         "normalizations": (
             [
-                lambda x: F.layer_norm(x, (4,)), lambda x: F.layer_norm(x, (3, 4), x[0], x[1]),
+                lambda x: F.layer_norm(x, (4,)), lambda x: torch._weight_norm(x, x[:, :1, :1], 0),
+                lambda x: F.layer_norm(x, (3, 4), x[0], x[1]),
                 lambda x: F.group_norm(x.reshape(1, 6, 2, 2), 3), lambda x: F.rms_norm(x, (4,)),
                 lambda x: F.rms_norm(x, (4,), x[0, 0]),
                 lambda x: F.group_norm(x.repeat(1, 2, 1), 2, x[0].reshape(-1)[:6], x[1].reshape(-1)[:6]),

@@ -168,6 +168,14 @@ def test_the_rest_of_such_a_program_is_answered(tmp_path: Path) -> None:
     assert [row.name for row in model.backward().rows] == ["first.weight", "first.bias", "blocks.1.weight"]
 
 
+def test_what_changes_a_shape_in_place_is_lacking() -> None:
+    shapes = {"x": meta([2, 3]), "c": meta([2, 3]), "y": meta([1, 2, 3])}
+    copy = node("aten.clone.default", "c", self="@x")
+    result = read(one(copy, node("aten.unsqueeze_.default", "y", self="@c", dim=0), shapes=shapes, outputs="y"))
+    with pytest.raises(UnsupportedError, match="a change of its shape in place"):
+        run(result, x=X)
+
+
 def test_every_row_says_an_operator_once() -> None:
     assert len(rows.TABLE) > 400
     assert not [name for name in rows.TABLE if name.endswith("_") and name[:-1] in rows.TABLE]
@@ -230,6 +238,9 @@ def test_pickles_are_not_read() -> None:
         read(zipped(files))
 
 
+OTHER = json.dumps(mlp_program()).encode()
+
+
 @pytest.mark.parametrize(
     ("files", "message"),
     [
@@ -237,6 +248,8 @@ def test_pickles_are_not_read() -> None:
         ({"models/a.json": b"{}", "models/b.json": b"{}"}, "it holds 2 programs"),
         ({"data/aotinductor/model/x.so": b""}, "compiled code and no graph"),
         ({"models/model.json": b"["}, "JSON"),
+        ({"serialized_exported_program.json": b"{}"}, "the old form, whose weights are pickles"),
+        ({"models/model.json": OTHER, "data/weights/model.pt": b""}, "its weights are a pickle"),
         ({"models/model.json": b"[]"}, "its program is no object"),
     ],
 )

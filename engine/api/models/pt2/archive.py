@@ -51,6 +51,9 @@ OLDEST: Final = 8
 NEWEST: Final = 8
 """Versions of the schema, by their first number, that are read."""
 
+_OLD_PROGRAM: Final = "serialized_exported_program.json"
+_AGAIN: Final = "torch.export.save(torch.export.load(FILE), FILE) in a newer torch writes it anew"
+
 _MOST_AXES: Final = 32
 _MOST_ELEMENTS: Final = 1 << 31
 _MOST_REPEATED: Final = 1 << 24
@@ -123,6 +126,8 @@ class _Reader:
         members = list(self.zip.members())
         if sum(m.size for m in members if m.method == DEFLATED) > MOST_INFLATED:
             self.fail(f"more than {MOST_INFLATED} bytes are compressed in it")
+        if any(m.name.rpartition("/")[2] == _OLD_PROGRAM for m in members):
+            self.fail("it is of the old form, whose weights are pickles", _AGAIN)
         for member, place in zip(members, self.zip.places(members), strict=True):
             _, _, name = member.name.partition("/")
             if name in self.members:
@@ -140,7 +145,7 @@ class _Reader:
             self.fail(f"it holds {len(names)} programs: {', '.join(map(shown, names[:8]))}", "save one in a file")
         if any(n.startswith("data/aotinductor/") for n in self.members):
             self.fail("it holds compiled code and no graph", "torch.export.save writes the graph")
-        self.fail("it holds no program (models/NAME.json)", "torch.export.save writes such archives from torch 2.8 on")
+        self.fail("it holds no program (models/NAME.json)", "torch.export.save writes such archives")
 
     def text(self, name: str, default: str) -> str:
         return self.held(name).decode("utf-8", "replace").strip() if name in self.members else default
@@ -164,6 +169,8 @@ class _Reader:
     def take(self, folder: str, config: str, values: dict[str, np.ndarray[Any, Any]], empty: list[str]) -> None:
         """Put the tensors that a folder of the archive holds into *values*."""
         name = f"{folder}/{config}.json"
+        if f"{folder}/{config.rpartition('_')[0].rpartition('_')[0]}.pt" in self.members:
+            self.fail("its weights are a pickle, which could run anything", _AGAIN)
         entries = self.json(name) if name in self.members else {"config": {}}
         listed = entries.get("config") if isinstance(entries, dict) else None
         if not isinstance(listed, dict):

@@ -288,6 +288,9 @@ class Builder:
         if function is None and node.kind.endswith("_") and not node.kind.endswith("__"):
             function = rows.lookup(node.kind[:-1], overload)
             if function is not None:
+                node.kind = node.kind[:-1]
+                if node.kind in rows.VIEWS and node.kind != "aten.detach":
+                    raise Missing("a change of its shape in place")
                 return [self.written(node, function)]
         if function is None:
             raise Missing("")

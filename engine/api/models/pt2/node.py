@@ -30,7 +30,7 @@ class Node:
     """A node: its arguments by the names that the operator's schema gives them.
 
     Attributes:
-        kind: the name of the operator, ``aten.add``; with an underscore behind it where it writes into its operand.
+        kind: the name of the operator, ``aten.add``.
         arguments: what they stand for; those that have their default are left out.
         positional: the arguments of an operator of higher order, which have no names.
         outputs: what the file says of each tensor that the node makes; None for what is no tensor.

@@ -146,6 +146,17 @@ def _instance(n: Node) -> Any:
     return F.instance_norm(x, weight=weight, bias=bias, eps=float(n("eps", 1e-5)))
 
 
+@row("aten._weight_norm", "aten._weight_norm_interface")
+def _weight_norm(n: Node) -> Any:
+    """A direction and a length for each place along an axis."""
+    v, length = n.tensor("v"), n.tensor("g")
+    axis = n.axis(default=0, of=v)
+    norm = v
+    for other in (a for a in range(len(v.shape)) if a != axis):
+        norm = paddle.norm(norm, p=2, axis=other, keepdim=True)
+    return (v * (length / norm), norm)[: len(n.outputs)]
+
+
 @row("aten.local_response_norm")
 def _local(n: Node) -> Any:
     return F.local_response_norm(

@@ -154,7 +154,7 @@ def _norm(n: Node) -> Any:
     order = 2.0 if order is None else float(order)
     size = paddle.abs(x)
     if order == 2:
-        return paddle.norm(x, p=2, axis=axes, keepdim=keep) if axes is not None else _root(x, keep)
+        return _along_each(x, axes, keep) if axes is not None else _root(x, keep)
     if math.isinf(order):
         return (paddle.amax if order > 0 else paddle.amin)(size, axis=axes, keepdim=keep)
     if order == 1:
@@ -163,6 +163,13 @@ def _norm(n: Node) -> Any:
         whole = paddle.cast(paddle.not_equal(x, paddle.zeros_like(x)), kind_of(x))
         return paddle.sum(whole, axis=axes, keepdim=keep)
     return paddle.pow(paddle.sum(paddle.pow(size, order), axis=axes, keepdim=keep), 1 / order)
+
+
+def _along_each(x: Any, axes: list[int], keep: bool) -> Any:
+    """The norm along several axes, one after the other: of two at once Paddle's is that of a matrix."""
+    for axis in axes:
+        x = paddle.norm(x, p=2, axis=axis, keepdim=True)
+    return x if keep else paddle.squeeze(x, axes)
 
 
 def _root(x: Any, keep: bool) -> Any:
