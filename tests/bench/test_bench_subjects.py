@@ -32,6 +32,7 @@ def test_every_subject_is_listed_with_what_it_measures() -> None:
         (["diff", "4"], ["layers", "4"]),
         (["dump", "--chains", "20"], ["graph", "twelve", "chain"]),
         (["eager", "--rounds", "1", "--runs", "1"], ["add", "multiply", "mixed"]),
+        (["kernels", "--layers", "avg_pool 2,gru", "--rounds", "1"], ["layer", "avg_pool", "gru"]),
         (["memory", "--depths", "2", "--width", "4", "--batch", "8"], ["depth", "2"]),
         (["over_time", "--widths", "4", "--steps", "2", "--rounds", "1"], ["width", "4", "target:"]),
         (["pages", "--sizes", "30", "--shapes", "wide"], ["wide", "30"]),

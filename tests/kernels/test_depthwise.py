@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gradtool.engine.kernels.choice import backend
-from gradtool.engine.kernels.numpy import depthwise
+from gradtool.engine.kernels.numpy import planes
 from gradtool.engine.ops.library.convolve import Geometry, product, spread, weigh
 
 FORMS = {
@@ -45,7 +45,7 @@ def ours(own: Any) -> Any:
 @pytest.mark.parametrize("block", [1, 100, 1 << 16])
 @pytest.mark.parametrize("form", FORMS)
 def test_products_are_those_of_the_definitions(form: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(depthwise, "BLOCK", block)
+    monkeypatch.setattr(planes, "BLOCK", block)
     for dtype in ("float32", "float64"):
         x, w, y, geometry = operands(form, dtype)
         sizes = y.shape[2:], x.shape[2:]

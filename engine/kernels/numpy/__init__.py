@@ -7,7 +7,7 @@ import numpy
 from ..backend import Backend
 from ..memory import keep_freed_memory
 from ..threads import follow_environment
-from . import depthwise, gradients, normalizations, products, reductions, rows, shapes, ufuncs
+from . import depthwise, gradients, normalizations, pooling, products, reductions, rows, shapes, ufuncs
 
 
 def make() -> Backend:
@@ -20,6 +20,7 @@ def make() -> Backend:
     follow_environment()
     products.register()
     depthwise.register()
+    pooling.register()
     ufuncs.register()
     gradients.register()
     reductions.register()

@@ -1,13 +1,7 @@
-"""Convolutions in which every channel has one filter of its own, some images at a time.
-
-Rows of an image are short, and what NumPy does between two rows takes longer than the row. So an image, within its
-padding, is one row of elements here: for each element of the filter, the image from some place on. What then lies
-between the rows of the result is computed as well, and left out. With a stride of s an image is s times s such rows.
-"""
+"""Convolutions in which every channel has one filter of its own, some images at a time, which are laid out as rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,15 +9,13 @@ import numpy as np
 from ...ops.library import convolve
 from ...ops.library.convolve import Geometry
 from ..backend import primitive
+from .planes import Planes
 
 # kernels of definitions have no types
 product: Any = convolve.product
 spread: Any = convolve.spread
 weigh: Any = convolve.weigh
 _windows: Any = convolve.Windows
-
-BLOCK = 1 << 16
-"""Elements that are worked on at a time."""
 
 
 def register() -> None:
@@ -33,69 +25,12 @@ def register() -> None:
     primitive(weigh, "numpy")(_weigh)
 
 
-class Planes:
-    """Where the elements of images lie when each image is some rows.
-
-    Attributes:
-        wide: how long the rows of an image are, with their padding, divided by the stride.
-        length: from the first element of the result to its last one.
-        taps: for each element of the filter, its place, the row that it meets, and where it begins there.
-    """
-
-    def __init__(self, windows: Any) -> None:
-        self.windows = windows
-        down, across = windows.strides
-        self.high, self.wide = (-(-size // s) for size, s in zip(windows.padded, windows.strides, strict=True))
-        high, wide = windows.result
-        self.length = (high - 1) * self.wide + wide
-        self.taps = []
-        for place in np.ndindex(*windows.kernel):
-            i, j = (at * d for at, d in zip(place, windows.dilations, strict=True))
-            self.taps.append((place, (i % down, j % across), i // down * self.wide + j // across))
-        self.rows = list(dict.fromkeys(row for _, row, _ in self.taps))
-
-    def blocks(self, batch: int, channels: int) -> Iterator[tuple[slice, slice]]:
-        """Slices of the batch, and of the channels."""
-        size = self.high * self.wide
-        width = min(channels, max(1, BLOCK // size))
-        step = max(1, BLOCK // (width * size))
-        for image in range(0, batch, step):
-            for channel in range(0, channels, width):
-                yield slice(image, min(image + step, batch)), slice(channel, min(channel + width, channels))
-
-    def cut(self, x: Any) -> dict[tuple[int, int], Any]:
-        """The rows of images: ``[image, channel, element]`` for each of them."""
-        windows, (down, across) = self.windows, self.windows.strides
-        flat = (*x.shape[:2], self.high * self.wide)
-        whole = self.high * down, self.wide * across
-        if whole == windows.image:
-            padded = x
-        else:
-            padded = np.zeros((*x.shape[:2], *whole), x.dtype)
-            padded[windows.inside()] = x
-        return {(i, j): padded[:, :, i::down, j::across].reshape(flat) for i, j in self.rows}
-
-    def join(self, rows: dict[tuple[int, int], Any], out: Any) -> None:
-        """The images of *rows*, in *out*."""
-        windows, (down, across) = self.windows, self.windows.strides
-        padded = np.zeros((*out.shape[:2], self.high * down, self.wide * across), out.dtype)
-        for (i, j), row in rows.items():
-            padded[:, :, i::down, j::across] = row.reshape(*out.shape[:2], self.high, self.wide)
-        out[...] = padded[windows.inside()]
-
-    def spaced(self, y: Any) -> Any:
-        """Results as rows, with zeros between theirs."""
-        high, wide = self.windows.result
-        rows = np.zeros((*y.shape[:2], high, self.wide), y.dtype)
-        rows[..., :wide] = y
-        return rows.reshape(*y.shape[:2], high * self.wide)[..., : self.length]
-
-
 def _planes(filters: tuple[int, ...], channels: int, image: Any, result: Any, geometry: Geometry) -> Planes | None:
     """How images lie; None where this is no convolution of two dimensions with one filter for each channel."""
     if filters[:2] != (channels, 1) or channels < 2 or len(filters) != 4 or 0 in (*result, *image):
         return None
-    return Planes(_windows(np, filters[2:], image, result, geometry))
+    w = _windows(np, filters[2:], image, result, geometry)
+    return Planes(image, w.padded, w.before, result, w.kernel, w.strides, w.dilations)
 
 
 def _product(xp: Any, x: Any, w: Any, result: Any, geometry: Geometry) -> Any:
@@ -126,7 +61,7 @@ def _spread(xp: Any, w: Any, y: Any, image: Any, geometry: Geometry) -> Any:
     out = np.empty((batch, channels, *image), y.dtype)
     for block in planes.blocks(batch, channels):
         arrived = planes.spaced(y[block])
-        rows = {row: np.zeros((*arrived.shape[:2], planes.high * planes.wide), y.dtype) for row in planes.rows}
+        rows = planes.empty(arrived.shape[:2], y.dtype)
         part, weights = np.empty(arrived.shape, y.dtype), w[block[1]]
         for (i, j), row, at in planes.taps:
             target = rows[row][..., at : at + planes.length]
