@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ..ir import roles
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from .differentiator import Differentiator
 
 Callback = Callable[..., Any]
+_NAME = attrgetter("name")
 
 
 def call_back(grads: Differentiator, callbacks: Sequence[Callback], seeds: int) -> list[Operator]:
@@ -61,6 +63,7 @@ def commit(grads: Differentiator, ops: list[Operator]) -> list[Operator]:
         The operators that now stand between those that were there, in order.
     """
     grads.recomputed.settle(grads)
+    grads.namer.close()
     between = _insert_saves(grads)
     for op, frames in grads.call.frames.items():
         op.outputs = (*op.outputs[:-1], frames)  # every such operator has its frames last
@@ -77,15 +80,17 @@ def _append(grads: Differentiator, ops: list[Operator]) -> None:
     for op in grads.emitted.inner:
         if op.type == "while_grad":
             _name_arriving(op)
-    variables: dict[str, Variable] = {}
+    variables: list[Variable] = []
     for op in ops:
         for value in op.outputs:
             for v in value if isinstance(value, tuple) else (value,):
                 if v is not None and v.block is block:
-                    variables[v.name] = v
+                    variables.append(v)
                     v.op = op
-    for name in sorted(variables):
-        block.vars.setdefault(name, variables[name])
+    variables.reverse()  # of those with one name the last one stays
+    variables.sort(key=_NAME)
+    for v in variables:
+        block.vars.setdefault(v.name, v)
     block.ops.extend(ops)
     for op in ops if grads.emitted.inner else ():
         inner = grads.emitted.inner.get(op)

@@ -81,6 +81,11 @@ class Namer:
         """Note that a variable of the program gets *name*."""
         self._taken.add(name)
 
+    def close(self) -> None:
+        """All that this call makes has its name: what was kept to tell which are free is let go of."""
+        self._taken.clear()
+        self._summands.clear()
+
     def give_back(self, name: str) -> None:
         """Note that no variable has *name* after all."""
         self._taken.discard(name)

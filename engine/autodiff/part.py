@@ -120,7 +120,7 @@ def differentiate(
         pairs = _noted(gradients)
     checked(program, "append_backward")
     repeats = [op for op in ops if op.repeats is not None]
-    return BackwardPart(pairs, [*between, *ops], repeats, used, grads.values)
+    return BackwardPart(pairs, [*between, *ops] if between else ops, repeats, used, grads.values)
 
 
 def beginning(loss: Variable, what: str) -> Place:

@@ -15,7 +15,7 @@ from ..ops.opdef import OpDef, Slot
 from . import arrays, renew
 from .operator import COMMON, Operands, Operator, SharedAttrs, each, filled_attrs, mapped
 from .program import Block, Program
-from .variable import ARRAY, DENSE, Variable
+from .variable import ARRAY, DENSE, USUAL, Variable
 
 _SPEC = attrgetter("spec")
 
@@ -82,8 +82,17 @@ def emit(
             outputs.append(tuple([_output(block, n, s, stop, kind) for n, s in zip(wanted, spec, strict=True)]))
         else:
             outputs.append(_output(block, wanted, spec, stop, kind))
+    if len(inputs) == 1:
+        inputs = _as_written(inputs)
     operator = Operator(block, op, inputs, tuple(outputs), filled, loc=loc, role=role, scope=state.name_scope())
     return block._append(operator)
+
+
+def _as_written(inputs: Operands) -> Operands:
+    """*inputs* of one slot: the very tuple of what wrote them, where that is the same, for programs are long."""
+    v = inputs[0]
+    maker = v.op if isinstance(v, Variable) else None
+    return maker.outputs if maker is not None and len(maker.outputs) == 1 and maker.outputs[0] is v else inputs
 
 
 def _read(program: Program, op: OpDef, inputs: Operands) -> tuple[str, bool]:
@@ -95,7 +104,7 @@ def _read(program: Program, op: OpDef, inputs: Operands) -> tuple[str, bool]:
                 continue
             if v.block.program is not program:
                 _refuse_foreign(v, op)
-            if v.kind == ARRAY:
+            if v.standing is not USUAL and v.kind == ARRAY:
                 kind = ARRAY
             if not v.stop_gradient:
                 stop = False

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core import names, source
 from ..core.errors import SlotNotFound, did_you_mean
@@ -91,6 +92,28 @@ def _typed(value: Any) -> Any:
     return value
 
 
+class Marks(NamedTuple):
+    """What operators that are marked alike have in common, so that a million of them do not hold it a million times.
+
+    Attributes:
+        role, scope, role_var, repeats: of an operator.
+    """
+
+    role: int = 0
+    scope: str = "/"
+    role_var: tuple[str, ...] = ()
+    repeats: Operator | None = None
+
+    def shared(self) -> Marks:
+        """The same, as the one object that operators have which are marked so."""
+        return self if self.role_var or self.repeats is not None else _marks(self.role, self.scope)
+
+
+@lru_cache(maxsize=1024)
+def _marks(role: int, scope: str) -> Marks:
+    return Marks(role, scope)
+
+
 class Operator:
     """One operator of a program.
 
@@ -103,9 +126,10 @@ class Operator:
         role, role_var, scope: what ``op_role``, ``op_role_var`` and ``op_namescope`` say.
         origin: for a gradient operator, the forward operator that it differentiates.
         repeats: for an operator that computes again what was let go of, the forward operator that computed it first.
+        marks: *role*, *role_var*, *scope* and *repeats*, in which most operators are alike.
     """
 
-    __slots__ = ("attrs", "block", "inputs", "loc", "op", "origin", "outputs", "repeats", "role", "role_var", "scope")
+    __slots__ = ("attrs", "block", "inputs", "loc", "marks", "op", "origin", "outputs")
 
     def __init__(
         self,
@@ -127,11 +151,8 @@ class Operator:
         self.outputs = outputs
         self.attrs = intern_attrs(op, attrs)
         self.loc = loc
-        self.role = role
-        self.role_var: tuple[str, ...] = ()
-        self.scope = scope
+        self.marks = _marks(role, scope) if repeats is None else Marks(role, scope, (), repeats)
         self.origin = origin
-        self.repeats = repeats
 
     def twin(self, block: Block, inputs: Operands, outputs: Operands) -> Operator:
         """The same operator in *block*, between other variables; it belongs to no other operator."""
@@ -142,12 +163,41 @@ class Operator:
         new.outputs = outputs
         new.attrs = self.attrs
         new.loc = self.loc
-        new.role = self.role
-        new.role_var = self.role_var
-        new.scope = self.scope
+        new.marks = self.marks if self.marks.repeats is None else self.marks._replace(repeats=None).shared()
         new.origin = None
-        new.repeats = None
         return new
+
+    @property
+    def role(self) -> int:
+        return self.marks.role
+
+    @role.setter
+    def role(self, role: int) -> None:
+        self.marks = self.marks._replace(role=role).shared()
+
+    @property
+    def scope(self) -> str:
+        return self.marks.scope
+
+    @scope.setter
+    def scope(self, scope: str) -> None:
+        self.marks = self.marks._replace(scope=scope).shared()
+
+    @property
+    def role_var(self) -> tuple[str, ...]:
+        return self.marks.role_var
+
+    @role_var.setter
+    def role_var(self, role_var: tuple[str, ...]) -> None:
+        self.marks = self.marks._replace(role_var=role_var).shared()
+
+    @property
+    def repeats(self) -> Operator | None:
+        return self.marks.repeats
+
+    @repeats.setter
+    def repeats(self, repeats: Operator | None) -> None:
+        self.marks = self.marks._replace(repeats=repeats).shared()
 
     @property
     def type(self) -> str:
@@ -161,7 +211,7 @@ class Operator:
     @property
     def saves(self) -> bool:
         """Whether it stands among forward operators and keeps, for backward ones, a value that is overwritten."""
-        if not self.role & roles.BACKWARD or self.op.type != "assign" or self.origin is not None:
+        if not self.marks.role & roles.BACKWARD or self.op.type != "assign" or self.origin is not None:
             return False
         return all(names.is_saved(v.name) for v in self.output_variables())
 

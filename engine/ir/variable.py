@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..core import names, source, state, upward, watch
 from ..core.errors import ModeError, NameClash, ProgramError
@@ -34,6 +34,24 @@ STEP_SCOPES = "STEP_SCOPES"
 """The kind of variable that holds the frames of a block's runs (``blocks.py``)."""
 
 
+class Standing(NamedTuple):
+    """What nearly all variables have in common, so that a million of them do not hold it a million times.
+
+    Attributes:
+        kind, persistable, is_data, loc, stopped_at: of a variable.
+    """
+
+    kind: str = DENSE
+    persistable: bool = False
+    is_data: bool = False
+    loc: Location = NOWHERE
+    stopped_at: Location = NOWHERE
+
+
+USUAL: Final = Standing()
+"""Of what an operator computes: a tensor that lives while the program runs."""
+
+
 class Variable(AnyTensor):
     """A named tensor of a program.
 
@@ -47,10 +65,11 @@ class Variable(AnyTensor):
         is_data: its value is fed.
         kind: ``DENSE_TENSOR``, or what else the variable holds.
         loc: where it was made, if no operator says so.
-        stopped_at: where ``stop_gradient`` was last set, if somebody watched; unset otherwise.
+        stopped_at: where ``stop_gradient`` was last set, if somebody watched; else nowhere.
+        standing: the five of these that nearly all variables have in common.
     """
 
-    __slots__ = ("_persistable", "block", "is_data", "kind", "loc", "name", "op", "spec", "stop_gradient", "stopped_at")
+    __slots__ = ("block", "name", "op", "spec", "standing", "stop_gradient")
 
     is_parameter = False
     lod_level = 0
@@ -74,11 +93,9 @@ class Variable(AnyTensor):
         self.name = name
         self.spec = spec
         self.op: Operator | None = None
-        self.stop_gradient = stop_gradient
-        self._persistable = persistable
-        self.is_data = is_data
-        self.kind = kind
-        self.loc = loc
+        usual = kind == DENSE and not (persistable or is_data or loc)
+        self.standing = USUAL if usual else Standing(kind, persistable, is_data, loc)
+        self.stop_gradient = stop_gradient  # which notes in its standing where that is, if somebody watches
 
     def twin(self, block: Block) -> Variable:
         """The same variable in *block*, written by nobody yet."""
@@ -88,21 +105,44 @@ class Variable(AnyTensor):
         new.spec = self.spec
         new.op = None
         _STOP_GRADIENT.__set__(new, self.stop_gradient)
-        new._persistable = self._persistable
-        new.is_data = self.is_data
-        new.kind = self.kind
-        new.loc = self.loc
-        if _noted and hasattr(self, "stopped_at"):
-            new.stopped_at = self.stopped_at
+        new.standing = self.standing
         return new
 
     @property
+    def kind(self) -> str:
+        return self.standing.kind
+
+    @kind.setter
+    def kind(self, kind: str) -> None:
+        self.standing = self.standing._replace(kind=kind)
+
+    @property
+    def is_data(self) -> bool:
+        return self.standing.is_data
+
+    @is_data.setter
+    def is_data(self, is_data: bool) -> None:
+        self.standing = self.standing._replace(is_data=is_data)
+
+    @property
+    def loc(self) -> Location:
+        return self.standing.loc
+
+    @loc.setter
+    def loc(self, loc: Location) -> None:
+        self.standing = self.standing._replace(loc=loc)
+
+    @property
+    def stopped_at(self) -> Location:
+        return self.standing.stopped_at
+
+    @property
     def persistable(self) -> bool:
-        return self._persistable
+        return self.standing.persistable
 
     @persistable.setter
     def persistable(self, persistable: bool) -> None:
-        self._persistable = persistable
+        self.standing = self.standing._replace(persistable=persistable)
         self.block.program.version += 1  # what a plan stores in the scope goes by it
 
     @property
@@ -115,7 +155,7 @@ class Variable(AnyTensor):
 
     @property
     def type(self) -> str:
-        return self.kind
+        return self.standing.kind
 
     @property
     def ndim(self) -> int:
@@ -128,7 +168,8 @@ class Variable(AnyTensor):
     @property
     def made_at(self) -> Location:
         """Where the user's program made it."""
-        return self.op.loc if self.op is not None and not self.loc else self.loc
+        loc = self.standing.loc
+        return self.op.loc if self.op is not None and not loc else loc
 
     def __repr__(self) -> str:
         from .text import variable_text
@@ -197,22 +238,18 @@ class Variable(AnyTensor):
 
 
 _STOP_GRADIENT: Any = Variable.__dict__["stop_gradient"]
-_noted = False
-"""Whether somebody has watched, so that variables may say where they were stopped."""
 
 
 def _stop(variable: Variable, value: bool) -> None:
     """Set ``stop_gradient``, and note where."""
     if value:
-        variable.stopped_at = source.here()
+        variable.standing = variable.standing._replace(stopped_at=source.here())
     _STOP_GRADIENT.__set__(variable, value)
 
 
 @watch.when_switched
 def _switch() -> None:
     """While somebody watches, the line that sets ``stop_gradient`` is noted; otherwise it is a plain slot."""
-    global _noted
-    _noted = True
     noted = property(_STOP_GRADIENT.__get__, _stop)
     setattr(Variable, "stop_gradient", noted if watch.noting else _STOP_GRADIENT)  # noqa: B010
 

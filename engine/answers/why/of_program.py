@@ -189,8 +189,7 @@ class ProgramFlow(Flow[Value, Operator]):
                 return Cut(Verdict.DETACHED, value, op)
             if op is not None and not op.op.differentiable:
                 return Cut(Verdict.NON_DIFFERENTIABLE, value, op)
-            at = getattr(v, "stopped_at", NOWHERE)
-            return Cut(Verdict.STOP_GRADIENT, value, op, at=at)
+            return Cut(Verdict.STOP_GRADIENT, value, op, at=v.stopped_at)
         if self.no_grad and value in self.no_grad:
             return Cut(Verdict.NO_GRAD_SET, value, v.op, at=self.no_grad_at)
         return None

@@ -18,6 +18,7 @@ from gradtool.engine.autodiff.part import BackwardPart, beginning, differentiate
 from gradtool.engine.autodiff.values import Value
 from gradtool.engine.core import source
 from gradtool.engine.ir import roles
+from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Parameter, Variable
 from gradtool.engine.view.graph import EdgeView, GraphView
@@ -46,26 +47,31 @@ def table(model: ProgramModel, asked: Backward, notes: Notes) -> GradientTable:
     lists = wanted(model, asked, notes)
     listed, stopped = lists.listed, lists.no_grad
     own = lists.is_of_file
-    ops = list(block.ops)
     # The backward part, and what explains where it does not reach.
     loss = model.the_loss
     where = beginning(loss, "paddle.static.append_backward")
     choice = recomputing.chosen(model, asked, stopped, notes)
     kept = [] if choice is None else choice.checkpoints
+    parameters = model.program.all_parameters()
+    statistics = kept_in_program(block.ops, parameters)
     part: BackwardPart = model.call(
         differentiate, loss, stopped, listed, checkpoints=kept, callbacks=callbacks, where=where
     )
 
     @cache
+    def forward() -> list[Operator]:
+        added = set(part.ops)
+        return [op for op in block.ops if op not in added]
+
+    @cache
     def reasons() -> ProgramReasons:  # asked for where something has no gradient, or is drawn
-        return explain(ops, [loss], stopped, lists.at, part.values)
+        return explain(forward(), [loss], stopped, lists.at, part.values)
 
     # The table.
-    parameters = model.program.all_parameters()
     subjects = list(dict.fromkeys([*parameters, *(listed or ())]))
-    added = len(part.backward_ops)
+    added = sum([roles.is_backward(op.role) for op in part.ops])
     named = [v if isinstance(v, str) else v.name for v in stopped]
-    rows = _rows(subjects, part, reasons, lists, kept_in_program(ops, parameters))
+    rows = _rows(subjects, part, reasons, lists, statistics)
     paths = any(getattr(v, "layer_path", None) for v in subjects)
     again = [*model.words, *asked.words]
     return GradientTable(
@@ -79,7 +85,7 @@ def table(model: ProgramModel, asked: Backward, notes: Notes) -> GradientTable:
         added,
         [] if own else named,
         None if listed is None or own else [v.name for v in listed],
-        _removed(subjects, reasons(), explain(ops, [loss], values=part.values)) if stopped and not own else 0,
+        _removed(subjects, reasons(), explain(forward(), [loss], values=part.values)) if stopped and not own else 0,
         computed=False,
         two_names=paths,
         named_gradients=True,
