@@ -82,7 +82,7 @@ class Emitted:
             maker = variable_of(like).op
         if loc is None or origin is not None:
             loc = maker.loc if maker is not None else source.NOWHERE
-        scope = maker.scope if maker is not None else "/"
+        scope = maker.marks.scope if maker is not None else "/"
         emitted = Operator(self.target, op, inputs, outputs, attrs, loc=loc, role=role, scope=scope, origin=origin)
         self.ops.append(emitted)
         return emitted

@@ -129,8 +129,9 @@ def _copy_op(
         new.outputs = tuple(None if s.optional else v for s, v in zip(op.op.outputs, new.outputs, strict=True))
     if op.origin is not None:
         new.origin = copies.get(op.origin)
-    if op.repeats is not None:
-        new.repeats = copies.get(op.repeats)
+    repeats = op.marks.repeats
+    if repeats is not None:
+        new.repeats = copies.get(repeats)
     return new
 
 

@@ -305,8 +305,9 @@ class Parameter(Variable):
 
 def gradient_variable(block: Block, name: str, v: Variable) -> Variable:
     """A new variable for a gradient of *v*, which the block does not hold yet: an array's is an array."""
-    kind = v.kind
-    return Variable(block, name, v.spec) if kind != ARRAY else Variable(block, name, v.spec, kind=ARRAY)
+    if v.standing is USUAL or v.kind != ARRAY:
+        return Variable(block, name, v.spec)
+    return Variable(block, name, v.spec, kind=ARRAY)
 
 
 class ParameterShapeError(ProgramError, AssertionError):
