@@ -39,9 +39,9 @@ def command(**values: Any) -> int:
 
     What is measured is the kernel or the gradient rule, without Python around it, after a run that does not count; of
     a branch or a loop of a program what stands around the operators inside, which are counted for themselves. The
-    file runs once: in dynamic mode the operators of its last forward pass are called again on what they read. Of a
-    program on JAX (--backend jax) it is the time on the device, of the program as it is compiled: what XLA has fused
-    is shared among its operators, and what belongs to none of them has rows of its own.
+    file runs once: in dynamic mode the operators of its last forward pass are called again on what they read. On JAX
+    (--backend jax) it is the time on the device, of the program as it is compiled, or of what was recorded as one
+    program: what XLA has fused is shared among its operators, and what belongs to none of them has rows of its own.
 
     With --fused: the groups of operators that one compiled function computes once a program has run often (--backend
     numba), each with its operators and their lines, its time, and the time of the same operators one by one.

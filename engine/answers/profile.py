@@ -16,6 +16,7 @@ from ..core.result import Result
 from ..core.source import Location
 from ..core.spec import in_use
 from ..core.summary import Timed, Took
+from ..eager.backward import Pass
 from ..eager.parameter import parameters_at
 from ..eager.tape import GradNode
 from ..eager.tensor import Leaf, Tensor
@@ -23,8 +24,11 @@ from ..executor.live import nbytes
 from ..ir.operator import Operator
 from ..ir.variable import Variable
 from ..ops import rare
+from ..ops.compat import grad_type
+from ..runs.timeline import Entry
 from ..view import from_program, from_tape
 from ..view.graph import BACKWARD, FORWARD
+from . import retold
 from .events import ALL, Adapter, Begin, End, Inside, OpEvent, Run, part_of
 from .under_watch import through_program, through_tape
 
@@ -245,7 +249,7 @@ class Clock:
 
     def again(self, part: str | None = None) -> None:
         """What comes now repeats what came before: all of it, or the operators of one *part*."""
-        self._known = {(c.origin, c.inside): c for c in self._costs if isinstance(c.origin, Operator | str)}
+        self._known = {(c.origin, c.inside): c for c in self._costs}
         self._at = [c for c in self._costs if part is None or c.part == part]
         self._index = 0
 
@@ -266,9 +270,15 @@ class Clock:
         self._device = self._device or DeviceTime(event.device)
         self._device.elapsed.append(event.elapsed)
         self._device.shared.append(event.shared)
+        spent: dict[Any, Cost] = {}
         for op, around, seconds, size in event.operators:
             inside = tuple([Run(outer, ALL) for outer in around])
-            self._add(Cost(op.type, op.type, part_of(op), op.loc, op, size, [seconds], inside=inside))
+            name, part, origin = _recorded(op) if isinstance(op, Entry) else (op.type, part_of(op), op)
+            cost = spent.setdefault((origin, inside), Cost(name, name, part, op.loc, origin, 0, [0.0], inside=inside))
+            cost.seconds[0] += seconds
+            cost.nbytes += size
+        for cost in spent.values():
+            self._add(cost)
         for name, seconds in event.beside.items():
             self._add(Cost(name, name, BESIDE, source.NOWHERE, name, 0, [seconds]))
 
@@ -290,6 +300,13 @@ class Clock:
 
     def story(self) -> ProfileStory:
         return ProfileStory(self._costs, self._device)
+
+
+def _recorded(entry: Entry) -> tuple[str, str, Any]:
+    """Type, part and origin of an operator of a recorded run, as events tell them."""
+    if entry.part == BACKWARD:
+        return grad_type(entry.type), BACKWARD, entry.origin
+    return entry.type, FORWARD, entry.origin.key
 
 
 class Calls:
@@ -379,6 +396,36 @@ def of_tape(loss: Tensor, clock: Clock, repeats: int) -> None:
         if i:
             clock.again(BACKWARD)
         through_tape(loss, clock)
+
+
+def of_recorded(loss: Tensor, clock: Clock, repeats: int) -> bool:
+    """Measure what was recorded, forward and backward, where the backend in use compiles; whether it does.
+
+    It becomes one program there; its first run is not measured.
+    """
+    if retold.noting_now() is None:
+        return False
+    with retold.heard(None) as telling:
+        assert isinstance(telling, retold.Retelling)
+        number = telling.number(loss.array)
+        if telling.holds(number):
+            _timed(telling, number, clock, repeats)
+            return True
+        telling.in_turn(_timed)(telling, number, clock, repeats)
+        work = Pass(retain_graph=True, fill=False)
+        work.seed(loss, None)
+        work.run()
+    return True
+
+
+def _timed(telling: retold.Retelling, loss: int | None, clock: Clock, repeats: int) -> None:
+    """Measure the pass that is over, from the loss of that number."""
+    told = telling.took(loss, repeats + 1)
+    next(told, None)
+    for n, event in zip(counted("repeats", range(repeats)), told, strict=False):
+        if n:
+            clock.again()
+        clock.took(event)
 
 
 def of_program(

@@ -12,14 +12,14 @@ itself. What is older is data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, Protocol
 
 from ..core import source, watch
-from ..core.summary import Asked, Uneventful
+from ..core.summary import Asked, Took, Uneventful
 from ..executor.plan import Step
 from ..kernels.backend import Backend
 from ..kernels.choice import current
@@ -317,24 +317,48 @@ class Retelling(Numbering):
     def _compute(self, wanted: set[int]) -> None:
         """Have the backend's values of the *wanted* numbers, and of what they are computed from."""
         wanted = wanted - self._done
-        chosen = []
-        for entry in reversed([*self._before, *self._entries]):
-            made = entry.made
-            if wanted.isdisjoint(made) or self._done.issuperset(made):
-                continue
-            summands = [n for total in entry.sums for n in self._parts[total]]
-            if entry.kernel is None and not summands:
-                continue
-            chosen.append(entry)
-            wanted.update(n for n in (*entry.inputs, *summands) if n not in self._done)
+        chosen = self._leading_to(wanted, self._done)
         if not chosen:
             return
-        chosen.reverse()
         with watch.unwatched():
             elsewhere.compute_entries(chosen, self._parts.get, self._store, self.backend, wanted)
         for entry in chosen:
             self._done.update(entry.sums if entry.kernel is None else entry.made)
             self.computed += entry.kernel is not None
+
+    def _leading_to(self, wanted: set[int], done: Collection[int]) -> list[Entry]:
+        """The entries that make the *wanted* numbers, to which those are added that they are made of."""
+        chosen = []
+        for entry in reversed([*self._before, *self._entries]):
+            made = entry.made
+            if wanted.isdisjoint(made) or all(n in done for n in made):
+                continue
+            summands = [n for total in entry.sums for n in self._parts[total]]
+            if entry.kernel is None and not summands:
+                continue
+            chosen.append(entry)
+            wanted.update(n for n in (*entry.inputs, *summands) if n not in done)
+        return chosen[::-1]
+
+    def number(self, array: Any) -> int | None:
+        """The number of a value by its array, until the backend has computed it; None if it was not noted."""
+        return self._store.known(array)
+
+    def holds(self, loss: int | None) -> bool:
+        """Whether there was a pass, and what computed the *loss* before it was noted; by its number."""
+        return bool(self._totals) and any(loss in entry.made for entry in self._before if entry.part == FORWARD)
+
+    def took(self, loss: int | None, runs: int) -> Iterator[Took]:
+        """What the backend takes for the loss and the gradients of a pass, as one program, in each run.
+
+        What reads nothing (parameters as they begin, numbers that were drawn) is given. To be called where
+        :meth:`holds` says so, or when a pass is over, by what :meth:`in_turn` gives.
+        """
+        numbers = {*self._totals.values(), loss}
+        results = {n for n in numbers if n is not None}
+        chosen = [entry for entry in self._leading_to({*results}, ()) if entry.inputs]
+        with watch.unwatched():
+            yield from elsewhere.timed(chosen, self._parts.get, self._store, self.backend, results, runs)
 
 
 def _is_users(node: Any) -> bool:

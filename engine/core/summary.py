@@ -106,7 +106,7 @@ class Spent(NamedTuple):
     """What an operator took in a run of a compiled plan, in all rounds of the loops around it.
 
     Attributes:
-        op: the operator.
+        op: the operator of a program, or the entry of a recorded run.
         around: the branches and loops that it stands in, the outermost first.
         seconds: its time on the device.
         nbytes: what it gives, in one round; 0 where that is not known.

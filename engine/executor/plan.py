@@ -114,6 +114,10 @@ class Plan:
         """Run by *code* from the next run on; it leaves in the registers what :attr:`instructions` do."""
         self.path = tuple(code), tuple([encode(i) for i in code])
 
+    def owner(self, index: int) -> Operator | None:
+        """Whose an instruction is."""
+        return self.instructions[index].op
+
     def blank(self) -> list[Any]:
         """The registers with nothing but the constants."""
         regs: list[Any] = [None] * self.size

@@ -7,7 +7,7 @@ the user's own Python runs between compiled parts; what drew random numbers keep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core import source
 from ..core.errors import GradtoolError, KernelError, describe
+from ..core.summary import Timed, Took
 from ..executor.plan import Instruction
 from ..kernels.backend import Backend, Compiled
 from ..ops.opdef import Trait
@@ -63,6 +64,19 @@ class _Plan:
         for entry in again:
             self._add(entry, parts, backend)
         self.results = sorted({r for i in self.instructions for r in i.outs if r != self.size - 1})
+
+    def owner(self, index: int) -> Entry:
+        """Whose an instruction is."""
+        return self.entries[index]
+
+    def keep(self, numbers: Collection[int]) -> None:
+        """Leave nothing but the values of these *numbers*."""
+        self.results = sorted(self._register[n] for n in numbers if n in self._register)
+
+    def registers(self, values: Store) -> list[Any]:
+        """The registers before a run."""
+        written = {r for i in self.instructions for r in i.outs}
+        return [None if r in written else values.get(number) for r, number in enumerate(self.numbers)] + [None]
 
     def _add(self, entry: Entry, parts: Parts, backend: Backend) -> None:
         register = self._register
@@ -169,9 +183,7 @@ def compute_entries(
     plan = _Plan(entries, parts, backend)
     compiled = backend.compile(plan, _apart)
     assert compiled is not None
-    regs = [values.get(number) for number in plan.numbers] + [None]
-    for r in plan.results:
-        regs[r] = None
+    regs = plan.registers(values)
     with np.errstate(all="ignore"):
         compiled(regs)
     for r in plan.results:
@@ -179,6 +191,23 @@ def compute_entries(
         if value is not None and (number in values or number in wanted):
             values.replace(number, np.array(value))
     return compiled
+
+
+def timed(
+    entries: Sequence[Entry], parts: Parts, values: Store, backend: Backend, wanted: Collection[int], runs: int
+) -> Iterator[Took]:
+    """What *backend* takes to compute the *wanted* values by entries, as one program, in each of the *runs*."""
+    plan = _Plan(entries, parts, backend)
+    plan.keep(wanted)
+    compiled = backend.compile(plan)
+    assert compiled is not None
+    start = {str(r): value for r, value in enumerate(plan.registers(values))}
+    backend.loaded(start, [r for r, value in start.items() if isinstance(value, np.ndarray)])
+    for _ in range(runs):
+        with np.errstate(all="ignore"):
+            for event in compiled.summarised([*start.values()], Timed()) or ():
+                assert isinstance(event, Took)
+                yield event
 
 
 def _apart(instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -125,6 +126,15 @@ def _programs() -> Iterator[None]:
     paddle.set_backend(before)
 
 
+DYNAMIC = """\
+import paddle
+
+paddle.disable_static()
+net = paddle.nn.Sequential(paddle.nn.Linear(4, 6), paddle.nn.Tanh(), paddle.nn.Linear(6, 3))
+loss = paddle.nn.functional.cross_entropy(net(paddle.rand([3, 4])), paddle.to_tensor([0, 2, 1]))
+"""
+
+
 def story(build: Build, backend: str = "jax", leaving: Leaving | None = None) -> ProfileStory:
     paddle.set_backend(backend)
     values = np.random.default_rng(3).random((4, 6)).astype("float32")
@@ -179,6 +189,21 @@ def test_operators_in_a_loop_have_their_own_time() -> None:
 def test_what_is_computed_between_parts_is_its_operators() -> None:
     told = story(_split)
     assert all(c.seconds[0] > 0 for c in told.costs if c.type == "masked_select")
+
+
+@pytest.mark.parametrize("last", ["loss.backward()\n", ""])
+def test_what_dynamic_mode_recorded_is_measured_as_one_program(tmp_path: Path, last: str) -> None:
+    file = tmp_path / "model.py"
+    file.write_text(DYNAMIC + last)
+    told = {}
+    for backend in ("numpy", "jax"):
+        paddle.set_backend(backend)
+        told[backend] = paddle.load(file).profile(repeats=2).story
+    assert told["numpy"].device is None
+    assert told["jax"].device is not None
+    lines = [sorted((c.type, c.part, c.line, c.layer) for c in s.costs if c.part != BESIDE) for s in told.values()]
+    assert lines[0] == lines[1]
+    assert sum(sum(c.seconds) for c in told["jax"].costs if c.type == "matmul_v2") > 0
 
 
 def test_nothing_leaves_the_device() -> None:

@@ -19,7 +19,7 @@ _SCOPE = re.compile(r"(?:^|[/(])op(\d+):")
 
 def scope(index: int, op: Any) -> AbstractContextManager[None]:
     """Inside, what is traced belongs to the instruction of that index."""
-    return jax.named_scope(f"op{index}:{'' if op is None else op.type}")
+    return jax.named_scope(f"op{index}:{'recorded' if op is None else op.type}")
 
 
 def path(name: str) -> Path:

@@ -71,7 +71,7 @@ class Timing(Compilation):
             (n,): size for part in parts if isinstance(part, TimedPart) for n, size in part.nbytes.items()
         }
         operators = [
-            Spent(op, around, 1e-9 * spent.owned.get(at, 0.0), nbytes.get(at, _declared(op)))
+            Spent(op, around, 1e-9 * spent.owned.get(at, 0.0), nbytes[at] if at in nbytes else _declared(op))
             for at, op, around in _operators(self.plan)
             if not around or at[0] in compiled
         ]
@@ -171,8 +171,9 @@ def _operators(plan: Any, within: Path = (), around: tuple[Any, ...] = ()) -> It
         block = getattr(i.kernel, "plan", None)
         if block is not None:
             yield from _operators(block, (*within, n), (*around, i.op))
-        if i.op is not None:
-            yield (*within, n), i.op, around
+        owner = plan.owner(n)
+        if owner is not None:
+            yield (*within, n), owner, around
 
 
 def _nbytes(value: Any) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gradtool.engine.answers import retold
 from gradtool.engine.answers.profile import Calls, ProfileStory
 from gradtool.engine.core import watch
 
@@ -39,7 +38,7 @@ class Profile(Question[Costs]):
     def ask(self, request: Request, notes: Notes = SILENT) -> Costs:
         """As in the base; the calls of dynamic mode are noted while the file runs."""
         calls = Calls()
-        with retold.as_it_was(), watch.watched(calls), loader.executed(request, notes) as left, watch.unwatched():
+        with watch.watched(calls), loader.executed(request, notes) as left, watch.unwatched():
             return self._of(opening.model_in(left, request), calls, notes)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Costs:
