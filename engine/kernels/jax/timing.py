@@ -42,20 +42,27 @@ class Timing(Compilation):
         Raises:
             BackendError: somebody else is recording.
         """
+        hosted: dict[Path, int] = {}
         with watch.unwatched(), recorded() as recording:
-            parts = list(self.each(lambda part: self._run(part, regs)))
+            parts = list(self.each(lambda part: self._run(part, regs, hosted)))
             jax.block_until_ready(regs)
-        yield self._took(parts, recording)
+        yield self._took(parts, recording, hosted)
 
-    def _run(self, part: Part, regs: list[Any]) -> Part:
+    def _run(self, part: Part, regs: list[Any], hosted: dict[Path, int]) -> Part:
+        """Run a part.
+
+        Args:
+            hosted: gets the bytes that an instruction gave that is not compiled.
+        """
         if isinstance(part, HostedPart):
             with instruction(part.index):
                 part(regs)
+            hosted[part.index,] = sum(_nbytes(regs[r]) for r in self.plan.instructions[part.index].outs if r >= 0)
         else:
             part(regs)
         return part
 
-    def _took(self, parts: list[Part], recording: Recording) -> Took:
+    def _took(self, parts: list[Part], recording: Recording, hosted: dict[Path, int]) -> Took:
         programs = {name: s for part in parts if isinstance(part, TimedPart) for name, s in part.shares.items()}
         spent = _Sums(programs, recording.hosted)
         for line in recording.lines:
@@ -67,9 +74,10 @@ class Timing(Compilation):
         elapsed = recording.stop - recording.start
         spent.beside[WAITING] = elapsed - covered(ran, recording.start, recording.stop)
         compiled = {n for part in parts if isinstance(part, TimedPart) for n in part.span}
-        nbytes: dict[Path, int] = {
-            (n,): size for part in parts if isinstance(part, TimedPart) for n, size in part.nbytes.items()
-        }
+        nbytes = dict(hosted)
+        for part in parts:
+            if isinstance(part, TimedPart):
+                nbytes.update({(n,): size for n, size in part.nbytes.items()})
         operators = [
             Spent(op, around, 1e-9 * spent.owned.get(at, 0.0), nbytes[at] if at in nbytes else _declared(op))
             for at, op, around in _operators(self.plan)
