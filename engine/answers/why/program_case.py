@@ -80,9 +80,15 @@ def _by_reads(op: Operator, gradient: Operator) -> dict[tuple[Operator, int], Va
     return by_read
 
 
-def _of_forward_part(step: Step, inner: Sequence[Round[Step]]) -> Step:
-    """*step*, without its arrays where it is one of the backward part: nobody needs these."""
-    return Step(step.index, step.op, (), ()) if roles.is_backward(step.op.role) else step
+def _with_blocks(ops: Iterable[Operator]) -> set[Operator]:
+    """The operators and those in their blocks."""
+    every: set[Operator] = set()
+    todo = [*ops]
+    while todo:
+        op = todo.pop()
+        every.add(op)
+        todo += [inner for block in op.sub_blocks for inner in block.ops]
+    return every
 
 
 def _in_order(run: Round[Step]) -> Iterator[Step]:
@@ -175,7 +181,14 @@ class ProgramCase(Case[Value, Operator]):
     @contextmanager
     def hearing(self) -> Iterator[None]:
         """As in the base: the run computes the loss."""
-        rounds = Rounds(_of_forward_part)
+        needed = _with_blocks(self.ops)  # among them gradients that the loss contains
+
+        def kept(step: Step, inner: Sequence[Round[Step]]) -> Step:
+            """*step*, without its arrays where it is one of the backward part: nobody needs these."""
+            spared = roles.is_backward(step.op.role) and step.op not in needed
+            return Step(step.index, step.op, (), ()) if spared else step
+
+        rounds = Rounds(kept)
         with watch.watched(rounds):
             yield
         maker = next((s for s in reversed(rounds.last.steps) if s.op is self.loss.op), None)

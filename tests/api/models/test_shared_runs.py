@@ -11,6 +11,7 @@ from gradtool.engine.executor.executor import Executor
 from gradtool.models.loader import Request
 from gradtool.models.questions.stats import Stats
 from gradtool.models.questions.why import Why
+from tests.repository import ROOT
 
 MODEL = """
 import paddle
@@ -53,3 +54,11 @@ def test_sizes_and_verdicts_come_of_one_run(tmp_path: Path, runs: list[str], by:
     assert answer.answers == list(verdicts)
     assert [a.label for a in answer.answers] == ["zero: dead relu 100 %"]
     assert bool(answer.story.operators) is (by == "op")
+
+
+def test_gradients_that_the_loss_contains_keep_their_values(runs: list[str]) -> None:
+    """A gradient penalty: operators of a backward part lead to the loss, and ``why`` goes back through them."""
+    path = str(ROOT / "samples" / "gradient_penalty.py")
+    answer = Stats().ask(Request(path))
+    assert len(runs) == 1
+    assert answer.answers == list(Why().ask(Request(path)))
