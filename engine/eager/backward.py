@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextvars import ContextVar
 from heapq import heappop, heappush
@@ -567,21 +568,44 @@ def _as_tensor(value: Any) -> Tensor:
     return value if isinstance(value, Tensor) else Tensor(value)
 
 
-def store(leaf: Leaf, gradient: Grad, root: Tensor | None = None) -> None:
-    """Add *gradient*, of *root*, to the ``.grad`` of *leaf*, in storage that belongs to that ``.grad`` alone."""
+def _own(held: list[Any], others: int = 0) -> Any:
+    """The array that *held* holds, if nobody else does, else a copy: what is given away shares nothing.
+
+    An array that owns its memory and that one list holds has no views, for they would hold it too.
+
+    Args:
+        others: how many others hold it who will not look at it again.
+    """
+    if type(held[0]) is np.ndarray and sys.getrefcount(held[0]) == 2 + others:
+        flags = held[0].flags
+        if flags.owndata and flags.writeable:
+            return held[0]
+    return held[0].copy() if isinstance(held[0], RowArray) else np.array(held[0])
+
+
+def store(leaf: Leaf, held: list[Grad], root: Tensor | None = None) -> None:
+    """Add a gradient, of *root*, to the ``.grad`` of *leaf*, in storage that belongs to that ``.grad`` alone.
+
+    Args:
+        held: the gradient, in a list so that it is known whether anybody else holds it.
+    """
     if watch.noting:
         watch.note(watch.Added(leaf, root))
     with leaf.lock:
         before = None if leaf.cleared else leaf.grad
         leaf.cleared = False
-        array = array_of(gradient)
-        if isinstance(gradient, Tensor) and gradient.node is not None:
+        if isinstance(held[0], Tensor) and held[0].node is not None:
             leaf.grad = (
-                gradient if before is None else apply(by_type("elementwise_add"), [before, gradient], {"axis": -1})
+                held[0] if before is None else apply(by_type("elementwise_add"), [before, held[0]], {"axis": -1})
             )
-        elif before is None:
-            leaf.grad = Tensor(array.copy() if isinstance(array, RowArray) else np.array(array), stop_gradient=False)
-        elif isinstance(before.array, RowArray):
+            return
+        if before is None:
+            if isinstance(held[0], Tensor):
+                held = [held[0].array.copy()]
+            leaf.grad = Tensor(_own(held), stop_gradient=False)
+            return
+        array = array_of(held[0])
+        if isinstance(before.array, RowArray):
             leaf.grad = Tensor(before.array + array, stop_gradient=False)
         elif before.node is None and before.array.dtype == array.dtype and before.array.flags.writeable:
             writer = writes.get()
@@ -622,9 +646,12 @@ def backward(
     work.run()
     leaves = list(work.leaves)
     with _GradMode(create_graph):
-        gradients = [(leaf, work.hooked_leaf(leaf, work.total(leaf))) for leaf in leaves]
-        for leaf, gradient in (*work.intermediate, *gradients):
-            store(leaf, gradient, tensors[0])
+        gradients = [[work.hooked_leaf(leaf, work.total(leaf))] for leaf in leaves]
+        work.leaves.clear()  # each is held once now
+        for leaf, gradient in work.intermediate:
+            store(leaf, [gradient], tensors[0])
+        for leaf, held in zip(leaves, gradients, strict=True):
+            store(leaf, held, tensors[0])
     if watch.noting:
         watch.note(watch.Filled((*(leaf for leaf, _ in work.intermediate), *leaves)))
     for leaf in leaves:
@@ -688,7 +715,9 @@ def _result(work: Pass, tensor: Tensor, held: set[int]) -> Tensor | None:
     if not isinstance(place, Leaf) and work.needed is not None and place[0] not in work.needed:
         total = work.hooked_output(*place, total)  # the sweep did not get there, so its hooks have not run
     if not work.create_graph:
-        return Tensor(array_of(total).copy())
+        held_by_all = [total.array.copy() if isinstance(total, Tensor) else total]
+        del total
+        return Tensor(_own(held_by_all, others=1))
     result = apply(by_type("assign"), [total], {}) if id(total) in held else _as_tensor(total)
     held.add(id(result))
     result.stop_gradient = False

@@ -65,3 +65,52 @@ def test_names_say_what_a_tensor_is() -> None:
     assert x.name.startswith("generated_tensor_")
     assert (x * x).name.startswith("eager_tmp_")
     assert x.detach().name.startswith("generated_tensor_")
+
+
+GRADIENTS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "passed on to both": lambda x, y, seed: x + y,
+    "passed on and used": lambda x, y, seed: (x + y) + x * y,
+    "a view": lambda x, y, seed: paddle.reshape(x, [4, 3, 1]).reshape([3, 1, 4]) + y,
+    "of a hook that keeps it": lambda x, y, seed: paddle.tanh(x) * y,
+    "the seed itself": lambda x, y, seed: x,
+}
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+@pytest.mark.parametrize("by", ["backward", "grad"])
+def test_a_gradient_shares_memory_with_nothing(name: str, by: str) -> None:
+    rng = np.random.default_rng(0)
+    x, y = (paddle.to_tensor(rng.standard_normal((3, 1, 4)), stop_gradient=False) for _ in range(2))
+    seed = paddle.to_tensor(rng.standard_normal((3, 1, 4)))
+    kept: list[Any] = []
+    if "hook" in name:
+        x.register_hook(kept.append)
+        y.register_hook(lambda g: kept.append(g) or g)
+    out = GRADIENTS[name](x, y, seed)
+    if by == "backward":
+        out.backward(seed, retain_graph=True)
+        gradients = [t.grad for t in (x, y) if t.grad is not None]
+    else:
+        gradients = [g for g in paddle.grad(out, [x, y], seed, allow_unused=True) if g is not None]
+    others = [x.array, y.array, seed.array, out.array, *(g.array for g in kept)]
+    others += [
+        v if isinstance(v, np.ndarray) else v.array for v in (out.node.kept if out.node else ()) if v is not None
+    ]
+    for i, gradient in enumerate(gradients):
+        for other in (*others, *(g.array for g in gradients[:i])):
+            assert not np.shares_memory(gradient.array, other)
+        assert gradient.array.flags.writeable
+
+
+def test_a_gradient_that_nobody_holds_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gradtool.engine.eager import backward as sweeping
+
+    copied: list[Any] = []
+    array = np.array
+    x, w = (paddle.to_tensor(np.ones((4, 4)), stop_gradient=False) for _ in range(2))
+    loss = paddle.tanh(paddle.matmul(x, w)).sum()
+    monkeypatch.setattr(sweeping.np, "array", lambda a: copied.append(a) or array(a))
+    loss.backward()
+    assert not copied
+    assert x.grad.array.flags.owndata
+    assert w.grad.array.flags.owndata
