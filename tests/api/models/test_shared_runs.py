@@ -11,7 +11,6 @@ from gradtool.engine.executor.executor import Executor
 from gradtool.models.loader import Request
 from gradtool.models.questions.stats import Stats
 from gradtool.models.questions.why import Why
-from tests.repository import ROOT
 
 MODEL = """
 import paddle
@@ -58,7 +57,7 @@ def test_sizes_and_verdicts_come_of_one_run(tmp_path: Path, runs: list[str], by:
 
 def test_gradients_that_the_loss_contains_keep_their_values(runs: list[str]) -> None:
     """A gradient penalty: operators of a backward part lead to the loss, and ``why`` goes back through them."""
-    path = str(ROOT / "samples" / "gradient_penalty.py")
+    path = str(Path(__file__).parents[3] / "samples" / "gradient_penalty.py")
     answer = Stats().ask(Request(path))
     assert len(runs) == 1
     assert answer.answers == list(Why().ask(Request(path)))
