@@ -91,15 +91,18 @@ def checkpoint(draw: Random) -> tuple[bytes, Callable[[bytes], object]]:
 
 @cache
 def _descriptions() -> Sequence[bytes]:
-    files = archives.files("classic_3.1.1")
-    return [files[f"{name}/{kind}.pdmodel"] for name in PROGRAMS for kind in ("infer", "train")]
+    files, zoo = archives.files("classic_3.1.1"), archives.files("zoo_classic_3.1.1")
+    whole = [files[f"{name}/{kind}.pdmodel"] for name in PROGRAMS for kind in ("infer", "train")]
+    return [*whole, files["s073_second_order_relu/train.pdmodel"], zoo["zoo_gru4rec/train.pdmodel"]]
 
 
 @cache
 def _new_irs() -> Sequence[bytes]:
     files, blocks = archives.files("pir_3.3.1"), archives.files("pir_blocks_3.3.1")
     whole = [files[f"{name}/{kind}.json"] for name in PROGRAMS for kind in ("infer", "train")]
-    return [*whole, *(blocks[f"{name}/infer.json"] for name in BLOCKS)]
+    more = [archives.files("zoo_pir_3.3.1")["zoo_gru4rec/train.json"]]
+    more += [archives.files("pir_blocks_3.1.1")["Popped/infer.json"]]
+    return [*whole, *(blocks[f"{name}/infer.json"] for name in BLOCKS), *more]
 
 
 @cache

@@ -74,7 +74,7 @@ def test_what_is_not_read_stands_in(executor: Any) -> None:
     loop = next(op for op in ops(content) if op["#"] == "1.while")
     loop["#"] = "1.pylayer"
     described = from_pir(json.dumps(content).encode())
-    assert described.absent.texts() == ["pylayer (it holds regions, which are not read)"]
+    assert described.absent.texts() == ["pylayer (its backward is Python, which no file holds)"]
 
 
 def test_commands_answer(gradtool: Run, folder: Path) -> None:

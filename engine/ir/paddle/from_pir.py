@@ -45,6 +45,10 @@ _LEFT_OUT: Final = frozenset(
 )
 
 
+_UNREAD: Final = {"pylayer": "its backward is Python, which no file holds"}
+"""Operators with regions, and why they are not read."""
+
+
 class Value(NamedTuple):
     """What a number of the file stands for: a variable, several of them, or a constant beside its variable."""
 
@@ -195,10 +199,12 @@ class PirReader(Entries):
         self.fetches[attrs["col"]] = v.name
 
     def combine(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
-        self.bind(self.makes(entry)[0], Value(many=tuple(self.value(n) for n in self.reads(entry))))
+        self.bind(
+            self.take(self.only_result(entry), "%", int), Value(many=tuple(self.value(n) for n in self.reads(entry)))
+        )
 
     def split(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
-        many = self.value(self.reads(entry)[0]).many
+        many = self.value(self.first(entry)).many
         makes = self.makes(entry)
         if many is None or len(many) != len(makes):
             self.fail("a list that is taken apart otherwise than it was put together")
@@ -209,7 +215,7 @@ class PirReader(Entries):
         """``assign_out_``: its first operand, written in the place of the second."""
         (held,) = self.results(block, "assign_out", entry)[:1] or [[]]
         for v in held[:1]:
-            self.append(block, "assign", {"X": self.tensor(block, self.reads(entry)[0])}, v)
+            self.append(block, "assign", {"X": self.tensor(block, self.first(entry))}, v)
         self.write_in_place(block, entry)
 
     def ranged(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
@@ -308,7 +314,8 @@ class PirReader(Entries):
     def operator(self, block: Block, name: str, entry: Any, attrs: Mapping[str, Any]) -> None:
         results = self.results(block, name, entry)
         if entry.get("regions"):
-            self.stand_in(block, name, entry, attrs, results, "it holds regions, which are not read")
+            why = _UNREAD.get(name, "it holds regions, which are not read")
+            self.stand_in(block, name, entry, attrs, results, why)
             return
         why = ""
         for line in TABLE.get(name, ()):

@@ -79,7 +79,10 @@ def pop(reader: PirReader, block: Block, entry: Any, attrs: Mapping[str, Any]) -
     makes, index = reader.makes(entry), attrs.get("index")
     if len(makes) != 2 or type(index) is not int or not -(2**31) <= index < 2**31:
         reader.fail(f"a place {index} is taken out of an array")
-    out = [v for held in reader.results(block, "array_pop", entry) for v in held][-1]
+    _, held = reader.results(block, "array_pop", entry)
+    if len(held) != 1:
+        reader.fail(f"{len(held)} tensors are taken out of an array at a time")
+    (out,) = held
     out.spec = array.spec
     reader.untold.add(out)
     place = reader.new(block, "place", out)

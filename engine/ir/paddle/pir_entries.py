@@ -96,6 +96,13 @@ class Entries:
             self.fail(f"the operands {shown(operands)}")
         return [self.take(operand, "%", int) for operand in operands]
 
+    def first(self, entry: Any) -> int:
+        """The first operand of an operator that has one."""
+        reads = self.reads(entry)
+        if not reads:
+            self.fail(f"the operator {shown(entry['#'])} without an operand")
+        return reads[0]
+
     def makes(self, entry: Any) -> list[int]:
         results = entry.get("O", []) if isinstance(entry, dict) else None
         return [self.take(result, "%", int) for result in (results if isinstance(results, list) else [results])]
