@@ -268,3 +268,13 @@ def test_weights_that_reach_behind_their_bytes_are_refused() -> None:
     data = archive(mlp_program(), {**values, "first.bias": values["first.bias"][:5]})
     with pytest.raises(FileFormatError, match="the checksum is wrong"):
         read(data.replace(values["first.bias"].tobytes(), bytes(20)))
+
+
+def test_a_form_that_no_kernel_takes_is_lacking_and_leaves_nothing_behind() -> None:
+    shapes = {"x": meta([2, 3]), "m": meta([2, 2]), "v": meta([2]), "y": meta([2, 2])}
+    mean = node("aten.max_pool2d.default", "y", self="@m", kernel_size=[1, 1], dilation=[2, 2])
+    both = [node("aten.slice.Tensor", "m", self="@x", dim=1, start=0, end=2), mean]
+    result = read(one(*both, shapes=shapes, outputs="y"))
+    assert [op.type for op in result.program.global_block().ops] == ["slice", "aten.max_pool2d.default"]
+    with pytest.raises(UnsupportedError, match=r"aten\.max_pool2d\.default"):
+        run(result, x=X)

@@ -14,14 +14,14 @@ import numpy as np
 
 import gradtool as paddle
 from gradtool.engine.core import source, state
-from gradtool.engine.core.errors import FileFormatError, GradtoolError, UnsupportedError
+from gradtool.engine.core.errors import FileFormatError, GradtoolError
 from gradtool.engine.core.source import Location
 from gradtool.engine.core.spec import TensorSpec, dtype
 from gradtool.engine.executor.scope import global_scope
 from gradtool.engine.files.jsontext import shown
 from gradtool.engine.ir import default
 from gradtool.engine.ir.assemble import assemble
-from gradtool.engine.ir.program import Program
+from gradtool.engine.ir.program import Block, Program
 from gradtool.engine.ir.variable import Parameter, Variable
 from gradtool.engine.ops.stand_in import Absent, StandIn
 
@@ -262,25 +262,33 @@ class Builder:
         names = _names(proto["outputs"])
         outputs = [self.meta(metas[n]) if n in metas else None for n in names]
         node = Node(self, kind, named, positional, outputs, scope)
+        plain([*named.values(), *positional])  # views are taken anew here, and stay if the row takes nothing
+        block = default.current_block()
+        emitted = len(block.ops)
         try:
             made = self.emitted(node, overload)
         except Unsound as error:
             self.fail(str(error))
-        except (Missing, UnsupportedError) as error:
-            made = self.stand_in(proto, node, str(error))
         except FileFormatError:
             raise
-        except GradtoolError as error:
-            self.fail(error.message.removesuffix("."), error.hint)
         except RecursionError:
             self.fail("graphs nested too deeply")
-        except _WRONG as error:
-            self.fail(f"its arguments fit no {kind}: {error}")
+        except (Missing, GradtoolError, *_WRONG) as error:  # a kernel here takes less than PyTorch's
+            self.take_back(block, emitted)
+            told = error.message.removesuffix(".") if isinstance(error, GradtoolError) else str(error)
+            made = self.stand_in(proto, node, told)
         if len(made) < len(names):
             self.fail(f"it has {len(names)} outputs, and {kind} makes {len(made)}")
         for name, value in zip(names, made, strict=False):
             scope[name] = value
             self.call(name, value)
+
+    def take_back(self, block: Block, count: int) -> None:
+        """Remove what was emitted behind the first *count* operators: what it was for is lacking."""
+        for v in (v for op in block.ops[count:] for v in op.output_variables()):
+            block.vars.pop(v.name, None)
+            self.names.pop(v, None)
+        del block.ops[count:]
 
     def emitted(self, node: Node, overload: str) -> list[Any]:
         """What a node makes, for each of its outputs."""

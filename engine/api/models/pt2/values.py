@@ -93,9 +93,10 @@ class Size:
 
     def variable(self) -> Variable:
         """It as a tensor of no axis."""
-        if self._variable is None:
-            self._variable = self._make()
-        return self._variable  # type: ignore[no-any-return]
+        v = self._variable
+        if v is None or v.block.vars.get(v.name) is not v:  # what was emitted for a row that failed was taken back
+            v = self._variable = self._make()
+        return v  # type: ignore[no-any-return]
 
 
 def size_of(x: Any, axis: int) -> int | Size:

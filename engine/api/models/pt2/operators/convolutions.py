@@ -10,6 +10,7 @@ import gradtool.nn.functional as F
 from ..errors import Missing, Unsound
 from ..node import Node, cast
 from .rows import row
+from .shapes import padded_along
 
 CONVOLUTIONS = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
 TRANSPOSED = {1: F.conv1d_transpose, 2: F.conv2d_transpose, 3: F.conv3d_transpose}
@@ -36,6 +37,18 @@ def _padding(n: Node, rank: int) -> Any:
     return windows(n, "padding", rank, 0, 0)
 
 
+def _padded(x: Any, weight: Any, stride: list[int], dilation: list[int]) -> tuple[Any, list[int]]:
+    """*x* with the odd elements of pads behind it, and the even ones: Paddle's own padding takes no dilation."""
+    if set(stride) != {1}:
+        raise Unsound("as many elements as before, in strides")
+    whole = [d * (k - 1) for k, d in zip(weight.shape[2:], dilation, strict=True)]
+    if min(whole) < 0 or max(whole) > MOST:
+        raise Unsound(f"pads of {whole}")
+    for i, more in enumerate(whole):
+        x = padded_along(x, 2 + i, 0, more % 2, "constant", 0)
+    return x, [more // 2 for more in whole]
+
+
 @row("aten.conv1d", "aten.conv2d", "aten.conv3d", "aten.convolution", "aten._convolution")
 def _convolution(n: Node) -> Any:
     kind = n.made.kind
@@ -52,6 +65,8 @@ def _convolution(n: Node) -> Any:
         y = _back(n, x, weight, bias, rank, stride, dilation, groups)
     else:
         padding = _padding(n, rank)
+        if padding == "SAME":
+            x, padding = _padded(x, weight, stride, dilation)
         y = CONVOLUTIONS[rank](x, weight, bias, stride=stride, padding=padding, dilation=dilation, groups=groups)
     return paddle.squeeze(y, [0]) if single else y
 

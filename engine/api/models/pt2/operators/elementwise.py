@@ -63,7 +63,6 @@ TOLD = {
     "logical_not": "logical_not",
     "signbit": "signbit",
     "conj": "conj",
-    "real": "real",
     "imag": "imag",
     "angle": "angle",
     "view_as_real": "as_real",
@@ -81,13 +80,11 @@ BINARY = {
     "fmax": "fmax",
     "fmin": "fmin",
     "fmod": "fmod",
-    "heaviside": "heaviside",
     "hypot": "hypot",
     "logaddexp": "logaddexp",
     "maximum": "maximum",
     "minimum": "minimum",
     "mul": "multiply",
-    "nextafter": "nextafter",
     "remainder": "remainder",
 }
 """Operator -> the function of two tensors whose shapes are broadcast; both are cast to the type of what comes out."""
@@ -369,6 +366,17 @@ def _x_log_y(n: Node) -> Any:
 def _numbers_only(n: Node) -> Any:
     nan = n("nan", None)
     return paddle.nan_to_num(n.tensor("self"), 0.0 if nan is None else nan, n("posinf", None), n("neginf", None))
+
+
+@row("aten.real")
+def _real(n: Node) -> Any:
+    x = n.tensor("self")
+    return paddle.real(x) if kind_of(x).startswith("complex") else x
+
+
+@row("aten.heaviside")
+def _heaviside(n: Node) -> Any:
+    return paddle.heaviside(n.tensor("self"), n.tensor("values"))
 
 
 @row("aten.isclose")

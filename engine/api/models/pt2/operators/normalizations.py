@@ -12,6 +12,9 @@ from ..errors import Missing, Unsound
 from ..node import Node, cast, kind_of
 from .rows import row
 
+_LARGEST = 1e-3
+"""The largest epsilon that Paddle's operators take."""
+
 _UPDATING = (
     "aten.batch_norm",
     "aten.native_batch_norm",
@@ -41,9 +44,10 @@ def _batch(n: Node) -> Any:
     spread = paddle.mean(paddle.square(x - along(own, x)), axis=axes)
     inverse = paddle.rsqrt(spread + eps)
     y = affine((x - along(own, x)) * along(inverse, x), weight, bias, x)
+    own, spread, inverse = own.detach(), spread.detach(), inverse.detach()
     if mean is None:
         return (y, own, inverse)[:count]
-    new = _running(n, x, own.detach(), spread.detach(), mean, variance, axes)
+    new = _running(n, x, own, spread, mean, variance, axes)
     if n.kind in _UPDATING:
         for name, value in zip(("running_mean", "running_var"), new, strict=True):
             held = n.held(name)
@@ -56,7 +60,7 @@ def _batch(n: Node) -> Any:
 
 def _fixed(x: Any, mean: Any, variance: Any, weight: Any, bias: Any, eps: float) -> Any:
     plain = len({kind_of(v) for v in (x, mean, variance, weight, bias) if v is not None}) == 1
-    if plain and weight is not None and bias is not None and len(x.shape) > 1:
+    if plain and weight is not None and bias is not None and len(x.shape) > 1 and 0 <= eps <= _LARGEST:
         return F.batch_norm(x, mean, variance, weight, bias, training=False, epsilon=eps)
     kind = kind_of(x)
     centred = x - cast(along(mean, x), kind)
@@ -96,6 +100,7 @@ def _layer(n: Node) -> Any:
     if not 0 < len(shape) <= rank or any(x.shape[rank - len(shape) + i] not in (-1, s) for i, s in enumerate(shape)):
         raise Unsound(f"it normalizes {shape} of {list(x.shape)}")
     same = all(v is None or kind_of(v) == kind_of(x) for v in (weight, bias))
+    same = same and len(shape) < rank and 0 <= eps <= _LARGEST
     if same:
         weight, bias = (v if v is None or len(v.shape) == 1 else paddle.reshape(v, [-1]) for v in (weight, bias))
     if len(n.outputs) == 1 and same:
@@ -104,10 +109,11 @@ def _layer(n: Node) -> Any:
     mean = paddle.mean(x, axis=axes, keepdim=True)
     inverse = paddle.rsqrt(paddle.mean(paddle.square(x - mean), axis=axes, keepdim=True) + eps)
     if same:
-        return F.layer_norm(x, shape, weight=weight, bias=bias, epsilon=eps), mean, inverse
+        return F.layer_norm(x, shape, weight=weight, bias=bias, epsilon=eps), mean.detach(), inverse.detach()
     y = (x - mean) * inverse
     y = y if weight is None else y * cast(weight, kind_of(x))
-    return (y if bias is None else y + cast(bias, kind_of(x)), mean, inverse)[: len(n.outputs)]
+    y = y if bias is None else y + cast(bias, kind_of(x))
+    return (y, mean.detach(), inverse.detach())[: len(n.outputs)]
 
 
 @row("aten.rms_norm", "aten._fused_rms_norm")

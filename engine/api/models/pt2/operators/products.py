@@ -105,7 +105,10 @@ def _inverse(n: Node) -> Any:
 
 @row("aten.linalg_cross", "aten.cross")
 def _cross(n: Node) -> Any:
-    return paddle.cross(n.tensor("self"), n.tensor("other"), axis=n.axis(default=-1))
+    x, y = paddle.broadcast_tensors([n.tensor("self"), n.tensor("other")])
+    if n.kind == "aten.cross" and n("dim", None) is None:
+        raise Missing("a product along the first axis of three elements")
+    return paddle.cross(x, y, axis=n.axis(default=-1, of=x))
 
 
 @row("aten.cosine_similarity")

@@ -166,7 +166,11 @@ def _slice(n: Node) -> Any:
 def _narrow(n: Node) -> Any:
     x, axis = n.tensor("self"), n.axis()
     start, length = n.whole("start"), n.whole("length")
-    return paddle.slice(x, [axis], [start], [start + length] if start + length else [_ENDLESS])
+    if start < 0:
+        if x.shape[axis] < 0:
+            raise Missing("a part that is counted from an end that is not known")
+        start += x.shape[axis]
+    return paddle.slice(x, [axis], [start], [start + length])
 
 
 def _into_place(n: Node, whole: Any, part: Any) -> Any:
@@ -281,6 +285,13 @@ def parts_of(x: Any, sizes: Sequence[int], axis: int) -> tuple[Any, ...]:
 _MOST_PARTS = 1 << 16
 
 
+def _between(x: Any, axis: int, places: list[int]) -> tuple[Any, ...]:
+    """The parts of *x* between places along an axis."""
+    edges = [slice(0, p).indices(x.shape[axis])[1] for p in places]
+    ends = [*edges, x.shape[axis]]
+    return tuple(paddle.slice(x, [axis], [a], [max(a, b)]) for a, b in zip([0, *edges], ends, strict=True))
+
+
 @view("aten.split", "aten.split_copy", "aten.split_with_sizes", "aten.chunk", "aten.tensor_split")
 def _split(n: Node) -> Any:
     x, axis = n.tensor("self"), n.axis(default=0)
@@ -293,6 +304,10 @@ def _split(n: Node) -> Any:
     if whole < 0 or isinstance(sizes, Size):
         raise Missing("parts of a size that is not known")
     if n.kind == "aten.tensor_split":
+        if "tensor_indices_or_sections" in n.arguments:
+            raise Missing("places that are computed")
+        if "indices" in n.arguments:
+            return _between(x, axis, n.wholes("indices"))
         count = n.whole("sections")
         if not 0 < count <= _MOST_PARTS:
             raise Unsound(f"{count} parts")
@@ -319,7 +334,7 @@ def _unbind(n: Node) -> Any:
 
 @row("aten.repeat", "aten.tile")
 def _repeat(n: Node) -> Any:
-    x, repeats = n.tensor("self"), elements(n("repeats", None) or n("dims"))
+    x, repeats = n.tensor("self"), elements(n("repeats" if n.kind == "aten.repeat" else "dims"))
     return paddle.tile(x, repeats) if repeats else paddle.assign(x)
 
 
@@ -401,7 +416,7 @@ def padded(n: Node, x: Any, mode: str, value: Any) -> Any:
 
 def padded_along(x: Any, axis: int, before: int, after: int, mode: str, value: Any) -> Any:
     size = x.shape[axis]
-    if before < 0 or after < 0:
+    if mode == "constant" and (before < 0 or after < 0):
         end = size - max(-after, 0) if size >= 0 else (after if after < 0 else _ENDLESS)
         x = paddle.slice(x, [axis], [max(-before, 0)], [end])
         before, after, size = max(before, 0), max(after, 0), x.shape[axis]
@@ -415,7 +430,7 @@ def padded_along(x: Any, axis: int, before: int, after: int, mode: str, value: A
         return cast(F.pad(wide, pads, value=float(value)), kind)
     if size < 0:
         raise Missing(f"pads of the mode {mode} along a size that is not known")
-    if max(before, after) >= size + (mode != "reflect") and mode != "replicate":
+    if size + before + after < 0 or (max(before, after) >= size + (mode != "reflect") and mode != "replicate"):
         raise Unsound(f"pads of {before} and {after} around {size}")
     return paddle.index_select(x, _assigned(_places(size, before, after, mode)), axis=axis)
 
