@@ -8,6 +8,7 @@ from typing import Any
 
 from gradtool.engine.answers import checking, profile, stats, under_watch
 from gradtool.engine.core import source
+from gradtool.engine.core.summary import Measured
 from gradtool.engine.eager.tape import finite, loss_scale
 from gradtool.engine.eager.tensor import Leaf
 
@@ -19,12 +20,17 @@ from .model import TapeModel
 def run(model: TapeModel, listener: Any, order: int) -> dict[Leaf, Any]:
     """Run backward once and tell *listener*, if any; the gradients by leaf."""
     under_watch.expect_recorded(model.loss, model.loss_name)
-    gradients: dict[Leaf, Any] = model.call(under_watch.through_tape, model.loss, listener or _nobody, order)
+    gradients: dict[Leaf, Any] = model.call(under_watch.through_tape, model.loss, listener or _Nobody(), order)
     return gradients
 
 
-def _nobody(event: Any) -> None:
-    """Who is told, where the gradients are all that is asked for."""
+class _Nobody:
+    """Who is told, where the gradients are all that is asked for: nothing is measured for it, wherever arrays are."""
+
+    summarised = Measured(lambda op: False)
+
+    def __call__(self, event: Any) -> None:
+        pass
 
 
 def refuse_bad_values(model: TapeModel) -> None:
