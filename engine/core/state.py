@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from types import FrameType
 from typing import Any, Generic, TypeVar
@@ -279,11 +279,20 @@ class RandomState:
 random = RandomState()
 
 
-@contextmanager
-def building() -> Iterator[None]:
+def building() -> AbstractContextManager[None]:
     """Build programs inside, in this thread or task alone."""
+    return _in_mode(True)
+
+
+def computing() -> AbstractContextManager[None]:
+    """Compute at once inside, in this thread or task alone."""
+    return _in_mode(False)
+
+
+@contextmanager
+def _in_mode(static: bool) -> Iterator[None]:
     before = bool(_static.get())
-    _static.set(True)
+    _static.set(static)
     try:
         yield
     finally:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..core import watch
-from ..core.errors import FixedError
+from ..core.errors import FixedError, GradtoolError
 from ..core.scoped import scoped
 from ..core.tensor_array import TensorArray
 from .bound import digest, runs_again
@@ -274,7 +274,8 @@ class Branch:
             # What was recorded ran; other numbers may be sizes or places that fit nothing.
             if not any(self._differs(n, entry.index) for n in entry.inputs):
                 raise
-            raise FixedError(f"{entry.name} does not take other values: {error}.", op=entry.type) from error
+            why = error.message.removesuffix(".") if isinstance(error, GradtoolError) else str(error)
+            raise FixedError(f"{entry.name} does not take other values: {why}.", op=entry.type) from error
 
     def _recorded(self, number: int) -> Any:
         """The value that the recorded run had."""

@@ -110,8 +110,8 @@ def _learned(run: Timeline, recorder: Recorder, model: Model) -> set[int]:
     return numbers
 
 
-_STATE = frozenset({"Mean", "Variance"})
-"""Slots of running statistics."""
+_STATE = frozenset({"Mean", "Variance", "running_mean", "running_var"})
+"""Slots of running statistics, Paddle's and PyTorch's."""
 
 
 def of_pass(run: Timeline, recorder: Recorder, model: Model) -> Iterator[Fact]:

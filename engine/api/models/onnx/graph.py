@@ -292,12 +292,8 @@ class Builder:
 
     def folded(self, row: Callable[[Any], Any], node: Node) -> list[Entry | None]:
         """What a node makes of constants: its row in dynamic mode."""
-        state.disable_static()
-        try:
-            with paddle.no_grad():
-                made = row(node)
-        finally:
-            state.enable_static()
+        with state.computing(), paddle.no_grad():
+            made = row(node)
         listed = list(made) if isinstance(made, (tuple, list)) else [made]
         return [_constant(name, v) for name, v in zip(node.outputs, listed, strict=False)]
 

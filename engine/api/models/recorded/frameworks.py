@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gradtool.engine.eager.tensor import Tensor
 
-    from .matching import Match
+    from .matching import Again, Entry, Match
+
+Computing = Callable[[str, Sequence["Entry"], Sequence[tuple[tuple[int, ...], str]], int], "Again | None"]
+"""What computes calls of an operator of the framework's on other operands.
+
+It takes its name, its inputs, the shape and the type of each result, and how many results its kernel is to give.
+"""
 
 Matching = Callable[[str, Mapping[str, Any], Sequence["Tensor"]], "Match | None"]
 """A call of the framework as one of gradtool's operators, see :mod:`.matching`."""
@@ -26,6 +32,8 @@ class Framework:
         form: what such a file says of itself.
         prefix: what stands before its name of an operator where gradtool has another of that name.
         load: gives the matching of its calls.
+        again: gives what computes calls that match none, or None.
+        sized: operators of its own that read the sizes of their operand and no element.
     """
 
     package: str
@@ -34,6 +42,8 @@ class Framework:
     form: str
     prefix: str
     load: Callable[[], Matching]
+    again: Callable[[], Computing] | None = None
+    sized: frozenset[str] = frozenset()
 
 
 def _of_torch() -> Matching:
@@ -42,13 +52,23 @@ def _of_torch() -> Matching:
     return match
 
 
+def _again_of_torch() -> Computing:
+    from ..pytorch.again import again
+
+    return again
+
+
 def _of_paddle() -> Matching:
     from ..real_paddle.operators import match
 
     return match
 
 
-TORCH = Framework("torch", "PyTorch", ".torchrun", "gradtool-torch-run-1", "aten.", _of_torch)
+_LIKE = ("empty", "zeros", "ones", "full", "rand", "randn", "randint")
+_NEW = ("empty", "empty_strided", "zeros", "ones", "full")
+_SIZED = frozenset({f"{n}_like" for n in _LIKE} | {f"new_{n}" for n in _NEW} | {"zero", "fill", "uniform", "normal"})
+
+TORCH = Framework("torch", "PyTorch", ".torchrun", "gradtool-torch-run-1", "aten.", _of_torch, _again_of_torch, _SIZED)
 PADDLE = Framework("paddle", "PaddlePaddle", ".paddlerun", "gradtool-paddle-run-1", "pd_op.", _of_paddle)
 
 FRAMEWORKS = (TORCH, PADDLE)

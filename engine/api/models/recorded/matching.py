@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
+
+Entry = tuple[str, int | None]
+"""Where a tensor stands among arguments: the name of one, and the place in it if that is a list."""
+
+Again = Callable[[Sequence[Any], Mapping[str, Any]], Any]
+"""Computes a call on other operands, with its attributes; its results in a list, unless it has one alone."""
 
 
 class Match(NamedTuple):

@@ -14,6 +14,8 @@ from gradtool.engine.eager.tape import GradNode, Place
 from gradtool.engine.kernels.choice import current
 from gradtool.engine.ops.opdef import OpDef, Operand, Read, Slot, Trait
 
+from .matching import Again
+
 Arrays = Sequence[Any]
 
 _CLOSE = 1e-4
@@ -49,15 +51,31 @@ class ForeignOp(OpDef):
 
     __slots__ = ()
 
-    def __init__(self, type_: str, inputs: Sequence[str], outputs: int, wrt: Sequence[int] | None) -> None:
+    def __init__(
+        self,
+        type_: str,
+        inputs: Sequence[str],
+        outputs: int,
+        wrt: Sequence[int] | None,
+        attrs: Sequence[str] = (),
+        again: Again | None = None,
+    ) -> None:
         """See :class:`OpDef`.
 
         Args:
             wrt: the inputs with a gradient; None where it has none.
+            attrs: the names of its attributes.
+            again: computes it on other operands; None where nothing does.
         """
         names = ["Out"] if outputs == 1 else [f"Out{j}" for j in range(outputs)]
         super().__init__(
-            type_, type_, tuple(map(Slot, inputs)), tuple(map(Slot, names)), _no_kernel(type_), trait=Trait.OPAQUE
+            type_,
+            type_,
+            tuple(map(Slot, inputs)),
+            tuple(map(Slot, names)),
+            _kernel(type_, again),
+            defaults=dict.fromkeys(attrs),
+            trait=Trait.OPAQUE,
         )
         if wrt is not None:
             self.rule = ForeignRule(type_, wrt, outputs)
@@ -68,13 +86,15 @@ class ForeignOp(OpDef):
         return None
 
 
-def _no_kernel(type_: str) -> Callable[..., Any]:
-    def refuse(k: Any, *operands: Any) -> Any:
-        raise UnsupportedError(
-            f"{type_}, an operator that gradtool has no kernel of, cannot run again.", hint="run the script again"
-        )
+def _kernel(type_: str, again: Again | None) -> Callable[..., Any]:
+    def compute(k: Any, *operands: Any, **attrs: Any) -> Any:
+        if again is None:
+            raise UnsupportedError(
+                f"{type_}, an operator that gradtool has no kernel of, cannot run again.", hint="run the script again"
+            )
+        return again(operands, attrs)
 
-    return refuse
+    return compute
 
 
 class _ForeignRecipe:

@@ -17,6 +17,7 @@ import numpy as np
 
 from gradtool.engine.core import source, state, watch
 from gradtool.engine.core.names import UniqueNames
+from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.eager import backward as sweeping
 from gradtool.engine.eager.mode import _GradMode, grad_enabled
 from gradtool.engine.eager.parameter import TensorParameter
@@ -32,7 +33,7 @@ from gradtool.engine.ops.registry import by_type, find
 from . import events
 from .events import Ref
 from .frameworks import Framework
-from .matching import Match
+from .matching import Entry, Match
 from .nodes import ForeignCall, ForeignNode, ForeignOp, close
 
 
@@ -169,6 +170,8 @@ class Player:
         if matched is not None and not self._fits(matched, event):
             matched = None
         if matched is None:
+            if event.node is None and (name in self._framework.sized or _draws(named, name)):
+                named, taken = {n: v for n, v in named.items() if not isinstance(v, Tensor)}, []
             matched = self._own(name, named, taken, results, event)
             op: OpDef = self._op(name, named, results, event)
             call = ForeignCall(op, {n: _plain(v) for n, v in named.items() if _is_plain(v)}, None)
@@ -225,23 +228,27 @@ class Player:
 
     def _op(self, name: str, named: Mapping[str, Any], results: Sequence[Tensor], event: events.Called) -> ForeignOp:
         """The operator of a call that gradtool has no operator for."""
-        inputs: list[str] = []
+        entries: list[Entry] = []
         for n, v in named.items():
             if isinstance(v, Tensor):
-                inputs.append(n)
+                entries.append((n, None))
             elif isinstance(v, list):
-                inputs += [f"{n}{i}" for i, entry in enumerate(v) if isinstance(entry, Tensor)]
+                entries += [(n, i) for i, entry in enumerate(v) if isinstance(entry, Tensor)]
+        inputs = [n if place is None else f"{n}{place}" for n, place in entries]
         wrt: tuple[int, ...] | None = tuple([i for i, e in enumerate(event.edges) if e is not None])
         if event.node is None:
             # Whether the framework has a gradient for it is not known then; whole numbers never have one.
             floats = all(t.array.dtype.kind not in "biu" for t in results)
             wrt = tuple(range(len(inputs))) if floats and not (grad_enabled() and event.edges) else None
         outputs = len(results) if event.node is None else max(len(event.node.shapes), len(results))
-        key = name, tuple(inputs), outputs, wrt
+        made = tuple([(t.array.shape, dtype_of(t.array.dtype).name) for t in results])
+        attrs = tuple([n for n, v in named.items() if _is_plain(v)])
+        key = name, tuple(inputs), outputs, wrt, made, attrs
         op = self._ops.get(key)
         if op is None:
             shown = name if find(name) is None else f"{self._framework.prefix}{name}"
-            op = self._ops[key] = ForeignOp(shown, inputs, outputs, wrt)
+            again = None if self._framework.again is None else self._framework.again()(name, entries, made, outputs)
+            op = self._ops[key] = ForeignOp(shown, inputs, outputs, wrt, attrs, again)
         return op
 
     def _recorded(
@@ -533,9 +540,7 @@ def _entry(values: Sequence[Any], at: int) -> Any:
 
 
 def _kind(name: str) -> Any:
-    from gradtool.engine.core.spec import dtype
-
-    return dtype(name).numpy
+    return dtype_of(name).numpy
 
 
 def _nothing(shape: tuple[int, ...], dtype: Any) -> Any:
@@ -556,6 +561,11 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, list):
         return all(map(_is_plain, value))
     return value is not None and not isinstance(value, Tensor)
+
+
+def _draws(named: Mapping[str, Any], name: str) -> bool:
+    """Whether an operator fills its operand with random numbers of a probability that it is told."""
+    return name == "bernoulli" and isinstance(named.get("p"), float)
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,76 @@
+"""Calls of PyTorch's operators on other values: computed by the rows that read archives of ``torch.export``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradtool.engine.core import state, watch
+from gradtool.engine.core.errors import GradtoolError, UnsupportedError
+from gradtool.engine.eager.mode import no_grad
+from gradtool.engine.eager.unusual import tensor_of
+
+from ..recorded.matching import Again, Entry
+
+_DRAWING = ("bernoulli", "dropout", "multinomial", "normal", "rand", "uniform", "exponential", "rrelu", "poisson")
+"""What is in the names of operators that draw: other numbers than were drawn are another run."""
+
+
+_ALSO = {"unsafe_split": "split", "unsafe_split_with_sizes": "split_with_sizes", "unsafe_chunk": "chunk"}
+"""Operators that differ from those of archives by what may be done with the results alone."""
+
+
+def again(
+    name: str, inputs: Sequence[Entry], made: Sequence[tuple[tuple[int, ...], str]], outputs: int
+) -> Again | None:
+    """What computes a call of the operator *name* again; None where nothing does.
+
+    Args:
+        inputs: of each tensor that it reads the argument, and the place there if that is a list.
+        made: the shape and the type of each result.
+        outputs: how many results are wanted: those that there are not are None.
+    """
+    if any(part in name for part in _DRAWING):
+        return None
+    from ..pt2.operators import rows
+
+    kind = f"aten.{_ALSO.get(name, name)}"
+    row = rows.lookup(kind, "")
+    if row is None:
+        return None
+
+    def compute(operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+        from ..pt2.errors import Missing, Unsound
+        from ..pt2.node import Meta, Node
+        from ..pt2.values import Held
+
+        if name.endswith("batch_norm") and not attrs.get("training", False):
+            raise UnsupportedError(
+                f"{name} cannot run again: PyTorch writes its running statistics without an operator that tells of it.",
+                op=name,
+            )
+        arguments: dict[str, Any] = {n: list(v) if isinstance(v, tuple) else v for n, v in attrs.items()}
+        for (argument, place), array in zip(inputs, operands, strict=True):
+            held = Held(tensor_of(np.asarray(array)))
+            if place is None:
+                arguments[argument] = held
+                continue
+            entries = arguments.setdefault(argument, [])
+            entries += [None] * (place + 1 - len(entries))
+            entries[place] = held
+        scope: Any = None
+        node = Node(scope, kind, arguments, [], [Meta(*m) for m in made], scope)
+        try:
+            with state.computing(), watch.unwatched(), no_grad():
+                results = row(node)
+        # The last two: a row that asks for what a file alone says.
+        except (Missing, Unsound, GradtoolError, AttributeError, TypeError) as error:
+            why = error.message if isinstance(error, GradtoolError) else str(error)
+            raise UnsupportedError(f"{name} cannot run again on other values: {why}", op=name) from error
+        values = list(results) if isinstance(results, (tuple, list)) else [results]
+        arrays = [getattr(v, "array", None) for v in values]
+        return arrays[0] if outputs == 1 else [*arrays, *[None] * outputs][:outputs]
+
+    return compute

@@ -1,0 +1,62 @@
+"""Operators of PyTorch that gradtool has no operator for are computed again: what is recorded comes out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gradtool.engine.core import watch
+from gradtool.engine.core.errors import UnsupportedError
+from gradtool.engine.runs.recorder import Recorder
+from gradtool.engine.runs.timeline import NOBODY, Timeline
+from gradtool.models import loader, opening
+from gradtool.models.loader import Request
+from gradtool.models.notes import SILENT
+from gradtool.models.pytorch.again import again
+from gradtool.models.questions.debug import Debug
+from gradtool.models.recorded.nodes import ForeignOp
+
+from .answers import RUNS, names
+
+RUNNING = [n for n in names() if n.startswith(("g_", "r_"))]
+
+
+def timeline(name: str) -> Timeline:
+    request, recorder = Request(str(RUNS / f"{name}.torchrun")), Recorder()
+    with recorder.recording(), loader.executed(request, SILENT) as left, watch.unwatched():
+        model = opening.model_in(left, request)
+        run, _ = type(model).timeline(left, request, recorder, Debug(), SILENT)
+    return run
+
+
+def test_recorded_results_come_out_again() -> None:
+    computed: set[str] = set()
+    for name in RUNNING:
+        run = timeline(name)
+        for entry in run.entries:
+            op = getattr(entry.origin, "op", None)
+            if entry.backward or entry.kernel is None or not isinstance(op, ForeignOp):
+                continue
+            if not all(isinstance(n, int) and (n == NOBODY or n in run.store) for n in entry.operands):
+                continue
+            operands = [None if n == NOBODY else np.asarray(run.store.get(n)) for n in entry.operands]
+            try:
+                results = entry.kernel(*operands)
+            except UnsupportedError:
+                continue
+            computed.add(entry.type)
+            for (_, number), result in zip(entry.outs, results, strict=False):
+                if result is not None and number != NOBODY and number in run.store and np.size(result):
+                    np.testing.assert_allclose(
+                        np.asarray(result, np.float64),
+                        np.asarray(run.store.get(number), np.float64),
+                        rtol=1e-4,
+                        atol=1e-5,
+                        err_msg=f"{name}: {entry.name}",
+                    )
+    assert {"native_batch_norm", "mse_loss"} <= computed, sorted(computed)
+
+
+@pytest.mark.parametrize("name", ["bernoulli", "native_dropout", "rand", "no_such_operator"])
+def test_what_draws_or_is_not_known_is_not_computed_again(name: str) -> None:
+    assert again(name, [("self", None)], [((2,), "float32")], 1) is None
