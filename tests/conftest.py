@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from gradtool.engine.core import state
+from gradtool.engine.kernels import choice
 from gradtool.utils import unique_name
 from tests.isolation import clean
 
@@ -34,6 +35,13 @@ def isolated() -> Iterator[None]:
     state.set_device(device)
     if not static:
         state.disable_static()
+
+
+@pytest.fixture
+def nobody_has_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have no backend be chosen, whatever earlier tests did."""
+    monkeypatch.delenv(choice.SETTING, raising=False)
+    monkeypatch.setattr(choice._Process, "chosen", None)
 
 
 @pytest.fixture

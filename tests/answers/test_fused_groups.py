@@ -10,7 +10,6 @@ import pytest
 
 from gradtool.engine.answers.fused import StepClock
 from gradtool.engine.core.errors import BackendError
-from gradtool.engine.kernels import choice
 from gradtool.engine.kernels.backend import Taken
 from gradtool.engine.kernels.choice import backend
 from gradtool.engine.kernels.numba import hot
@@ -57,10 +56,7 @@ def told(gradtool: Any, *words: str) -> dict[str, Any]:  # noqa: F811
     return data
 
 
-@pytest.fixture(autouse=True)
-def nobody_has_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(choice.SETTING, raising=False)
-    monkeypatch.setattr(choice._Process, "chosen", None)
+pytestmark = pytest.mark.usefixtures("nobody_has_chosen")
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ from jsonschema import Draft202012Validator
 
 import gradtool as package
 from gradtool.cli import main as command_line
-from gradtool.engine.kernels import choice
 from gradtool.engine.ops import registry
 from tests.cli.conftest import DOCUMENT, Run, Write
 
@@ -139,9 +138,8 @@ def test_ops_lists_everything_and_explains_one(gradtool: Run) -> None:
     assert "gradient of  relu" in gradtool("ops", "relu_grad").out
 
 
-def test_doctor(gradtool: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(choice.SETTING, raising=False)
-    monkeypatch.setattr(choice._Process, "chosen", None)
+@pytest.mark.usefixtures("nobody_has_chosen")
+def test_doctor(gradtool: Run) -> None:
     data = json.loads(gradtool("doctor", "--format", "json").out)
     assert data["versions"]["gradtool"] == package.__version__
     assert data["backends"]["numpy"] == "ready"

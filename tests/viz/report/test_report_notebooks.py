@@ -44,6 +44,7 @@ def shown(notebook: Any) -> dict[str, Any]:
     return {c.id: bundle(c) for c in notebook.cells if c.cell_type == "code" and c.outputs}
 
 
+@pytest.mark.usefixtures("nobody_has_chosen")
 @pytest.mark.parametrize(
     ("text", "name", "options"),
     [(DYNAMIC, "model.py", {}), (STATIC, "model.py:build", {"arg": ["width=2"], "no_grad": ["head.b_0"], "seed": 3})],
