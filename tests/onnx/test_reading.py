@@ -16,6 +16,7 @@ from gradtool.engine.core import source
 from gradtool.engine.core.errors import FileFormatError, UnsupportedError, UsageError
 from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
 from gradtool.engine.ir.program import Program
+from gradtool.models.importers import Imported
 from gradtool.models.onnx import reading
 from gradtool.utils import unique_name
 from tests.onnx.models import info, mlp, model, node, saved, weights
@@ -28,12 +29,12 @@ def fresh() -> Iterator[None]:
     paddle.disable_static()
 
 
-def read(content: Any, folder: Path = Path()) -> reading.OnnxProgram:
+def read(content: Any, folder: Path = Path()) -> Imported:
     data = content if isinstance(content, bytes) else content.SerializeToString()
     return reading.read(data, "model.onnx", folder)
 
 
-def run(program: reading.OnnxProgram, **feed: Any) -> list[Any]:
+def run(program: Imported, **feed: Any) -> list[Any]:
     paddle.enable_static()
     return paddle.static.Executor().run(program.program, feed=feed, fetch_list=list(program.outputs))  # type: ignore[no-any-return]
 

@@ -14,6 +14,7 @@ from onnx import TensorProto
 import gradtool as paddle
 from gradtool.engine.core.errors import FileFormatError
 from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
+from gradtool.models.importers import Imported
 from gradtool.models.onnx import reading
 from gradtool.models.onnx.narrow import NOTE
 from gradtool.utils import unique_name
@@ -27,18 +28,18 @@ def fresh() -> Iterator[None]:
     paddle.disable_static()
 
 
-def read(content: Any) -> reading.OnnxProgram:
+def read(content: Any) -> Imported:
     return reading.read(content.SerializeToString(), "model.onnx", Path())
 
 
-def run(result: reading.OnnxProgram, *others: Any, **feed: Any) -> list[Any]:
+def run(result: Imported, *others: Any, **feed: Any) -> list[Any]:
     paddle.enable_static()
     return paddle.static.Executor().run(  # type: ignore[no-any-return]
         result.program, feed=feed, fetch_list=[*result.outputs, *others]
     )
 
 
-def slope(result: reading.OnnxProgram, name: str) -> Any:
+def slope(result: Imported, name: str) -> Any:
     """The gradient of the sum of the first output."""
     paddle.enable_static()
     block = result.program.global_block()

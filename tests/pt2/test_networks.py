@@ -86,7 +86,7 @@ def fed(path: Path) -> str:
 def test_values_and_gradients_of_modules_are_those_that_were_recorded(
     modules: dict[str, Any], name: str, form: str
 ) -> None:
-    program, outputs, _ = reading.read(modules[f"{name}/{form}"].tobytes(), "model.pt2")
+    program, outputs, *_ = reading.read(modules[f"{name}/{form}"].tobytes(), "model.pt2")
     paddle.enable_static()
     results = [program.global_block().vars[n] for n in outputs]
     with paddle.static.program_guard(program):

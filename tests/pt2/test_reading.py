@@ -15,6 +15,7 @@ import gradtool as paddle
 from gradtool.engine.core import source
 from gradtool.engine.core.errors import FileFormatError, UnsupportedError
 from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
+from gradtool.models.importers import Imported
 from gradtool.models.pt2 import reading
 from gradtool.models.pt2.operators import rows
 from gradtool.utils import unique_name
@@ -28,11 +29,11 @@ def fresh() -> Iterator[None]:
     paddle.disable_static()
 
 
-def read(data: bytes) -> reading.ExportedProgram:
+def read(data: bytes) -> Imported:
     return reading.read(data, "model.pt2")
 
 
-def run(result: reading.ExportedProgram, **feed: Any) -> list[Any]:
+def run(result: Imported, **feed: Any) -> list[Any]:
     paddle.enable_static()
     return paddle.static.Executor().run(result.program, feed=feed, fetch_list=list(result.outputs))  # type: ignore[no-any-return]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..pt2 import ENDING
-from . import Imported, importer
+from . import importer
 
 
 @importer(ENDING)
@@ -14,4 +14,4 @@ def read(path: Path, data: bytes) -> Any:
     """The program; its parameters have their names in the module, and their values lie in the current scope."""
     from ..pt2.reading import read as program_in
 
-    return Imported(*program_in(data, path.name))
+    return program_in(data, path.name)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..onnx import ENDING
-from . import Imported, importer
+from . import importer
 
 
 @importer(ENDING)
@@ -14,4 +14,4 @@ def read(path: Path, data: bytes) -> Any:
     """The program; its initializers are parameters, and their values lie in the current scope."""
     from ..onnx.reading import read as program_in
 
-    return Imported(*program_in(data, path.name, path.parent))
+    return program_in(data, path.name, path.parent)

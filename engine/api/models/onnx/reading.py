@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gradtool.engine.core import state
 from gradtool.engine.core.collector import paused_gc
 from gradtool.engine.core.errors import FileFormatError, UnsupportedError
 from gradtool.engine.core.spec import TensorSpec
-from gradtool.engine.ir.program import Program
 
+from ..importers import Imported
 from .graph import EXPECTED, Builder
 from .operators import rows
 from .tensors import type_name
@@ -22,19 +22,6 @@ NEWEST: Final = 28
 _DEEPEST: Final = 32
 """Graphs that stand inside each other."""
 _DOMAINS: Final = ("", "ai.onnx")
-
-
-class OnnxProgram(NamedTuple):
-    """A program from an ONNX file.
-
-    Attributes:
-        outputs: the names of what it computes.
-        notes: what is read otherwise than the file says it.
-    """
-
-    program: Program
-    outputs: tuple[str, ...]
-    notes: tuple[str, ...]
 
 
 def parse(data: bytes, file: str) -> Any:
@@ -59,7 +46,7 @@ def parse(data: bytes, file: str) -> Any:
     return model
 
 
-def read(data: bytes, file: str, folder: Path) -> OnnxProgram:
+def read(data: bytes, file: str, folder: Path) -> Imported:
     """The program that *data*, an ONNX model, describes; values of its parameters go to the current scope.
 
     Args:
@@ -76,14 +63,9 @@ def read(data: bytes, file: str, folder: Path) -> OnnxProgram:
         builder = Builder(file, folder)
         model = _inlined(model, file, opset)
         builder.inferred = _inferred(model)
-        was_static = state.in_static_mode()
-        state.enable_static()
-        try:
+        with state.building():
             results = builder.read(model.graph, opset)
-        finally:
-            if not was_static:
-                state.disable_static()
-    return OnnxProgram(builder.program, tuple(v.name for v in results), tuple(builder.notes))
+    return Imported(builder.program, tuple(v.name for v in results), tuple(builder.notes))
 
 
 def _checked(model: Any, file: str) -> int:
