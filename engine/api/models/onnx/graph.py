@@ -26,6 +26,7 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Parameter, Variable
 from gradtool.engine.ops.stand_in import Absent, StandIn
 
+from ..renaming import rename
 from . import narrow, sizes
 from .errors import Lacking, Malformed
 from .node import Entry, Node
@@ -155,14 +156,7 @@ class Builder:
     def finish(self, results: Sequence[Variable]) -> None:
         """Take out what was computed for sizes alone, and call the variables as the file does."""
         self.prune(results)
-        block = self.program.global_block()
-        others = {v.name for b in self.program.blocks for v in b.vars.values() if v not in self.names}
-        for v, name in self.names.items():
-            if v.block is block and name not in others:
-                others.add(name)
-                v.name = name
-        block.vars = {v.name: v for v in block.vars.values()}
-        self.program.version += 1
+        rename(self.program, self.names)
 
     def prune(self, results: Sequence[Variable]) -> None:
         """Remove operators that only make sizes that became attributes."""

@@ -25,6 +25,7 @@ from gradtool.engine.ir.program import Block, Program
 from gradtool.engine.ir.variable import Parameter, Variable
 from gradtool.engine.ops.stand_in import Absent, StandIn
 
+from ..renaming import rename
 from .archive import EXPECTED, Archived, kind_name, kind_told
 from .errors import Missing, Unsound
 from .node import Meta, Node, cast, is_tensor, kind_of, plain
@@ -100,7 +101,7 @@ class Builder:
             self.fail("graphs nested too deeply")
         except _WRONG as error:
             self.fail(f"its graph or its signature is damaged: {type(error).__name__} {error}")
-        self.name_all()
+        rename(self.program, self.names)
         return results
 
     def inputs(self, graph: Any, specs: Any, scope: Scope) -> None:
@@ -212,17 +213,6 @@ class Builder:
                 if now.shape != v.shape:
                     raise Unsound(f"{v.name!r} of shape {list(v.shape)} is given a value of shape {list(now.shape)}")
                 paddle.assign(cast(now, kind_of(v)), output=v)
-
-    def name_all(self) -> None:
-        """Call the variables as the graph does."""
-        block = self.program.global_block()
-        others = {v.name for b in self.program.blocks for v in b.vars.values() if v not in self.names}
-        for v, name in self.names.items():
-            if v.block is block and name not in others:
-                others.add(name)
-                v.name = name
-        block.vars = {v.name: v for v in block.vars.values()}
-        self.program.version += 1
 
     # -- nodes --------------------------------------------------------------------------------------------------------
 

@@ -33,7 +33,7 @@ class Framework:
         prefix: what stands before its name of an operator where gradtool has another of that name.
         load: gives the matching of its calls.
         again: gives what computes calls that match none, or None.
-        sized: operators of its own that read the sizes of their operand and no element.
+        sized: whether an operator of its own, with these arguments, reads the size of its operand and no element.
     """
 
     package: str
@@ -43,7 +43,7 @@ class Framework:
     prefix: str
     load: Callable[[], Matching]
     again: Callable[[], Computing] | None = None
-    sized: frozenset[str] = frozenset()
+    sized: Callable[[str, Mapping[str, Any]], bool] = lambda name, named: False
 
 
 def _of_torch() -> Matching:
@@ -66,9 +66,19 @@ def _of_paddle() -> Matching:
 
 _LIKE = ("empty", "zeros", "ones", "full", "rand", "randn", "randint")
 _NEW = ("empty", "empty_strided", "zeros", "ones", "full")
-_SIZED = frozenset({f"{n}_like" for n in _LIKE} | {f"new_{n}" for n in _NEW} | {"zero", "fill", "uniform", "normal"})
+_SIZES_ALONE = frozenset(
+    {f"{n}_like" for n in _LIKE} | {f"new_{n}" for n in _NEW} | {"zero", "fill", "uniform", "normal"}
+)
 
-TORCH = Framework("torch", "PyTorch", ".torchrun", "gradtool-torch-run-1", "aten.", _of_torch, _again_of_torch, _SIZED)
+
+def _sized_in_torch(name: str, named: Mapping[str, Any]) -> bool:
+    # ``bernoulli_`` fills its operand with a probability that it is told; ``bernoulli`` reads one for each element.
+    return name in _SIZES_ALONE or (name == "bernoulli" and isinstance(named.get("p"), float))
+
+
+TORCH = Framework(
+    "torch", "PyTorch", ".torchrun", "gradtool-torch-run-1", "aten.", _of_torch, _again_of_torch, _sized_in_torch
+)
 PADDLE = Framework("paddle", "PaddlePaddle", ".paddlerun", "gradtool-paddle-run-1", "pd_op.", _of_paddle)
 
 FRAMEWORKS = (TORCH, PADDLE)

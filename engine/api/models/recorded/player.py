@@ -170,7 +170,7 @@ class Player:
         if matched is not None and not self._fits(matched, event):
             matched = None
         if matched is None:
-            if event.node is None and (name in self._framework.sized or _draws(named, name)):
+            if event.node is None and self._framework.sized(name, named):
                 named, taken = {n: v for n, v in named.items() if not isinstance(v, Tensor)}, []
             matched = self._own(name, named, taken, results, event)
             op: OpDef = self._op(name, named, results, event)
@@ -561,11 +561,6 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, list):
         return all(map(_is_plain, value))
     return value is not None and not isinstance(value, Tensor)
-
-
-def _draws(named: Mapping[str, Any], name: str) -> bool:
-    """Whether an operator fills its operand with random numbers of a probability that it is told."""
-    return name == "bernoulli" and isinstance(named.get("p"), float)
 
 
 def _plain(value: Any) -> Any:
