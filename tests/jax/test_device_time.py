@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -117,13 +117,7 @@ def _split(x: Any) -> Any:
     return paddle.sum(paddle.tanh(paddle.masked_select(paddle.tanh(x), x > 0.2)))
 
 
-@pytest.fixture(autouse=True)
-def _programs() -> Iterator[None]:
-    before = paddle.get_backend()
-    paddle.enable_static()
-    yield
-    paddle.disable_static()
-    paddle.set_backend(before)
+pytestmark = pytest.mark.usefixtures("static_programs")
 
 
 DYNAMIC = """\

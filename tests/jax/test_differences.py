@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ import pytest
 import gradtool as paddle
 from gradtool import static
 from gradtool.engine.answers.gradcheck import ELEMENTS, Checked
-from gradtool.engine.kernels.choice import current
 
 from .leaving import Leaving
 
@@ -19,13 +18,7 @@ Build = Callable[[Any], Any]
 X = np.random.default_rng(1).random((4, 6)).astype("float32")
 
 
-@pytest.fixture(autouse=True)
-def _programs() -> Iterator[None]:
-    before = current().name
-    paddle.enable_static()
-    yield
-    paddle.disable_static()
-    paddle.set_backend(before)
+pytestmark = pytest.mark.usefixtures("static_programs")
 
 
 def _weights(shape: list[int], value: float) -> Any:

@@ -46,13 +46,7 @@ def _looped(x: Any) -> Any:
     return paddle.mean(y * 3)
 
 
-@pytest.fixture(autouse=True)
-def _programs() -> Any:
-    before = paddle.get_backend()
-    paddle.enable_static()
-    yield
-    paddle.disable_static()
-    paddle.set_backend(before)
+pytestmark = pytest.mark.usefixtures("static_programs")
 
 
 def told(build: Build, backend: str, leaving: Leaving | None = None) -> SavedStory:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -15,20 +15,13 @@ from gradtool.engine.answers import numbers
 from gradtool.engine.core import watch
 from gradtool.engine.core.state import random
 from gradtool.engine.core.summary import InOrder
-from gradtool.engine.kernels.choice import current
 from gradtool.engine.kernels.jax import asking, measuring
 from gradtool.engine.kernels.jax.asking import Asking
 
 Model = Callable[[], tuple[Any, dict[str, Any]]]
 
 
-@pytest.fixture(autouse=True)
-def _programs() -> Iterator[None]:
-    before = current().name
-    paddle.enable_static()
-    yield
-    paddle.disable_static()
-    paddle.set_backend(before)
+pytestmark = pytest.mark.usefixtures("static_programs")
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -44,13 +44,7 @@ def _refused(x: Any) -> Any:
     return paddle.mean(paddle.nn.functional.embedding(paddle.cast(paddle.tanh(x) * 0 + 7, "int64"), table))
 
 
-@pytest.fixture(autouse=True)
-def _programs() -> Iterator[None]:
-    before = paddle.get_backend()
-    paddle.enable_static()
-    yield
-    paddle.disable_static()
-    paddle.set_backend(before)
+pytestmark = pytest.mark.usefixtures("static_programs")
 
 
 def recorded(build: Build, backend: str, budget: int | None = None, leaving: Leaving | None = None) -> Timeline:
