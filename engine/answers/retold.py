@@ -12,24 +12,27 @@ itself. What is older is data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
 from ..core import source, watch
 from ..core.summary import Asked, Took, Uneventful
+from ..eager.backward import Pass
 from ..executor.plan import Step
 from ..kernels.backend import Backend
 from ..kernels.choice import current
 from ..runs import elsewhere, wiring
-from ..runs.calls import PassRecord, Pull
+from ..runs.calls import PassRecord, Pull, flat
 from ..runs.ledger import stand_guard
 from ..runs.numbering import Numbering
 from ..runs.recorder import acting
-from ..runs.timeline import NOBODY, Entry
+from ..runs.timeline import NOBODY, Entry, FixedOperand
 from ..view.graph import BACKWARD, FORWARD
+from .differentiated import Differentiated
 from .events import Adapter, Begin, End, Listener, OpEvent
 
 Place = Any
@@ -112,6 +115,29 @@ def _nobody(event: Any) -> None:
     """Hears nothing."""
 
 
+def swept(work: Pass, look: Callable[[Differentiated], None]) -> None:
+    """Carry out a backward pass over a tape, of which nobody else hears.
+
+    Args:
+        look: called with each operator that was differentiated, in their order, with the values of the backend in use.
+    """
+    with noted() as retelling, watch.unwatched():
+        if retelling is None:
+            with watch.watched(lambda event: _as_computed(work, event, look)):
+                work.run()
+            return
+        with retelling.telling(_nobody), retelling.looked_at(look), watch.watched(retelling):
+            work.run()
+
+
+def _as_computed(work: Pass, event: Any, look: Callable[[Differentiated], None]) -> None:
+    if not isinstance(event, watch.Pulled):
+        return
+    node, wrt = event.node, event.wrt
+    again = None if _is_users(node) else lambda arriving: work.pulled(node, arriving, wrt)
+    look(Differentiated(node, wrt, event.arriving, event.gradients, node.retained, again))
+
+
 class Retelling(Numbering):
     """A watcher that tells what *backend* makes of what it hears.
 
@@ -144,6 +170,7 @@ class Retelling(Numbering):
         """How many numbers there were when the last pass ended, and when the one before did."""
         self._places: dict[int, int] = {}
         """Of a gradient operator that is told now, the numbers of arrays by their identity."""
+        self._look: Callable[[Differentiated], None] | None = None
 
     # -- who is told --------------------------------------------------------------------------------------------------
 
@@ -158,6 +185,16 @@ class Retelling(Numbering):
         finally:
             self._told.clear()
             self._listener, self._programs = before
+
+    @contextmanager
+    def looked_at(self, look: Callable[[Differentiated], None]) -> Iterator[None]:
+        """Have *look* called with each gradient operator of the passes inside, when they are over."""
+        self._look = look
+        try:
+            yield
+            self.finish()
+        finally:
+            self._look = None
 
     @property
     def summarised(self) -> Asked | None:
@@ -245,6 +282,55 @@ class Retelling(Numbering):
         self._places = {id(a): n for a, n in arrays if a is not None and n is not None and n != NOBODY}
         self._events(event)
         self._places = {}
+        if self._look is not None:
+            self._note_differentiated(self._look, event, pull, entry)
+
+    def _note_differentiated(
+        self, look: Callable[[Differentiated], None], event: watch.Pulled, pull: Pull, entry: Entry
+    ) -> None:
+        """Note a gradient operator for who looks at each of them."""
+
+        def told() -> None:
+            retained: Callable[[], Sequence[Any]] = event.node.retained
+            if pull.operands is not None:  # taken now: the store may let go of them before they are looked at
+                retained = partial(tuple, self._valued(pull.operands))
+            with watch.unwatched():
+                look(
+                    Differentiated(
+                        event.node,
+                        event.wrt,
+                        [self._array(n, g) for n, g in zip(pull.arriving, event.arriving, strict=True)],
+                        [None if n == NOBODY else self._array(n, g) for n, g in zip(pull.outs, gradients, strict=True)],
+                        retained,
+                        None if entry.kernel is None else lambda arriving: self._again(entry, event.node, arriving),
+                        self.backend.flushes,
+                    )
+                )
+
+        gradients = list(event.gradients)
+        self._told.append((told, [*flat([*pull.arriving, *pull.outs]), *entry.inputs]))
+
+    def _valued(self, operands: Any) -> Any:
+        """The values of operands, nested as these are."""
+        if isinstance(operands, list):
+            return [self._valued(o) for o in operands]
+        if isinstance(operands, FixedOperand):
+            return operands.value
+        return None if operands is None or operands not in self._store else self._store.get(operands)
+
+    def _again(self, entry: Entry, node: Any, arriving: Sequence[Any]) -> Sequence[Any]:
+        """What a gradient operator gives where *arriving* arrives."""
+        rest = iter(arriving)
+
+        def placed(operand: Any) -> Any:
+            if isinstance(operand, list):
+                return [placed(o) for o in operand]
+            gradient = next(rest)
+            return operand if gradient is None else FixedOperand(gradient)
+
+        of_gradients = [read.kind == "dout" for read in node.op.rule.reads]
+        operands = [placed(o) if g else o for g, o in zip(of_gradients, entry.operands, strict=True)]
+        return elsewhere.compute_one(replace(entry, operands=operands), self._store, self.backend)
 
     def _gave(self, node: Any, gradient: Any) -> int:
         """As in the base; what the user's rule computed by operators has its number."""

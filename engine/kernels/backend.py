@@ -136,6 +136,7 @@ class Backend:
         passes: the passes over plans that pay on it; None for all of them.
         eager: what tensors of dynamic mode are computed on where this one is chosen; None for itself.
         compiles: whether it compiles plans, and so what dynamic mode has recorded.
+        flushes: whether it may make 0 of numbers that are too small for full precision.
         key: what its plans are kept under.
         has_settings: whether it takes a device and a precision.
         has_places: whether a value may be on the device and not where it belongs there.
@@ -144,6 +145,7 @@ class Backend:
     passes: frozenset[str] | None = None
     eager: Backend | None = None
     compiles: bool = False
+    flushes: bool = False
     has_settings: bool = False
     has_places: bool = False
 

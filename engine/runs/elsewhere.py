@@ -193,6 +193,15 @@ def compute_entries(
     return compiled
 
 
+def compute_one(entry: Entry, values: Store, backend: Backend) -> Sequence[Any]:
+    """What an entry that can run again gives on *backend*, as NumPy's arrays; nobody keeps it."""
+    ins, arrange = _arranged(entry.operands)
+    kernel = _separate(entry, backend, arrange)
+    with np.errstate(all="ignore"):
+        results: Sequence[Any] = kernel(*[values.get(n) for n in ins])
+    return results
+
+
 def timed(
     entries: Sequence[Entry], parts: Parts, values: Store, backend: Backend, wanted: Collection[int], runs: int
 ) -> Iterator[Took]:

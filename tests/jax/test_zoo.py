@@ -67,3 +67,40 @@ def test_gradients_are_those_of_numpy(tmp_path: Path, programs: list[int], quest
     here, there = ([(p.name, p.verdict, p.gradient.norm) for p in lines] for lines in told)
     assert [h[:2] for h in here] == [t[:2] for t in there]
     assert [t[2] for t in there] == pytest.approx([h[2] for h in here], rel=1e-6)
+
+
+ZEROS = """\
+import paddle
+
+def weight():
+    return paddle.to_tensor([0.5, 2.0], stop_gradient=False)
+
+dead, cancelled, vanished, hooked, alive = weight(), weight(), weight(), weight(), weight()
+loss = paddle.tanh(alive * alive).sum()
+loss += paddle.nn.functional.relu(dead * 2 - 1000.0).square().sum()
+loss += paddle.nn.functional.softmax(cancelled * 3).sum()
+h = paddle.tanh(hooked)
+h.register_hook(lambda g: g * 0)
+loss += (h * 3).sum()
+h = vanished
+for _ in range(40):
+    h = h * 0.05
+loss += h.sum()
+loss.backward()
+"""
+
+
+def test_zeros_are_explained_as_on_numpy(tmp_path: Path, programs: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "model.py").write_text(ZEROS, encoding="utf-8")
+    own, again = elsewhere.compute_one, list[str]()
+    monkeypatch.setattr(elsewhere, "compute_one", lambda entry, *rest: again.append(entry.type) or own(entry, *rest))
+    told = []
+    for backend in ("numpy", "jax"):
+        with choice.using(backend):
+            answers = gradtool.load(tmp_path / "model.py").why("dead", "cancelled", "vanished", "hooked", "alive")
+        # XLA makes 0 of numbers below full precision, so they vanish some operators earlier.
+        told.append([(a.name, a.verdict, a.label, a.source, a.said, a.path * (a.name != "vanished")) for a in answers])
+    assert told[0] == told[1]
+    assert [line[1].is_zero for line in told[0]] == [True, True, True, True, False]
+    assert sum(programs) > 40
+    assert "softmax" in again  # asked with other signs, it gives more

@@ -125,12 +125,19 @@ def scrambled(g: Any, unit: float) -> Any:
     return (a / unit * factors).astype(a.dtype)
 
 
-def smallest(g: Any) -> float:
-    """The smallest number above 0 that the type of *g* holds."""
+def smallest(g: Any, flushed: bool = False) -> float:
+    """The smallest number above 0 that the type of *g* holds.
+
+    Args:
+        flushed: what computed it makes 0 of numbers that are too small for full precision.
+    """
     kind = dense(g).dtype
     if kind.name == "bfloat16":
-        return 2.0**-133
-    return float(np.finfo(kind).smallest_subnormal) if kind.kind in "fc" else 0.0
+        return 2.0**-126 if flushed else 2.0**-133
+    if kind.kind not in "fc":
+        return 0.0
+    info = np.finfo(kind)
+    return float(info.smallest_normal if flushed else info.smallest_subnormal)
 
 
 def dense(g: Any) -> np.ndarray[Any, Any]:

@@ -103,6 +103,7 @@ class Visit(Generic[V, C]):
         reach: the least and the greatest element of the first read, where they are known beside what is kept.
         rounds: of a loop, how large what goes from round to round is after each, the last round first.
         hooked: of what the call made, that which has hooks on its gradient, and where the last of them returns.
+        flushed: whether numbers that are too small for full precision became 0.
     """
 
     call: C
@@ -121,6 +122,7 @@ class Visit(Generic[V, C]):
     reach: tuple[float, float] | None = None
     rounds: Sequence[float] = ()
     hooked: Mapping[V, Location] | None = None
+    flushed: bool = False
 
 
 @dataclass(eq=False, slots=True)  # not frozen: there is one for every operator
@@ -407,7 +409,7 @@ class _Look(Generic[V, C]):
         expected = None if level is None else self._expected[i]
         if level is None or expected is None or not expected.largest:
             return killer(self._scene(i)), None
-        if not level.largest and expected.largest * self.strongest < 2 * smallest(now.given[i]):
+        if not level.largest and expected.largest * self.strongest < 2 * smallest(now.given[i], now.flushed):
             return underflow(now.type), None
         return (cancelled if self._adds_up(level) else killer)(self._scene(i)), None
 

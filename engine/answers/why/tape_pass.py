@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from ...core import watch
 from ...core.source import NOWHERE, Location
 from ...eager import backward as sweeping
 from ...eager.journal import Call, Journal
 from ...eager.tape import GradNode, each
 from ...eager.tensor import Keep, Tensor
+from .. import retold
+from ..differentiated import Differentiated
 from . import callers
 from .slopes import Slopes, Visit
 
@@ -29,21 +30,16 @@ def over_tape(
     by_key = {c.key: c for c in journal.calls if c.key is not None}
     slopes: Slopes[int, Call] = Slopes([journal.number(loss)], keep)
 
-    def look(event: Any) -> None:
-        if not isinstance(event, watch.Pulled):
-            return
-        node, gradients = event.node, event.gradients
+    def look(at: Differentiated) -> None:
+        node, again = at.node, at.again
         call = by_key.get(node.key)
         if call is None:
             return
-        gradients_by_read = laid(call, node.wrt, gradients)
-        wanted = [place is not None for place in laid(call, node.wrt, node.wrt)]
-        arrived = {journal.place(node.key, j): g for j, g in enumerate(event.arriving)}
-        slots = slots_of(node.op, len(call.reads))
+        arrived = {journal.place(node.key, j): g for j, g in enumerate(at.arriving)}
 
-        def again(arriving: Mapping[int, Any]) -> list[Any]:
-            pulled = work.pulled(node, [arriving[w] for w in arrived], event.wrt)
-            return laid(call, node.wrt, pulled)
+        def given(arriving: Mapping[int, Any]) -> list[Any]:
+            assert again is not None
+            return laid(call, node.wrt, again([arriving[w] for w in arrived]))
 
         slopes.visit(
             Visit(
@@ -51,22 +47,22 @@ def over_tape(
                 call.type,
                 node.attrs,
                 call.reads,
-                slots,
+                slots_of(node.op, len(call.reads)),
                 arrived,
-                gradients_by_read,
-                wanted,
-                lambda: _kept(node),
-                None if _is_written_by_users(node) else again,
+                laid(call, node.wrt, at.gradients),
+                [place is not None for place in laid(call, node.wrt, node.wrt)],
+                lambda: _kept(node, at.retained()),
+                None if again is None or _is_written_by_users(node) else given,
                 rule=_rule_at(node),
                 hooked=_hooked(journal, node),
                 reach=journal.reaches.get(call.time),
+                flushed=at.flushed,
             )
         )
 
     work = sweeping.Pass(retain_graph=True, fill=False, constants=frozenset(t.on_tape() for t in constants))
     work.seed(loss, None)
-    with watch.unwatched(), watch.watched(look):
-        work.run()
+    retold.swept(work, look)
     return slopes
 
 
@@ -120,15 +116,15 @@ def _hooked(journal: Journal, node: GradNode) -> Mapping[int, Location]:
     return at
 
 
-def _kept(node: GradNode) -> tuple[Arrays, Arrays]:
-    """The forward arrays that a node retains, by slot."""
+def _kept(node: GradNode, retained: Sequence[Any]) -> tuple[Arrays, Arrays]:
+    """The forward arrays that a rule reads, by slot."""
     inputs: dict[str, Any] = {}
     outputs: dict[str, Any] = {}
     rule = node.op.rule
     slots = getattr(node.op, "inputs", None)
     if rule is None or slots is None:
         return inputs, outputs
-    for (kind, place, like, _), value in zip(rule.reads, node.retained(), strict=True):
+    for (kind, place, like, _), value in zip(rule.reads, retained, strict=True):
         if value is None or like or kind == "dout":
             continue
         arrays = each(value, lambda v: v.array if isinstance(v, Tensor) else v)

@@ -26,6 +26,7 @@ class XlaBackend(Backend):
 
     passes = frozenset({"prune"})  # XLA folds and frees by itself
     compiles = True
+    flushes = True
     has_settings = True
 
     def __init__(self, name: str, chain: tuple[str, ...], mesh: Mesh | None = None) -> None:
