@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core import source, watch
 from ...core.source import Location
-from ...eager.tensor import Tensor
+from ...eager.tensor import Leaf, Tensor
 from .. import magnitudes
 
 
@@ -44,11 +44,13 @@ class Unstepped:
     Attributes:
         tensors: what it holds.
         loc: where it was made.
+        passes: how many backward passes have given some of these a gradient.
         cleared: after how many passes gradients of these were cleared.
     """
 
     tensors: tuple[Tensor, ...]
     loc: Location
+    passes: int = 0
     cleared: int = 0
     _last: int = 0
 
@@ -59,17 +61,38 @@ class Unstepped:
 
 
 @dataclass
+class Spent:
+    """An optimizer whose learning rate is 0, after steps that had one.
+
+    Attributes:
+        by: its class.
+        tensors: what it holds.
+        steps: how many steps there were.
+        last: how many of them, up to the last, had a rate of 0.
+        loc: the line of these.
+    """
+
+    by: str
+    tensors: tuple[Tensor, ...]
+    loc: Location
+    steps: int = 0
+    last: int = 0
+
+
+@dataclass
 class Updates:
     """Hears what becomes of tensors while a file runs.
 
     Attributes:
         idle: by what an optimizer holds, those with something that no step has changed.
         unstepped: by what an optimizer holds, those that have made no step.
+        spent: by what an optimizer holds, all that have made one.
         thawed: frozen tensors that an optimizer holds and whose values were changed: the line.
     """
 
     idle: dict[tuple[int, ...], Idle] = field(default_factory=dict)
     unstepped: dict[tuple[int, ...], Unstepped] = field(default_factory=dict)
+    spent: dict[tuple[int, ...], Spent] = field(default_factory=dict)
     thawed: dict[int, tuple[Tensor, Location]] = field(default_factory=dict)
     _moved: dict[tuple[int, ...], set[int]] = field(default_factory=dict)
     """By what an optimizer holds, what of it its steps have changed."""
@@ -92,7 +115,7 @@ class Updates:
         elif isinstance(event, watch.Cutting) and event.tensor is not None and event.how != "detach":
             self._stopped[id(event.tensor)] = event.tensor
         elif isinstance(event, watch.Filled):
-            self._passed()
+            self._passed(event.leaves)
         elif isinstance(event, watch.Updating):
             self._begin(event)
         elif isinstance(event, watch.Updated) and self._open:
@@ -104,8 +127,14 @@ class Updates:
         if self.unstepped:
             updated = {id(t) for t in event.tensors}
             self.unstepped = {key: o for key, o in self.unstepped.items() if updated.isdisjoint(key)}
+        key = tuple(map(id, event.tensors))
+        spent = self.spent.setdefault(key, Spent(event.by, event.tensors, source.here()))
+        spent.steps += 1
+        spent.last = spent.last + 1 if event.rate == 0 else 0
+        if spent.last == 1:
+            spent.loc = source.here()
         # Of what has changed once nothing more is asked.
-        moved = self._moved.setdefault(tuple(map(id, event.tensors)), set())
+        moved = self._moved.setdefault(key, set())
         before = [None if id(t) in moved else t.array.copy() for t in event.tensors]
         self._open.append((event, before))
 
@@ -135,9 +164,13 @@ class Updates:
                 tuple(pushed.get(id(t), 0) for t in still),
             )
 
-    def _passed(self) -> None:
+    def _passed(self, leaves: Sequence[Leaf]) -> None:
         """A backward pass is over: from now on what is frozen is to stay as it is."""
         self._passes += 1
+        if self.unstepped:
+            filled = set(leaves)
+            for optimizer in self.unstepped.values():
+                optimizer.passes += any(t.leaf in filled for t in optimizer.tensors)
         for key, tensor in self._listed.items():
             if tensor.stop_gradient and key in self._stopped and key not in self._frozen:
                 self._frozen[key] = tensor.array.copy()

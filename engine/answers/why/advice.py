@@ -52,12 +52,20 @@ def _is_fed_large_numbers(scene: Scene) -> bool:
     return scene.reach is not None and max(map(abs, scene.reach)) > _LARGE
 
 
+def _normalises_one(scene: Scene) -> bool:
+    from .zeros import normalises_one
+
+    return normalises_one(scene)
+
+
 _CHOOSING = ("softmax", "log_softmax", "softmax_with_cross_entropy")
 _ON_LOGITS = frozenset({"softmax_with_cross_entropy", "sigmoid_cross_entropy_with_logits", "log_softmax", "softmax"})
 _LARGE = 1e3
 
 SET_ON_A_RESULT = "leave that assignment out, or make it on a copy: h.detach()"
 """What helps where ``stop_gradient`` of something computed was set."""
+
+_MORE_ELEMENTS = "larger batches, evaluation mode for this layer, or a norm over more elements, such as layer_norm"
 
 CASES: tuple[tuple[Verdict, Callable[[Scene], bool], str], ...] = (
     (Verdict.NON_DIFFERENTIABLE, _is_layer, "return a gradient for this input from backward, in the order of forward"),
@@ -68,6 +76,8 @@ CASES: tuple[tuple[Verdict, Callable[[Scene], bool], str], ...] = (
     ),
     (Verdict.TIMES_ZERO, lambda scene: scene.type == "dropout", "a smaller p"),
     (Verdict.TIMES_ZERO, lambda scene: scene.type == "scale", "leave the term out, or give it a weight that is not 0"),
+    (Verdict.NOT_SELECTED, _normalises_one, _MORE_ELEMENTS),
+    (Verdict.CANCELLED, _normalises_one, _MORE_ELEMENTS),
     (Verdict.SATURATED, _chooses_of_one, "sigmoid for a single class, or softmax over the axis of the classes"),
     (Verdict.SATURATED, _feeds_a_loss_on_logits, "the loss takes logits: leave this one out before it"),
     (Verdict.SATURATED, _is_fed_large_numbers, "scale the inputs down: normalise the data, or a norm before it"),

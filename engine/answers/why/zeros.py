@@ -5,6 +5,7 @@ One table says what kind of zero an operator can make; the numbers in the explan
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -209,10 +210,29 @@ _FLAT: dict[str, Callable[[Any], Any]] = {
 
 
 def _normalised(scene: Scene) -> Killer:
+    if normalises_one(scene):
+        if scene.type == "batch_norm":
+            said = "batch_norm of one element a channel gives that element: nothing of it is normalised"
+            return Killer(Verdict.NOT_SELECTED, said)
+        return Killer(Verdict.CANCELLED, f"{scene.type} of one element, less its mean, is 0 whatever it is")
     return Killer(
         Verdict.CANCELLED,
         f"what {scene.type} gives has the same sum whatever its input is, and only that counts",
     )
+
+
+def normalises_one(scene: Scene) -> bool:
+    """Whether an operator takes mean and variance of a single element each time."""
+    x = _array(scene.inputs, "X")
+    if x is None or scene.type not in _NORMS or not x.size:
+        return False
+    if scene.type == "layer_norm":
+        return math.prod(x.shape[int(scene.attrs["begin_norm_axis"]) :]) == 1
+    channels = x.shape[-1 if scene.attrs.get("data_layout") == "NHWC" else 1]
+    if scene.type == "batch_norm":
+        return bool(x.size == channels) and not scene.attrs.get("is_test") and not scene.attrs.get("use_global_stats")
+    groups = int(scene.attrs["groups"]) if scene.type == "group_norm" else channels
+    return bool(x.size == x.shape[0] * groups)
 
 
 def _product(scene: Scene) -> Killer:

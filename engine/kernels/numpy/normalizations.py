@@ -58,7 +58,7 @@ def _batch_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel |
 
     def gradients(x: Any, scale: Any, bias: Any, *others: Any) -> Any:
         *_, mean, inverse, _, dy = others
-        if mean is None or inverse is None or not _takes(x, dy, mean, inverse):
+        if mean is None or inverse is None or x.size == mean.size or not _takes(x, dy, mean, inverse):
             return whole(x, scale, bias, *others)
         # images as [image, channel, element], and rows of channels as they are
         channels = mean.size

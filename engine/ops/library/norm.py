@@ -102,6 +102,11 @@ def _uses_running(is_test, use_global_stats, trainable_statistics):
     return use_global_stats or (is_test and not trainable_statistics)
 
 
+def _alone(x, axis):
+    """Whether every channel has one element, which is its own mean: Paddle hands it on, and learns nothing of it."""
+    return math.prod(size for d, size in enumerate(x.shape) if d != axis) == 1
+
+
 @op(
     "batch_norm",
     "X Scale? Bias? Mean Variance MomentumTensor? -> SavedMean SavedVariance ReserveSpace? Y MeanOut VarianceOut",
@@ -126,7 +131,8 @@ def batch_norm(
     """Standardise every channel over the batch, or with running statistics, then multiply by Scale and add Bias.
 
     In training the running statistics become ``momentum · old + (1 - momentum) · batch``, with the population variance.
-    ``SavedVariance`` is the inverse of the standard deviation (Ioffe and Szegedy 2015).
+    ``SavedVariance`` is the inverse of the standard deviation (Ioffe and Szegedy 2015). Of one element a channel there
+    is no deviation: Y is X then, and running statistics stay, as Paddle 3.1.1 does it.
     """
     xp = k.xp
     axis = _channel_axis("batch_norm", x, data_layout)
@@ -136,6 +142,8 @@ def batch_norm(
         inverse = (variance + epsilon) ** -0.5
         y = _shifted(xp, (x - mean.reshape(shape)) * inverse.reshape(shape), scale, bias, axis)
         return mean, inverse, reserve, y, mean, variance
+    if _alone(x, axis):
+        return x.reshape(mean.shape), xp.ones_like(variance), reserve, x, mean, variance
     center, spread = _moments(xp, x, tuple(d for d in range(x.ndim) if d != axis))
     y = _shifted(xp, (x - center) * (spread + epsilon) ** -0.5, scale, bias, axis)
     if momentum_tensor is not None:
@@ -189,6 +197,12 @@ def _(
 ):
     axis = 1 if data_layout == "NCHW" or x.ndim == 2 else x.ndim - 1
     if not _uses_running(is_test, use_global_stats, trainable_statistics):
+        if _alone(x, axis):
+            return (
+                lambda: k.assign(dy),
+                None if scale is None else lambda: k.zeros_like(scale),
+                None if bias is None else lambda: k.zeros_like(bias),
+            )
         return _gradients(k, x, scale, bias, dy, tuple(d for d in range(x.ndim) if d != axis), axis, epsilon)
 
     # Running statistics are constants: no gradient passes through them, in whatever order.
@@ -365,6 +379,7 @@ def _(make):
     yield make(x=(4, 2, 5, 3), scale=(3,), bias=(3,), data_layout="NHWC", **vectors)
     yield make(x=(4, 3, 6), **vectors)
     yield make(x=(4, 3, 6), is_test=True, **vectors)
+    yield make(x=(1, 3, 1, 1), scale=(3,), bias=(3,), **vectors)
 
 
 @layer_norm.samples

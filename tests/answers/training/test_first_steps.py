@@ -83,6 +83,34 @@ for step in range(3):
         "GT702",
         "the optimizer of 2 parameters makes no step, and their gradients are cleared after 3 passes",
     ),
+    "steps after so many batches that there never are": (
+        """
+net = paddle.nn.Linear(4, 1)
+opt = paddle.optimizer.Adam(0.1, parameters=net.parameters())  # here
+for epoch in range(2):
+    for i in range(4):
+        F.mse_loss(net(x), paddle.full([8, 1], 3.0)).backward()
+        if (i + 1) % 32 == 0:
+            opt.step()
+            opt.clear_grad()
+""",
+        "GT702",
+        "the optimizer of 2 parameters makes no step, and 8 passes add to their gradients",
+    ),
+    "a schedule that is over long before the training": (
+        """
+net = paddle.nn.Linear(4, 1)
+rate = paddle.optimizer.lr.PolynomialDecay(0.1, decay_steps=2, end_lr=0.0)
+opt = paddle.optimizer.SGD(rate, parameters=net.parameters())
+for step in range(6):
+    F.mse_loss(net(x), paddle.full([8, 1], 3.0)).backward()
+    opt.step()  # here
+    opt.clear_grad()
+    rate.step()
+""",
+        "GT702",
+        "the last 4 of 6 steps of SGD change nothing: the learning rate is 0",
+    ),
     "a rate of zero": (
         """
 net = paddle.nn.Linear(4, 1)
@@ -199,6 +227,24 @@ for step in range(3):
     F.mse_loss(net(x), paddle.full([8, 1], 3.0)).backward()
     opt.step()
     opt.clear_grad()
+""",
+    "a schedule that warms up from 0 and ends at 0": """
+net = paddle.nn.Linear(4, 1)
+rates = paddle.optimizer.lr
+rate = rates.LinearWarmup(rates.PolynomialDecay(0.1, decay_steps=6, end_lr=0.0), 2, 0.0, 0.1)
+opt = paddle.optimizer.SGD(rate, parameters=net.parameters())
+for step in range(9):
+    F.mse_loss(net(x), paddle.full([8, 1], 3.0)).backward()
+    opt.step()
+    opt.clear_grad()
+    rate.step()
+""",
+    "gradients of two losses that are looked at, without a step": """
+net = paddle.nn.Linear(4, 1)
+opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+F.mse_loss(net(x), paddle.full([8, 1], 3.0)).backward()
+F.mse_loss(net(x), paddle.full([8, 1], 2.0)).backward()
+print(net.weight.grad)
 """,
     "a parameter whose own rate is 0, and one that nothing reads": """
 still = paddle.ParamAttr(learning_rate=0.0)

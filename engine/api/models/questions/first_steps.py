@@ -48,17 +48,37 @@ class IdleOptimizer:
 
 @dataclass(frozen=True, slots=True)
 class UnsteppedOptimizer:
-    """An optimizer that made no step, while gradients of what it holds were cleared.
+    """An optimizer that made no step, while what it holds got gradients.
 
     Attributes:
         loc: where it was made.
         names: of the parameters that it holds.
+        passes: how many passes gave some of these a gradient.
         cleared: after how many passes gradients of these were cleared.
     """
 
     loc: Location
     names: tuple[str, ...]
+    passes: int
     cleared: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpentOptimizer:
+    """An optimizer whose last steps had a learning rate of 0, after others that had one.
+
+    Attributes:
+        names: of the parameters that it holds.
+        steps: how many steps there were.
+        last: how many of them had a rate of 0, up to the last.
+        loc: the line of the first of these.
+    """
+
+    by: str
+    names: tuple[str, ...]
+    steps: int
+    last: int
+    loc: Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +89,7 @@ class FirstSteps:
         loss: the first loss of classes, if there was one.
         idle: optimizers whose steps left something as it was.
         unstepped: optimizers that made no step.
+        spent: optimizers whose learning rate became 0.
         thawed: frozen parameters that an optimizer holds and that the file changed: name and line.
         evaluated: optimizers with steps that were taken in evaluation mode after others in training mode.
     """
@@ -76,6 +97,7 @@ class FirstSteps:
     loss: FirstLoss | None
     idle: tuple[IdleOptimizer, ...]
     unstepped: tuple[UnsteppedOptimizer, ...]
+    spent: tuple[SpentOptimizer, ...]
     thawed: tuple[tuple[str, Location], ...]
     evaluated: tuple[Evaluated, ...]
 
@@ -111,11 +133,16 @@ def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
         ]
         thawed = tuple((named(t), loc) for t, loc in updates.thawed.values())
         unstepped = tuple(
-            UnsteppedOptimizer(o.loc, tuple(map(named, o.tensors)), o.cleared)
+            UnsteppedOptimizer(o.loc, tuple(map(named, o.tensors)), o.passes, o.cleared)
             for o in updates.unstepped.values()
-            if o.cleared
+            if o.passes
         )
-        return FirstSteps(seen.found, tuple(idle), unstepped, thawed, tuple(modes.found.values()))
+        spent = tuple(
+            SpentOptimizer(o.by, tuple(map(named, o.tensors)), o.steps, o.last, o.loc)
+            for o in updates.spent.values()
+            if 0 < o.last < o.steps
+        )
+        return FirstSteps(seen.found, tuple(idle), unstepped, spent, thawed, tuple(modes.found.values()))
 
     with watch.watched(Adapter(seen), updates), watch.watched(modes.step, modes):
         yield told

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from ...questions.first_steps import IdleOptimizer
+from ...questions.first_steps import IdleOptimizer, SpentOptimizer, UnsteppedOptimizer
 from ..evidence import Evidence
 from ..finding import Severity
 from ..rule import Hit, Options, Rule
@@ -33,17 +33,9 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
             said,
             "call it after backward and before clear_grad; a rate far below the digits of a parameter is none",
         )
-    for optimizer in first.unstepped:
-        if optimizer.cleared >= options["steps"] and not evidence.incomplete:
-            yield Hit(
-                optimizer.names[0],
-                f"the optimizer of {len(optimizer.names)} parameters makes no step, and their gradients are cleared "
-                f"after {optimizer.cleared} passes",
-                optimizer.loc,
-                optimizer.names[1:],
-                ("nothing reads these gradients before they are gone",),
-                "call its step() after backward and before the gradients are cleared",
-            )
+    if not evidence.incomplete:
+        yield from _unstepped(first.unstepped, options)
+    yield from _spent(first.spent, options)
     for name, loc in first.thawed:
         yield Hit(name, f"{name} is frozen, an optimizer holds it, and this line changes it", loc)
 
@@ -61,6 +53,42 @@ def _left_behind(idle: IdleOptimizer, options: Options) -> Iterator[Hit]:
             (f"{rate}they have gradients that are not zero, and no update reaches the digits of their values",),
             "a larger learning rate, a clip that lets more through, or parameters in float32 rather than float16",
         )
+
+
+def _unstepped(optimizers: Iterable[UnsteppedOptimizer], options: Options) -> Iterator[Hit]:
+    """Optimizers that make no step in the whole file, whether or not somebody clears the gradients."""
+    for optimizer in optimizers:
+        held = f"the optimizer of {len(optimizer.names)} parameters makes no step, and "
+        if optimizer.cleared >= options["steps"]:
+            what = f"their gradients are cleared after {optimizer.cleared} passes"
+            said = "nothing reads these gradients before they are gone"
+        elif not optimizer.cleared and optimizer.passes > options["steps"]:
+            what = f"{optimizer.passes} passes add to their gradients"
+            said = "nothing reads these gradients: where steps are made every so many batches, there are never as many"
+        else:
+            continue
+        advice = "call its step() after backward and before the gradients are cleared"
+        yield Hit(optimizer.names[0], held + what, optimizer.loc, optimizer.names[1:], (said,), advice)
+
+
+_PART = 5
+"""A rate that falls to 0 at the end of a training is meant; of less than a fifth of the steps nothing is said."""
+
+
+def _spent(optimizers: Iterable[SpentOptimizer], options: Options) -> Iterator[Hit]:
+    """Optimizers whose learning rate became 0 well before the file stopped training."""
+    for optimizer in optimizers:
+        if optimizer.last >= options["steps"] and optimizer.last * _PART >= optimizer.steps:
+            yield Hit(
+                optimizer.names[0],
+                f"the last {optimizer.last} of {optimizer.steps} steps of {optimizer.by} change nothing: "
+                "the learning rate is 0",
+                optimizer.loc,
+                optimizer.names[1:],
+                (f"it is 0 from step {optimizer.steps - optimizer.last + 1} on",),
+                "a scheduler that lasts as long as the training (step() is called once a batch, or once an epoch), "
+                "or an end_lr above 0",
+            )
 
 
 RULE = Rule(
