@@ -412,6 +412,18 @@ class Clipped:
     clipped: Sequence[tuple[Tensor, Tensor]]
 
 
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """The gradients of *tensors* are about to be clipped by a call that is no optimizer's.
+
+    Attributes:
+        by: the function.
+    """
+
+    tensors: tuple[Tensor, ...]
+    by: str
+
+
 scale_watchers: list[Any] = []
 """Weak references to functions that are told of :class:`Scaled` and :class:`Unscaled` without watching tensors."""
 

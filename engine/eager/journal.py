@@ -472,6 +472,7 @@ _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Switched: lambda journal, event: None,  # a mode moves no gradient
     watch.Scaled: lambda journal, event: None,  # the product is an operator like any other
     watch.Unscaled: lambda journal, event: None,
+    watch.Limited: lambda journal, event: None,  # what it writes is told
 }
 
 

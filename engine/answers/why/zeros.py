@@ -227,7 +227,7 @@ def normalises_one(scene: Scene) -> bool:
     if x is None or scene.type not in _NORMS or not x.size:
         return False
     if scene.type == "layer_norm":
-        return math.prod(x.shape[int(scene.attrs["begin_norm_axis"]) :]) == 1
+        return bool(math.prod(x.shape[int(scene.attrs["begin_norm_axis"]) :]) == 1)
     channels = x.shape[-1 if scene.attrs.get("data_layout") == "NHWC" else 1]
     if scene.type == "batch_norm":
         return bool(x.size == channels) and not scene.attrs.get("is_test") and not scene.attrs.get("use_global_stats")

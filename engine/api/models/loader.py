@@ -30,7 +30,7 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.utils import unique_name
 
 from . import cells as notebooks
-from . import entries, importers, imports, scripts, seeds, sessions, surroundings, targets, telling
+from . import entries, importers, imports, scripts, seeds, sessions, showing, surroundings, targets, telling
 from .calls import PassCalls, Stopped
 from .errors import CommandError, ModelError, ScriptExit
 from .interrupting import interruptible
@@ -230,6 +230,7 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
             telling.stand_ins(loaded, notes)
             stack.enter_context(_values_wanted())
         else:
+            stack.enter_context(showing.run_of(target.shown))
             stack.enter_context(_noted(loaded, target, request, notes))
         calls.over = True
         if request.arrays is not None and loaded.error is None:

@@ -18,7 +18,7 @@ from gradtool.engine.core import source
 from gradtool.engine.core.errors import GradtoolError, said
 from gradtool.engine.files import overlay
 
-from . import sessions
+from . import sessions, showing
 from .calls import Stopped
 from .errors import CommandError, ModelError, NotPython, ScriptExit, Terminated
 
@@ -31,6 +31,7 @@ def call(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) 
     """
     try:
         with (
+            showing.shown(),
             contextlib.redirect_stdout(sys.stderr) if sessions.current() is None else contextlib.nullcontext(),
             overlay.active(),
         ):

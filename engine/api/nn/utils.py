@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradtool import _lazy, _manipulation
-from gradtool.engine.core import state
+from gradtool.engine.core import state, watch
 from gradtool.engine.core.errors import ExecutionError, ShapeError, UsageError
 from gradtool.engine.eager.mode import no_grad
 from gradtool.engine.eager.tensor import Tensor
@@ -45,9 +45,13 @@ def _need_dynamic(function: str) -> None:
         )
 
 
-def _gradients(parameters: Any) -> list[Tensor]:
+def _gradients(by: str, parameters: Any) -> list[Tensor]:
+    """The gradients of *parameters*, which the function *by* is about to clip."""
     tensors = [parameters] if isinstance(parameters, Tensor) else parameters
-    return [p.grad for p in tensors if p.grad is not None]
+    held = tuple([p for p in tensors if p.grad is not None])
+    if watch.noting and held:
+        watch.note(watch.Limited(held, by))
+    return [p.grad for p in held if p.grad is not None]
 
 
 def clip_grad_norm_(
@@ -79,7 +83,7 @@ def clip_grad_norm_(
     _need_dynamic("clip_grad_norm_")
     if norm_type not in (math.inf, 0, 1, 2):
         raise UsageError(f"norm_type only support [inf, 0, 1, 2], but received {norm_type!r}.")
-    grads = _gradients(parameters)
+    grads = _gradients("clip_grad_norm_", parameters)
     if not grads:
         return Tensor(np.zeros((), state.default_dtype().numpy))
     parts = np.array([np.linalg.norm(g.array.reshape(-1), norm_type) if g.array.size else 0.0 for g in grads])
@@ -107,7 +111,7 @@ def clip_grad_value_(parameters: Iterable[Tensor] | Tensor, clip_value: float) -
     _need_dynamic("clip_grad_value_")
     if not clip_value >= 0:
         raise UsageError(f"clip_grad_value_: clip_value must not be negative, but received {clip_value}.")
-    for g in _gradients(parameters):
+    for g in _gradients("clip_grad_value_", parameters):
         g.write(np.clip(g.array, -clip_value, clip_value), "clip_grad_value_")
 
 

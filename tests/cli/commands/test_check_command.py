@@ -315,3 +315,26 @@ def test_so_many_steps_of_training_are_looked_at(gradtool: Run, folder: Path) ->
     (untried,) = found("build.py")
     assert untried.startswith("GT901 gradients over the steps of a training: build.py runs no backward pass itself")
     assert gradtool("check", "train.py", "--train", "0").code == 2
+
+
+PRINTS = """\
+import paddle
+
+class Net(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.body = paddle.nn.Linear(4, 1)
+    def forward(self, x):
+        print("forward", list(x.shape))
+        return self.body(x)
+
+net = Net()
+print("a loss follows")
+net(paddle.ones([2, 4])).mean().backward()
+"""
+
+
+def test_what_a_model_prints_is_shown_once_however_often_rules_run_it(gradtool: Run, folder: Path) -> None:
+    Path("prints.py").write_text(PRINTS, encoding="utf-8")
+    done = gradtool("check", "prints.py", "--no-cache")
+    assert done.err == "a loss follows\nforward [2, 4]\n"

@@ -10,7 +10,7 @@ from dataclasses import replace
 from gradtool.engine.core import source
 from gradtool.engine.core.errors import GradtoolError
 
-from .. import imports, interrupting
+from .. import imports, interrupting, showing
 from ..errors import CommandError, ModelError
 from ..loader import Request
 from ..users_code import is_installed, raised_at, stack_of
@@ -118,10 +118,11 @@ def _found(evidence: Evidence, selection: Selection, refused: type[CommandError]
     found: list[Finding] = []
     chosen = selection.rules()
     try:
-        for rule in chosen:
-            found += evidence.asked(
-                rule.code, rule.findings(evidence, selection.options.get(rule.code), selection.special(rule.code))
-            )
+        with showing.once():
+            for rule in chosen:
+                found += evidence.asked(
+                    rule.code, rule.findings(evidence, selection.options.get(rule.code), selection.special(rule.code))
+                )
     except (refused, GradtoolError) as error:
         if all(f.code != BACKWARD_FAILS for f in found):  # which says the same, and why
             found.append(_unloaded(evidence.name, error))

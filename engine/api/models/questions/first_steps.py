@@ -14,6 +14,7 @@ from gradtool.engine.answers.events import Adapter
 from gradtool.engine.answers.training.first_loss import FirstLoss, FirstLossSeen
 from gradtool.engine.answers.training.modes import Evaluated, Modes
 from gradtool.engine.answers.training.one_batch import OneBatch, Own, learn
+from gradtool.engine.answers.training.scaled import Scalings
 from gradtool.engine.answers.training.updates import Updates
 from gradtool.engine.core import source, watch
 from gradtool.engine.core.errors import GradtoolError
@@ -82,6 +83,25 @@ class SpentOptimizer:
 
 
 @dataclass(frozen=True, slots=True)
+class ScaledUse:
+    """A line that clips gradients, or updates by them, while they are multiplied by the scale of the loss.
+
+    Attributes:
+        by: the function that clips, or the optimizer's class.
+        clips: whether it is the former.
+        names: of the parameters whose gradients are.
+        times: how often it happens.
+    """
+
+    by: str
+    clips: bool
+    scale: float
+    names: tuple[str, ...]
+    times: int
+    loc: Location
+
+
+@dataclass(frozen=True, slots=True)
 class FirstSteps:
     """What was seen.
 
@@ -92,6 +112,7 @@ class FirstSteps:
         spent: optimizers whose learning rate became 0.
         thawed: frozen parameters that an optimizer holds and that the file changed: name and line.
         evaluated: optimizers with steps that were taken in evaluation mode after others in training mode.
+        scaled: what uses gradients that are still multiplied by the scale of the loss.
     """
 
     loss: FirstLoss | None
@@ -100,6 +121,7 @@ class FirstSteps:
     spent: tuple[SpentOptimizer, ...]
     thawed: tuple[tuple[str, Location], ...]
     evaluated: tuple[Evaluated, ...]
+    scaled: tuple[ScaledUse, ...]
 
 
 def first_steps(request: Request, notes: Notes = SILENT) -> FirstSteps:
@@ -117,7 +139,7 @@ def first_steps(request: Request, notes: Notes = SILENT) -> FirstSteps:
 @contextmanager
 def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
     """Watch the first steps of the file that runs inside; gives what tells them while its model is open."""
-    seen, updates, modes = FirstLossSeen(), Updates(), Modes()
+    seen, updates, modes, scalings = FirstLossSeen(), Updates(), Modes(), Scalings()
 
     def told(left: Loaded, request: Request) -> FirstSteps:
         model = opening.model_in(left, request)
@@ -142,9 +164,13 @@ def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
             for o in updates.spent.values()
             if 0 < o.last < o.steps
         )
-        return FirstSteps(seen.found, tuple(idle), unstepped, spent, thawed, tuple(modes.found.values()))
+        scaled = tuple(
+            ScaledUse(s.by, s.clips, s.scale, tuple(map(named, s.tensors)), s.times, s.loc)
+            for s in scalings.found.values()
+        )
+        return FirstSteps(seen.found, tuple(idle), unstepped, spent, thawed, tuple(modes.found.values()), scaled)
 
-    with watch.watched(Adapter(seen), updates), watch.watched(modes.step, modes):
+    with watch.watched(Adapter(seen), updates), watch.watched(modes.step, modes), watch.watched(None, scalings):
         yield told
 
 
