@@ -6,12 +6,15 @@ import contextlib
 import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from gradtool.engine.kernels import threads
-from gradtool.engine.kernels.choice import DEFAULT, DEVICE, PRECISION, SETTING, available, backend, current, using
+from gradtool.engine.kernels.choice import DEVICE, PRECISION, SETTING, available, backend, current, using
+
+if TYPE_CHECKING:
+    from gradtool.engine.kernels.backend import Backend
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -87,10 +90,10 @@ def _on_threads(count: int | None) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _settings(names: Sequence[str], device: str | None, precision: str | None) -> Iterator[None]:
+def _settings(meant: Sequence[Backend], device: str | None, precision: str | None) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
-        for name in names:
-            stack.enter_context(backend(name).settings(device, precision))
+        for each in meant:
+            stack.enter_context(each.settings(device, precision))
         yield
 
 
@@ -109,16 +112,17 @@ def _in_environment(settings: Mapping[str, str | None]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _meant(name: str | None, against: str | None) -> Iterator[str]:
+def _meant(name: str | None, against: str | None) -> Iterator[Backend]:
     """The backends that a device is said for: of two, those that are not the reference."""
-    names = dict.fromkeys([name or current().name, *([against] if against is not None else [])])
-    yield from [n for n in names if backend(n).has_settings] or names
+    names = [n for n in (name, against) if n is not None]
+    meant = dict.fromkeys([*([] if name else [current()]), *map(backend, names)])
+    yield from [b for b in meant if b.has_settings] or meant
 
 
 def _backend_option(command: F) -> F:
     return click.option(
         "--backend",
         type=click.Choice(available()),
-        show_default=DEFAULT,
+        show_default=os.environ.get(SETTING) or "onednn where its extra is installed, else numpy",
         help="What the kernels run on.",
     )(command)

@@ -120,6 +120,10 @@ def primitive(own: Callable[..., Any], backend: str) -> Callable[[Callable[..., 
     return add
 
 
+CHOSEN = "it was chosen: --backend, GRADTOOL_BACKEND or a setting"
+"""Why a backend is in use that somebody has named."""
+
+
 class DeviceWarning(UserWarning):
     """A script names a device that is not here: what is meant for it is computed on the CPU."""
 
@@ -161,7 +165,12 @@ class Backend:
     @property
     def why(self) -> str:
         """Why it is the one in use, if it is."""
-        return "it was chosen: --backend, GRADTOOL_BACKEND or a setting"
+        return CHOSEN
+
+    @property
+    def remark(self) -> str:
+        """What is to be known of how it computes on this machine; empty for nothing."""
+        return ""
 
     @property
     def unfused(self) -> str:

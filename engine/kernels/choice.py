@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from .backend import Backend
 
 REFERENCE = "numpy"
+CONVOLVING = "onednn"
+"""Computes where nobody has chosen, if its extra is installed: the reference with convolutions of other last digits."""
 COMPILING = "numba"
-"""Compiles plans of the reference that have become hot, to the same bits, where nobody has chosen what computes."""
+"""Compiles plans of these two that have become hot, to the same bits."""
 SETTING, DEVICE, PRECISION = "GRADTOOL_BACKEND", "GRADTOOL_DEVICE", "GRADTOOL_PRECISION"
 DEFAULT = os.environ.get(SETTING) or REFERENCE
-"""What computes where nobody has chosen: what the environment says, else the reference."""
+"""What computes where nobody has chosen: what the environment says, else the reference, or what is installed for it."""
 
 
 class _Process:
@@ -83,14 +85,24 @@ def current() -> Backend:
 
 
 def _first() -> Backend:
-    """What computes where nobody has chosen."""
+    """What computes where nobody has chosen. It follows from what is installed, and nothing is loaded for it."""
     if not os.environ.get(SETTING):
-        return importlib.import_module(f".{COMPILING}", __package__).when_hot()  # type: ignore[no-any-return]
+        installed = importlib.import_module(f".{CONVOLVING}", __package__).installed()
+        return when_hot(installed or reference(), "nobody has chosen")
     try:
         return backend(DEFAULT)
     except BackendError as error:
         error.hint = f"{SETTING} in the environment names it; {error.hint}"
         raise
+
+
+def when_hot(own: Backend, because: str) -> Backend:
+    """*own*, a backend of NumPy's arrays, with plans that run often compiled where there is a compiler.
+
+    Args:
+        because: why it is the one in use, if it is.
+    """
+    return importlib.import_module(f".{COMPILING}", __package__).when_hot(own, because)  # type: ignore[no-any-return]
 
 
 def eager() -> Backend:

@@ -38,6 +38,17 @@ def environment(count: int) -> Mapping[str, str]:
     return dict.fromkeys((SETTING, *_LIBRARIES), str(count))
 
 
+class _Process:
+    """What is one for all threads: how many of the libraries' each may have where that is limited."""
+
+    limit: int | None = None
+
+
+def limit() -> int | None:
+    """The number that is told to libraries which are loaded late, or have a number for each of our threads."""
+    return _Process.limit or told()
+
+
 @contextmanager
 def limited(count: int | None) -> Iterator[None]:
     """Compute on *count* threads inside, in this process; on as many as before if None. JAX has threads of its own."""
@@ -46,8 +57,12 @@ def limited(count: int | None) -> Iterator[None]:
         return
     import threadpoolctl
 
-    with threadpoolctl.threadpool_limits(count):
-        yield
+    before, _Process.limit = _Process.limit, count
+    try:
+        with threadpoolctl.threadpool_limits(count):
+            yield
+    finally:
+        _Process.limit = before
 
 
 def follow_environment() -> None:

@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 
 import gradtool as package
 from gradtool.cli import main as command_line
+from gradtool.engine.kernels import onednn
 from gradtool.engine.ops import registry
 from tests.cli.conftest import DOCUMENT, Run, Write
 
@@ -139,12 +140,20 @@ def test_ops_lists_everything_and_explains_one(gradtool: Run) -> None:
 
 
 @pytest.mark.usefixtures("nobody_has_chosen")
+def test_doctor_where_onednn_is_not_installed(gradtool: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onednn, "installed", lambda: None)
+    computes = json.loads(gradtool("doctor", "--format", "json").out)["computes"]
+    assert computes["backend"] == "numpy"
+    assert "nobody has chosen; plans are compiled from their run 64 on" in computes["why"]
+
+
+@pytest.mark.usefixtures("nobody_has_chosen")
 def test_doctor(gradtool: Run) -> None:
     data = json.loads(gradtool("doctor", "--format", "json").out)
     assert data["versions"]["gradtool"] == package.__version__
     assert data["backends"]["numpy"] == "ready"
-    assert data["computes"]["backend"] == "numpy"
-    assert "nobody has chosen" in data["computes"]["why"]
+    assert data["computes"]["backend"] == "onednn"
+    assert "nobody has chosen; convolutions are oneDNN's" in data["computes"]["why"]
     chosen = json.loads(gradtool("doctor", "--format", "json", "--backend", "numba").out)["computes"]
     assert chosen == {"backend": "numba", "why": "it was chosen: --backend, GRADTOOL_BACKEND or a setting"}
     assert "paths" not in data

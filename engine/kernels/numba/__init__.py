@@ -2,8 +2,8 @@
 
 A plan runs on NumPy once. What its instructions read and gave is known then, and the pass in ``groups.py`` finds those
 that one function can compute. Results are NumPy's to the bit, whichever of a plan's runs they come from; docs/numba.md
-tells why, and how all of it fits together. The same is done for plans that have become hot where nobody has chosen a
-backend (:func:`when_hot`):
+tells why, and how all of it fits together. The same is done for plans that have become hot, of the reference or of
+another backend of its arrays (:func:`when_hot`):
 
 * ``trace.py``: the kernels of NumPy run over values that stand for arrays, and what they call is written down;
 * ``layout.py``: where elements lie among those of a group, through broadcasting, reshaping and sums;
@@ -48,8 +48,13 @@ def installed() -> bool:
     return find_spec(COMPILER) is not None
 
 
-def when_hot() -> Backend:
-    """The reference, whose plans are compiled when they have become hot, if there is a compiler then."""
+def when_hot(own: Backend, because: str) -> Backend:
+    """*own*, whose plans are compiled when they have become hot, if there is a compiler then.
+
+    Args:
+        own: a backend of NumPy's arrays.
+        because: why it is the one in use, if it is.
+    """
     from .fusing import PatientBackend
 
-    return PatientBackend()
+    return PatientBackend(own, because)

@@ -35,20 +35,25 @@ class FusingBackend(Backend):
 
 
 class PatientBackend(FusingBackend):
-    """The reference itself, but for plans that run often: their groups are compiled beside the runs."""
+    """*own* itself, but for plans that run often: their groups are compiled beside the runs, to the same bits.
 
-    def __init__(self) -> None:
-        own = reference()
+    Args:
+        own: a backend of NumPy's arrays.
+        because: why it is the one in use, if it is.
+    """
+
+    def __init__(self, own: Backend, because: str) -> None:
         super().__init__(own.name, own.chain)
-        self.ops = own.ops
+        self.eager, self.ops = own, own.ops
         self.key = f"{own.name} when hot"
+        self._own, self._because = own, because
 
     @property
     def why(self) -> str:
-        """Nobody has said what computes."""
+        groups = f"plans are compiled from their run {hot.RUNS} on, to the same bits"
         if find_spec(hot.COMPILER) is None:
-            return "nobody has chosen; with gradtool[numba], plans that run often are compiled, to the same bits"
-        return f"nobody has chosen; plans are compiled from their run {hot.RUNS} on, to the same bits"
+            groups = "with gradtool[numba], plans that run often are compiled, to the same bits"
+        return "; ".join(text for text in (self._because, self._own.remark, groups) if text)
 
     def tuning(self, plan: Any) -> Tuning:
         return hot.Heat(plan)

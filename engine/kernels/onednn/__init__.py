@@ -1,26 +1,67 @@
 """NumPy with oneDNN's convolutions: the kernels that frameworks use on CPUs, called through its C interface.
 
-``library.py`` finds and declares the interface, ``primitive.py`` makes what oneDNN compiles for sizes and layouts, and
-``products.py`` says which convolutions are computed by it. Everything else is NumPy's.
+``products.py`` says which convolutions are computed by it, ``loading.py`` loads it for the first of them,
+``library.py`` finds and declares its interface, ``compiling.py`` and ``primitive.py`` make what it compiles for sizes
+and layouts. Everything else is NumPy's, and plans that run often are compiled as the reference's are.
+
+It is what computes where nobody has chosen and the extra is installed. That follows from the names in the folders of
+packages; the library itself is loaded when the first convolution comes that is large enough.
 """
 
 from __future__ import annotations
 
+import os
+import sys
+from functools import cache
+
 import numpy
 
-from ..backend import Backend
-from ..choice import backend
+from ..backend import CHOSEN, Backend
+from ..choice import reference, when_hot
+from .loading import ONEDNN
+from .products import register
+
+WHEEL = "onednn_cpu_gomp-"
+"""How the folder begins that a packager leaves beside packages."""
+
+
+class ConvolvingBackend(Backend):
+    """NumPy, with convolutions by oneDNN where that can be loaded."""
+
+    @property
+    def remark(self) -> str:
+        failure = ONEDNN.failure()
+        if failure is None:
+            return "convolutions are oneDNN's, which differ from NumPy's in their last digits"
+        return f"convolutions are NumPy's, since oneDNN cannot be used here ({failure.message})"
 
 
 def make() -> Backend:
-    """The backend.
+    """The backend, asked for by name.
 
     Raises:
         BackendError: oneDNN is not installed, or is older than its third version.
     """
-    from .library import Library
-    from .products import register
+    failure = ONEDNN.failure()
+    if failure is not None:
+        raise failure
+    return when_hot(_own(), CHOSEN)
 
-    backend("numpy")  # its overrides are asked next
-    register(Library())
-    return Backend("onednn", numpy, ("onednn", "numpy"))
+
+def installed() -> Backend | None:
+    """The backend, if the extra is installed; nothing is loaded."""
+    return _own() if any(map(_holds, dict.fromkeys(sys.path))) else None
+
+
+def _holds(folder: str) -> bool:
+    try:
+        return any(name.startswith(WHEEL) for name in os.listdir(folder or os.curdir))
+    except OSError:
+        return False  # an archive, or nothing
+
+
+@cache
+def _own() -> Backend:
+    reference()  # its overrides are asked next
+    register()
+    return ConvolvingBackend("onednn", numpy, ("onednn", "numpy"))

@@ -7,15 +7,14 @@ the same major number keep.
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import os
 from collections.abc import Iterator, Sequence
 from ctypes import POINTER, byref, c_int, c_int64, c_size_t, c_uint, c_void_p
 from enum import IntEnum
-from importlib import metadata
 from typing import Any
 
 from ...core.errors import BackendError
+from ..threads import limit
 
 WHEEL = "onednn-cpu-gomp"
 MAJOR = 3
@@ -110,6 +109,9 @@ class Library:
 
     Threads are OpenMP's (``OMP_NUM_THREADS``).
 
+    Attributes:
+        forks: how often the process was forked since, counted along the line of its parents.
+
     Raises:
         BackendError: it is not installed, or is not of version 3.
     """
@@ -125,10 +127,29 @@ class Library:
         self._library.dnnl_memory_desc_get_size.argtypes = (c_void_p,)
         self._library.dnnl_memory_desc_get_size.restype = c_size_t
         self._library.dnnl_memory_desc_equal.argtypes = (c_void_p, c_void_p)
+        self.forks = 0
         self.engine = self.made("engine_create", CPU, 0)
         self.stream = self.made("stream_create", self.engine, IN_ORDER)
         self.attributes = self.made("primitive_attr_create")
         self.call("primitive_attr_set_scratchpad_mode", self.attributes, SCRATCHPAD_OF_USER)
+
+    def threads(self) -> int:
+        """How many threads it computes on when the thread that asks calls it; 0 where that cannot be told.
+
+        OpenMP has a number for each of our threads, so what is asked for is told it here. In a process that was forked
+        it is one: the others are not there, and GNU's OpenMP would wait for them forever.
+        """
+        count = 1 if self.forks else limit()
+        try:
+            if count is not None:
+                self._library.omp_set_num_threads(count)
+            return self._library.omp_get_max_threads()  # type: ignore[no-any-return]
+        except AttributeError:  # another way of having threads than OpenMP
+            return 0
+
+    def forked(self) -> None:
+        """Be told that this process was forked from the one that had loaded it."""
+        self.forks += 1
 
     def call(self, name: str, *args: Any) -> None:
         """Call ``dnnl_NAME``.
@@ -176,7 +197,10 @@ def _loaded() -> Any:
             library = ctypes.CDLL(place)
         except OSError:
             continue
-        library.dnnl_version.restype = POINTER(_Version)
+        try:
+            library.dnnl_version.restype = POINTER(_Version)
+        except AttributeError:
+            raise BackendError(f"backend 'onednn' needs oneDNN; {place} is none", hint=HINT) from None
         version = library.dnnl_version().contents
         if version.major != MAJOR:
             raise BackendError(
@@ -189,11 +213,15 @@ def _loaded() -> Any:
 
 def _places() -> Iterator[str]:
     """Where the library may be: in the wheel, or where the system has its libraries."""
+    from importlib import metadata  # only now: it takes longer to import than all that is needed before
+
     try:
         files = metadata.files(WHEEL) or []
     except metadata.PackageNotFoundError:
         files = []
     yield from (str(file.locate()) for file in files if file.name == f"libdnnl.so.{MAJOR}")
+    import ctypes.util
+
     system = ctypes.util.find_library("dnnl")
     if system:
         yield system

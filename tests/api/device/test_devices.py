@@ -31,7 +31,7 @@ def test_what_is_meant_for_a_gpu_is_computed_on_the_cpu_with_a_warning() -> None
     place = paddle.CUDAPlace(1)
     assert (place.get_device_id(), repr(place), place.is_gpu_place()) == (1, "Place(gpu:1)", True)
     assert place == paddle.CUDAPlace(1) != paddle.CUDAPlace(0)
-    with pytest.warns(DeviceWarning, match=r"set_device\('gpu'\): backend 'numpy' sees no such device"):
+    with pytest.warns(DeviceWarning, match=r"set_device\('gpu'\): backend '\w+' sees no such device"):
         assert paddle.set_device("gpu") == paddle.CPUPlace()
     with pytest.warns(DeviceWarning, match=r"Executor\(Place\(gpu:1\)\)") as told:
         executor = paddle.static.Executor(place)

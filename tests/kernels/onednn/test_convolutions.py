@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +15,8 @@ import pytest
 import gradtool as paddle
 from gradtool import static
 from gradtool.engine.core.errors import BackendError, ShapeError
-from gradtool.engine.kernels import choice
-from gradtool.engine.kernels.onednn import library, products
+from gradtool.engine.kernels import choice, onednn
+from gradtool.engine.kernels.onednn import compiling, library, products
 from gradtool.engine.ops.library import convolve
 
 ONEDNN = choice.backend("onednn")
@@ -57,6 +60,12 @@ def laid(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     return array
 
 
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Products of every size are oneDNN's."""
+    monkeypatch.setattr(products, "LEAST", 1)
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_each_product_is_numpys(seed: int) -> None:
     (x, w, y), geometry = random_case(seed)
@@ -74,8 +83,8 @@ def test_each_product_is_numpys(seed: int) -> None:
 
 def test_most_of_these_are_computed_by_onednn(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[products.Case] = []
-    compile_ = products._compiled
-    monkeypatch.setattr(products, "_compiled", lambda lib, case, lay: asked.append(case) or compile_(lib, case, lay))
+    compile_ = compiling.compiled
+    monkeypatch.setattr(compiling, "compiled", lambda lib, case, lay: asked.append(case) or compile_(lib, case, lay))
     x, w = np.ones((1, 5, 11, 11), "float32"), np.ones((2, 5, 3, 3), "float32")
     geometry = convolve.Geometry((1, 1), (1, 1), (1, 1), 1, "EXPLICIT", "NCHW")
     for _ in range(2):
@@ -161,9 +170,84 @@ def test_one_product_on_several_threads() -> None:
     assert all(np.array_equal(a, compute(x)) for a, x in zip(computed, images, strict=True))
 
 
+WITHOUT_A_CHOICE = """
+import os, sys
+import numpy as np
+import gradtool as paddle
+from gradtool import static
+from gradtool.engine.kernels import choice, onednn
+
+x = np.random.default_rng(0).standard_normal((8, 16, 16, 16)).astype("float32")
+w = np.random.default_rng(1).standard_normal((16, 16, 3, 3)).astype("float32")
+
+def image():
+    return paddle.nn.functional.conv2d(paddle.to_tensor(x), paddle.to_tensor(w), padding=1).numpy()
+
+tiny = paddle.nn.functional.conv2d(paddle.ones([1, 1, 4, 4]), paddle.ones([1, 1, 3, 3])).numpy()
+early = "gradtool.engine.kernels.onednn.library" in sys.modules
+eager = image()
+paddle.enable_static()
+data = static.data("x", list(x.shape)), static.data("w", list(w.shape))
+y = paddle.nn.functional.conv2d(*data, padding=1)
+(program,) = static.Executor().run(feed={"x": x, "w": w}, fetch_list=[y])
+paddle.disable_static()
+with choice.using("numpy"):
+    plain = image()
+print(choice.current().name, early, np.array_equal(eager, program), np.array_equal(eager, plain))
+print(np.abs(eager - plain).max() <= 1e-5 * np.abs(plain).max(), choice.current().why)
+sys.stdout.flush()
+if os.fork() == 0:
+    os._exit(0 if np.allclose(image(), eager, atol=1e-5) else 1)
+print(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+
+
+def alone(tmp_path: Path, *lines: str) -> list[str]:
+    """What a process prints in which nobody has chosen a backend, after these lines."""
+    (tmp_path / "alone.py").write_text("\n".join((*lines, WITHOUT_A_CHOICE)))
+    environment = {name: value for name, value in os.environ.items() if name != choice.SETTING}
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", str(tmp_path / "alone.py")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_where_nobody_has_chosen_it_computes_large_convolutions_alike_in_both_modes_and_in_forks(
+    tmp_path: Path,
+) -> None:
+    choices, why, child = alone(tmp_path)
+    assert choices == "onednn False True False"  # not loaded for a tiny one; static is eager; NumPy's digits are others
+    assert why.startswith("True nobody has chosen; convolutions are oneDNN's, which differ from NumPy's in their last")
+    assert child == "0"
+
+
+@pytest.mark.parametrize(
+    ("breaks", "reason"),
+    [
+        ("library._places = lambda: ['/no/such/file']", "needs oneDNN"),
+        ("library._places = lambda: [__import__('_ctypes').__file__]", "is none"),
+        ("library.CPU = 99", "dnnl_engine_create failed"),
+    ],
+    ids=["missing", "another library", "failing"],
+)
+def test_one_that_is_broken_leaves_all_to_numpy_and_says_so(tmp_path: Path, breaks: str, reason: str) -> None:
+    choices, why, child = alone(tmp_path, "from gradtool.engine.kernels.onednn import library", breaks)
+    assert choices == "onednn True True True"
+    assert "convolutions are NumPy's, since oneDNN cannot be used here" in why
+    assert reason in why
+    assert child == "0"
+
+
+def test_without_its_wheel_numpy_computes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sys, "path", [str(tmp_path), "/no/such/folder"])
+    assert onednn.installed() is None
+    (tmp_path / "onednn_cpu_gomp-2023.2.0.dist-info").mkdir()
+    assert onednn.installed() is not None
+
+
 def test_without_it_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "WHEEL", "no-such-package")
-    monkeypatch.setattr(ctypes.util, "find_library", lambda name: None)
+    monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
     with pytest.raises(BackendError, match=r"needs oneDNN\n.*pip install 'gradtool\[onednn\]'"):
         library.Library()
 

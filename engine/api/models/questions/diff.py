@@ -137,8 +137,8 @@ class Diff(Cuts):
         """
         names = (sides[0], sides[0]) if self.against is not None and len(sides) == 1 else _two(sides)
         before, after = (side(name) for name in names)
-        backends = [name or choice.current().name for name in (self.backend, self.against or self.backend)]
-        for name in backends:
+        backends = (self.backend, self.against or self.backend)
+        for name in filter(None, backends):
             choice.backend(name)  # one that is not there is told before anything runs
         self._must_be_comparable(before, after)
         # Everything that is wanted of a side, from one load.
@@ -155,7 +155,8 @@ class Diff(Cuts):
             values, number = self._values(seen, (before, after), backends, request)
         left, right = (s.the_outline for s in seen)
         if self.against is not None:
-            left, right = (replace(o, title=f"{o.title} on {b}") for o, b in zip((left, right), backends, strict=True))
+            on = (name or choice.current().name for name in backends)
+            left, right = (replace(o, title=f"{o.title} on {b}") for o, b in zip((left, right), on, strict=True))
         graphs = None
         if seen[0].view is not None and seen[1].view is not None:
             graphs = seen[0].view, seen[1].view
@@ -223,12 +224,12 @@ class Diff(Cuts):
     def _debug(self, step: int | None) -> Debug:
         return Debug(params=self.params, no_grad=self.no_grad, feed=self.feed, step=step)
 
-    def _resources(self, side: Side, backend: str, request: Request) -> Resources:
-        with choice.using(backend), side.requested(request) as loaded:
+    def _resources(self, side: Side, backend: str | None, request: Request) -> Resources:
+        with choice.using(backend or choice.current()), side.requested(request) as loaded:
             return measured(loaded, self.feed)
 
     def _values(
-        self, seen: Sequence[Seen], sides: tuple[Side, Side], backends: Sequence[str], request: Request
+        self, seen: Sequence[Seen], sides: tuple[Side, Side], backends: Sequence[str | None], request: Request
     ) -> tuple[Divergence, int | None]:
         """The values of the first backward pass that differs, or of the last one, and its number if there are several.
 
@@ -251,7 +252,9 @@ class Diff(Cuts):
             number = (same + differs) // 2
         return answer, differs
 
-    def _compared(self, sides: Sequence[Side], backends: Sequence[str], request: Request, step: int) -> Divergence:
+    def _compared(
+        self, sides: Sequence[Side], backends: Sequence[str | None], request: Request, step: int
+    ) -> Divergence:
         """The values of one pass on both sides."""
         asked = Backward(params=self.params, no_grad=self.no_grad)
         wanted = Wanted(asked, debug=self._debug(step), outline=False)

@@ -1,0 +1,122 @@
+"""How oneDNN compiles a product: its description, and where the arrays around it lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from ctypes import c_void_p
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...ops.library import convolve
+from .library import ANY_LAYOUT, DIRECT, F32, TRAINING, Arg, Library, Query, numbers
+from .primitive import Layout, Operand, Primitive
+from .products import Case
+
+
+class _Kind(NamedTuple):
+    """One of the products.
+
+    Attributes:
+        describe: gives its description, or None where oneDNN has none.
+        reads: the two parts of a `Case` that it reads, and what they are to oneDNN.
+        gives: the part that it gives.
+    """
+
+    describe: Callable[..., c_void_p | None]
+    reads: tuple[tuple[str, Arg, Query], ...]
+    gives: tuple[str, Arg, Query]
+
+
+def compiled(library: Library, case: Case, layouts: tuple[Any, ...]) -> Primitive | None:
+    """The product, for arrays of these shapes and strides in elements; None where oneDNN cannot compute it."""
+    kind = KINDS[case.kind]
+    windows = convolve.Windows(np, case.filter[2:], case.image[2:], case.result[2:], case.geometry)
+    after = _after(windows)
+    if after is None:
+        return None
+    shapes = {"image": case.image, "filter": case.grouped(), "result": case.result}
+    any_layout = {
+        name: library.made("memory_desc_create_with_tag", len(shape), numbers(shape), F32, ANY_LAYOUT)
+        for name, shape in shapes.items()
+    }
+    steps = [windows.strides, [n - 1 for n in windows.dilations], windows.before, after]
+    description = kind.describe(library, *any_layout.values(), *map(numbers, steps))
+    for layout in any_layout.values():
+        library.call("memory_desc_destroy", layout)
+    if description is None:
+        return None
+    operands = [
+        Operand(arg, query, _in_groups(Layout(*layout), shapes[name]))
+        for (name, arg, query), layout in zip(kind.reads, layouts, strict=True)
+    ]
+    name, arg, query = kind.gives
+    own = getattr(case, name)
+    return Primitive(library, description, operands, Operand(arg, query, Layout.packed(shapes[name])), own)
+
+
+def _in_groups(layout: Layout, shape: tuple[int, ...]) -> Layout:
+    """The layout of a filter with its groups as a dimension of their own."""
+    if len(shape) == len(layout.shape):
+        return layout
+    return Layout(shape, (layout.strides[0] * shape[1], *layout.strides))
+
+
+def _after(windows: convolve.Windows) -> list[int] | None:
+    """The padding behind the image with which oneDNN reckons the same number of windows; None if there is none."""
+    paddings = []
+    for i, (count, size, step, wide) in enumerate(
+        zip(windows.result, windows.kernel, windows.strides, windows.dilations, strict=True)
+    ):
+        extent, inside = (size - 1) * wide + 1, windows.image[i] + windows.before[i]
+        after = max((count - 1) * step + extent - inside, 0)
+        if (inside + after - extent) // step + 1 != count:
+            return None
+        paddings.append(after)
+    return paddings
+
+
+def _forward(library: Library, x: Any, w: Any, y: Any, *geometry: Any) -> c_void_p | None:
+    name = "convolution_forward_primitive_desc_create"
+    return library.supports(name, library.engine, TRAINING, DIRECT, x, w, None, y, *geometry, library.attributes)
+
+
+def _by_image(library: Library, x: Any, w: Any, y: Any, *geometry: Any) -> c_void_p | None:
+    name = "convolution_backward_data_primitive_desc_create"
+    return _hinted(library, lambda hint: (name, library.engine, DIRECT, x, w, y, *geometry, hint), x, w, y, *geometry)
+
+
+def _by_filter(library: Library, x: Any, w: Any, y: Any, *geometry: Any) -> c_void_p | None:
+    name = "convolution_backward_weights_primitive_desc_create"
+    return _hinted(
+        library, lambda hint: (name, library.engine, DIRECT, x, w, None, y, *geometry, hint), x, w, y, *geometry
+    )
+
+
+def _hinted(library: Library, arguments: Callable[[Any], tuple[Any, ...]], *forward: Any) -> c_void_p | None:
+    """A backward description: oneDNN wants the forward one as a hint."""
+    hint = _forward(library, *forward)
+    if hint is None:
+        return None
+    description = library.supports(*arguments(hint), library.attributes)
+    library.call("primitive_desc_destroy", hint)
+    return description
+
+
+KINDS = {
+    "product": _Kind(
+        _forward,
+        (("image", Arg.SRC, Query.SRC), ("filter", Arg.WEIGHTS, Query.WEIGHTS)),
+        ("result", Arg.DST, Query.DST),
+    ),
+    "spread": _Kind(
+        _by_image,
+        (("filter", Arg.WEIGHTS, Query.WEIGHTS), ("result", Arg.DIFF_DST, Query.DIFF_DST)),
+        ("image", Arg.DIFF_SRC, Query.DIFF_SRC),
+    ),
+    "weigh": _Kind(
+        _by_filter,
+        (("image", Arg.SRC, Query.SRC), ("result", Arg.DIFF_DST, Query.DIFF_DST)),
+        ("filter", Arg.DIFF_WEIGHTS, Query.DIFF_WEIGHTS),
+    ),
+}
