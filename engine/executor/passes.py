@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any
 
@@ -85,13 +86,13 @@ def release_shapes(
     ends = _only_shapes_after(code, held)
     if not ends:
         return code, size
-    xp = backend.xp
 
     def ghost(x: Any) -> Any:
         if isinstance(x, TensorArray):
             return x.mapped(ghost)
-        return xp.broadcast_to(xp.zeros((), x.dtype), x.shape)
+        return stand_in(x.shape, x.dtype)
 
+    stand_in = _stand_in if backend.xp is np else partial(_stood_in, backend.xp)
     replaced: dict[int, int] = {}
     new = []
     for n, i in enumerate(code):
@@ -103,6 +104,17 @@ def release_shapes(
             new.append(Instruction(None, ghost, (r,), (size,), SHAPE_ALONE))
             size += 1
     return new, size
+
+
+def _stood_in(xp: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Zeros of that shape that occupy a single element."""
+    return xp.broadcast_to(xp.zeros((), dtype), shape)
+
+
+@lru_cache(maxsize=1 << 10)
+def _stand_in(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """The same of NumPy: nobody can write to it, so one serves for all; making it takes longer than many an operator."""
+    return _stood_in(np, shape, dtype)
 
 
 def _only_shapes_after(code: Sequence[Instruction], held: Collection[int]) -> dict[int, list[int]]:
