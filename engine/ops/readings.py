@@ -225,6 +225,10 @@ class Ops:
             return self._backend.bind(op, attrs)  # type: ignore[no-any-return]
         return partial(op.kernel, self._backend, **{n: attrs[n] for n in op.kernel_attrs})
 
+    def primitive(self, own: Callable[..., Any]) -> Callable[..., Any]:
+        """*own*, which a kernel and its rule share, or what stands in for it over these arrays."""
+        return self._backend.primitive(own)  # type: ignore[no-any-return]
+
     @cached_property
     def tracing(self) -> TapeOps:
         """The same operators over traced values."""
@@ -253,6 +257,9 @@ class TapeOps(Ops):
 
     def _method(self, op: OpDef) -> Callable[..., Any]:
         return partial(self.call, op)
+
+    def primitive(self, own: Callable[..., Any]) -> Callable[..., Any]:
+        return own  # what stands in for it over arrays writes nothing down
 
     @property
     def tracing(self) -> TapeOps:

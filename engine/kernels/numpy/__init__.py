@@ -7,7 +7,7 @@ import numpy
 from ..backend import Backend
 from ..memory import keep_freed_memory
 from ..threads import follow_environment
-from . import depthwise, gradients, normalizations, pooling, products, reductions, rows, shapes, ufuncs
+from . import depthwise, gradients, normalizations, pooling, products, recurrent, reductions, rows, shapes, ufuncs
 
 
 def make() -> Backend:
@@ -27,4 +27,5 @@ def make() -> Backend:
     normalizations.register()
     shapes.register()
     rows.register()
+    recurrent.register()
     return Backend("numpy", numpy, ("numpy",))

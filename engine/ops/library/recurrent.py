@@ -37,7 +37,7 @@ class Net:
         self.masks = None if dropout_state is None else k.unstack(dropout_state)
         self.scale = 1 / (1 - dropout_prob) if dropout_prob < 1 else 1.0
 
-    def own(self, i):
+    def own(self, i: int) -> Any:
         """The four weights of the cell *i*; cells are counted layer by layer."""
         biases = 2 * self.layers * self.ways
         return *self.weights[2 * i : 2 * i + 2], *self.weights[biases + 2 * i : biases + 2 * i + 2]
@@ -48,6 +48,17 @@ class Net:
             return x
         return x * self.k.cast_like(self.masks[layer - 1], x) * self.scale
 
+    def along(self, i, x, backwards, keep):
+        """What the cell *i* makes of *x*: the outputs of all steps, the last states, and to *keep* its trail."""
+        outputs, final, trail = along(self.k, self.cell, x, self.starts[i], self.own(i), self.inside, backwards)
+        return self.k.stack(outputs), final, trail
+
+    def against(self, i, trail, backwards, by_outputs, by_states):
+        """The states before the steps of the cell *i*, and the gradients of :func:`against`."""
+        k, w = self.k, self.own(i)[1]
+        hidden = k.stack([states[0] for states, _, _ in trail])
+        return hidden, *against(k, self.cell, trail, w, self.inside, backwards, k.unstack(by_outputs), by_states)
+
     def forwards(self, x, keep=False):
         """The outputs and the final states; to *keep*, also each layer's input and its cells' trails."""
         k, finals, layers = self.k, [], []
@@ -56,8 +67,8 @@ class Net:
             sides, trails = [], []
             for way in range(self.ways):
                 i = layer * self.ways + way
-                outputs, final, trail = along(k, self.cell, x, self.starts[i], self.own(i), self.inside, way == 1)
-                sides.append(k.stack(outputs))
+                outputs, final, trail = self.along(i, x, way == 1, keep)
+                sides.append(outputs)
                 finals.append(final)
                 if keep:
                     trails.append(trail)
@@ -67,7 +78,7 @@ class Net:
         return x, [k.stack(list(part)) for part in zip(*finals, strict=True)], layers
 
     def backwards(self, x, by_out, by_states):
-        """By cell: its layer's input, the states before its steps, and the gradients of :func:`against`."""
+        """By cell: its layer's input, and what :meth:`against` gives."""
         k = self.k
         layers = self.forwards(x, keep=True)[2]
         ends = list(zip(*(k.unstack(g) for g in by_states), strict=True))
@@ -77,9 +88,7 @@ class Net:
             sides = k.split(by_out, axis=2, num=2) if self.ways == 2 else [by_out]
             for way, trail in enumerate(trails):
                 i = layer * self.ways + way
-                w = self.own(i)[1]
-                gradients = against(k, self.cell, trail, w, self.inside, way == 1, k.unstack(sides[way]), ends[i])
-                cells[i] = x, [states[0] for states, _, _ in trail], *gradients
+                cells[i] = x, *self.against(i, trail, way == 1, sides[way], ends[i])
             if layer:
                 by_out = self.thinned(self.by_input(cells, layer), layer)
         return cells
@@ -94,7 +103,7 @@ class Net:
         k, matrices, biases = self.k, [], []
         for i, (x, hidden, by_input, by_state, _) in enumerate(cells):
             matrices.append(lambda d=by_input, x=x: k.matmul(k.as_rows(d), k.as_rows(x), trans_x=True))
-            matrices.append(lambda d=by_state, h=hidden: k.matmul(k.as_rows(d), k.as_rows(k.stack(h)), trans_x=True))
+            matrices.append(lambda d=by_state, h=hidden: k.matmul(k.as_rows(d), k.as_rows(h), trans_x=True))
             _, _, b_input, b_state = self.own(i)
             biases.append(lambda d=by_input, b=b_input: k.sum_to(d, b))
             biases.append(lambda d=by_state, b=b_state: k.sum_to(d, b))
@@ -135,7 +144,7 @@ def rnn(k, input, prestate, weightlist, sequencelength, *, dropout_prob, is_bidi
     drops = _drops(dropout_prob, is_test, num_layers)
     shape = (num_layers - 1 if drops else 0, steps, batch, prestate[0].shape[2] * (2 if is_bidirec else 1))
     dropout_state = k.draws(seed).kept(shape, dropout_prob).astype(xp.uint8) if drops else None
-    out, states, _ = Net(
+    out, states, _ = k.primitive(Net)(
         k.ops,
         prestate,
         weightlist,
@@ -169,7 +178,7 @@ def _(
     mode,
     is_test,
 ):
-    net = Net(
+    net = k.primitive(Net)(
         k,
         prestate,
         weightlist,
