@@ -61,6 +61,7 @@ def exported(self: Tensor, **asked: Any) -> Any:
         raise DtypeError("a bfloat16 tensor cannot be exported by DLPack.", hint="use x.astype('float32')")
     if watch.noting:
         watch.note(watch.Left("__dlpack__", self))
+    self.version.is_lent = True
     return self.array.__dlpack__(**asked)
 
 

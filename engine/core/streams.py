@@ -67,12 +67,15 @@ class Draws:
         dims, count = _sizes(shape)
         return self.xp.reshape(_unit(self.words(count)), dims)
 
-    def uniform(self, low: float, high: float, shape: Shape = ()) -> Any:
-        """Numbers drawn evenly from *low* up to *high*."""
-        drawn = self.random(shape)
-        drawn *= high - low
-        drawn += low
-        return drawn
+    def uniform(self, low: float, high: float, shape: Shape = (), dtype: Any = None) -> Any:
+        """Numbers drawn evenly from *low* up to *high*; float64, rounded to *dtype* where one is asked for."""
+
+        def spread(xp: Any, drawn: Any) -> Any:
+            drawn *= high - low
+            drawn += low
+            return drawn
+
+        return self._of_units(spread, shape, dtype)
 
     def kept(self, shape: Shape, dropped: float) -> Any:
         """Bools, each of them False with the probability *dropped* (to 2⁻³²)."""
@@ -104,30 +107,33 @@ class Draws:
 
     def standard_normal(self, shape: Shape = ()) -> Any:
         """Numbers from the normal distribution with mean 0 and variance 1 (Box and Muller, 1958)."""
-        dims, count = _sizes(shape)
-        half = -(-count // BLOCK) * (BLOCK // 2)
-        words = self.words(2 * half)
-        pairs = self._by_chunks(_normal_pairs, words[:half], words[half:], rows=2)
-        return self.xp.reshape(pairs.reshape(-1)[:count], dims)
+        return self._of_pairs(_normal_pairs, shape, None)
 
-    def normal(self, mean: float, std: float, shape: Shape = ()) -> Any:
-        """Numbers from a normal distribution."""
-        drawn = self.standard_normal(shape)
-        drawn *= std
-        drawn += mean
-        return drawn
+    def normal(self, mean: float, std: float, shape: Shape = (), dtype: Any = None) -> Any:
+        """Numbers from a normal distribution; float64, rounded to *dtype* where one is asked for."""
 
-    def truncated_normal(self, low: float, high: float, shape: Shape = ()) -> Any:
-        """Numbers from what the normal distribution with mean 0 and variance 1 has between *low* and *high*."""
+        def moved(xp: Any, lengths: Any, angles: Any) -> Any:
+            drawn = _normal_pairs(xp, lengths, angles)
+            drawn *= std
+            drawn += mean
+            return drawn
+
+        return self._of_pairs(moved, shape, dtype)
+
+    def truncated_normal(
+        self, low: float, high: float, shape: Shape = (), mean: float = 0.0, std: float = 1.0, dtype: Any = None
+    ) -> Any:
+        """``mean + std·x`` of numbers from what the normal distribution with mean 0 and variance 1 has from *low* to
+        *high*; float64, rounded to *dtype* where one is asked for."""
         if low > 0:  # the lower tail has the digits
-            return -self.truncated_normal(-high, -low, shape)
-        dims, count = _sizes(shape)
+            return self.truncated_normal(-high, -low, shape, mean, -std, dtype)
         least, most = _normal_cdf(low), _normal_cdf(high)
 
-        def quantiles(xp: Any, words: Any) -> Any:
-            return xp.clip(_quantile(xp, least + (most - least) * _unit(words), least, most), low, high)
+        def quantiles(xp: Any, drawn: Any) -> Any:
+            drawn = xp.clip(_quantile(xp, least + (most - least) * drawn, least, most), low, high)
+            return drawn if (mean, std) == (0.0, 1.0) else mean + std * drawn
 
-        return self.xp.reshape(self._by_chunks(quantiles, self.words(count)), dims)
+        return self._of_units(quantiles, shape, dtype)
 
     def exponential(self, scale: float, shape: Shape = ()) -> Any:
         """Numbers from the exponential distribution with the mean *scale*."""
@@ -137,10 +143,19 @@ class Draws:
         """Numbers from the Cauchy distribution around 0 with the scale 1."""
         return self.xp.tan((self.random(shape) - 0.5) * math.pi)
 
-    def _by_chunks(self, function: Callable[..., Any], *words: Any, rows: int = 0) -> Any:
-        """``function(xp, *words)`` of arrays of one length; *rows* is how many results it has, 0 for one without a
-        dimension of its own."""
-        return function(self.xp, *words)
+    def _of_units(self, function: Callable[..., Any], shape: Shape, dtype: Any) -> Any:
+        """``function(xp, numbers)`` of numbers from 0 up to but without 1."""
+        dims, count = _sizes(shape)
+        return self.xp.reshape(_rounded(function(self.xp, _unit(self.words(count))), dtype), dims)
+
+    def _of_pairs(self, function: Callable[..., Any], shape: Shape, dtype: Any) -> Any:
+        """``function(xp, lengths, angles)``, which makes two rows of two runs of words, the first row before the
+        second."""
+        dims, count = _sizes(shape)
+        half = _half(count)
+        words = self.words(2 * half)
+        pairs = _rounded(function(self.xp, words[:half], words[half:]), dtype)
+        return self.xp.reshape(pairs.reshape(-1)[:count], dims)
 
 
 class Stream(Draws):
@@ -192,14 +207,43 @@ class Stream(Draws):
         self._position = Position(seed, counter + blocks)
         return blocks, self._generator
 
-    def _by_chunks(self, function: Callable[..., Any], *words: Any, rows: int = 0) -> Any:
-        count = len(words[0])
-        if count <= CHUNK:
-            return function(np, *words)
-        out = np.empty((rows, count) if rows else count)
-        for start in range(0, count, CHUNK):
-            out[..., start : start + CHUNK] = function(np, *(w[start : start + CHUNK] for w in words))
-        return out
+    # Long draws chunk by chunk, each rounded to its type at once: what is in between stays in the processor's cache.
+
+    def _of_units(self, function: Callable[..., Any], shape: Shape, dtype: Any) -> Any:
+        dims, count = _sizes(shape)
+        out = np.empty(count, np.float64 if dtype is None else dtype)
+        with self._lock:
+            blocks, generator = self._taken(count)
+            for start in range(0, count, CHUNK):
+                end = min(start + CHUNK, count)
+                drawn = generator.random(min(CHUNK, blocks * BLOCK - start))[: end - start]
+                out[start:end] = function(np, drawn)
+        return out.reshape(dims)
+
+    def _of_pairs(self, function: Callable[..., Any], shape: Shape, dtype: Any) -> Any:
+        dims, count = _sizes(shape)
+        half = _half(count)
+        with self._lock:
+            seed, counter = self._position
+            lengths, angles = _philox(seed, counter), _philox(seed, counter + half // BLOCK)
+            angles.bit_generator.random_raw(half % BLOCK, output=False)
+            self._position, self._generator = Position(seed, counter + 2 * half // BLOCK), None
+        out = np.empty((2, half), np.float64 if dtype is None else dtype)
+        for start in range(0, half, CHUNK):
+            size = min(CHUNK, half - start)
+            words = (g.bit_generator.random_raw(size) for g in (lengths, angles))
+            out[:, start : start + size] = function(np, *words)
+        drawn = out.reshape(-1)[:count].reshape(dims)
+        return drawn if count == 2 * half else drawn.copy()  # an array that holds no more than it shows
+
+
+def _half(count: int) -> int:
+    """How many pairs of words *count* normal numbers take; both runs together are whole blocks."""
+    return -(-count // BLOCK) * (BLOCK // 2)
+
+
+def _rounded(drawn: Any, dtype: Any) -> Any:
+    return drawn if dtype is None else drawn.astype(dtype)
 
 
 def _philox(seed: int, counter: int) -> np.random.Generator:
@@ -295,10 +339,19 @@ def _quantile(xp: Any, p: Any, least: float, most: float) -> Any:
     out = from_half * ratio[0] / ratio[1]
     if least >= 0.075 and most <= 0.925:
         return out
+    outside = xp.abs(from_half) > 0.425
+    if xp is np:  # few are: the rest of the formula is for these alone
+        out[outside] = xp.copysign(_tail(xp, p[outside], least, most), from_half[outside])
+        return out
+    return xp.where(outside, xp.copysign(_tail(xp, p, least, most), from_half), out)
+
+
+def _tail(xp: Any, p: Any, least: float, most: float) -> Any:
+    """The size of the quantiles of probabilities that are far from a half."""
     size = xp.sqrt(-xp.log(xp.maximum(xp.minimum(p, 1 - p), 5e-324)))
     ratio = _polynomial(xp, size - 1.6, TAIL)
     tail = ratio[0] / ratio[1]
     if min(least, 1 - most) < math.exp(-25):
         ratio = _polynomial(xp, size - 5, FAR_TAIL)
         tail = xp.where(size > 5, ratio[0] / ratio[1], tail)
-    return xp.where(xp.abs(from_half) <= 0.425, out, xp.copysign(tail, from_half))
+    return tail

@@ -15,13 +15,14 @@ import numpy as np
 
 from ..core import source, state, watch
 from ..core.errors import DtypeError, GradientError, GradtoolError, ShapeError, describe
-from ..core.rows import RowArray
+from ..core.rows import RowArray, RowSum
 from ..core.spec import TensorSpec, in_use
 from ..core.spec import dtype as dtype_of
 from ..ops import rare
 from ..ops.opdef import Operand, WrittenRule
 from ..ops.registry import by_type
 from . import mode, repeated, tape
+from .look_ups import adding_rows
 from .mode import _GradMode, is_grad_enabled
 from .record import apply, lifted, recorded, rule_ops
 from .saved import writes
@@ -61,6 +62,7 @@ class Pass:
         recording: whether what hooks compute is recorded: as it was where the pass was started, as in Paddle, so that a
             hook can run backward itself; always where the pass is recorded too.
         pending: the entries of nodes that gradients have arrived at, by their keys.
+        adds_rows: whether the gradients of leaves may be sums of rows (:mod:`.look_ups`) where nobody watches.
     """
 
     def __init__(
@@ -89,6 +91,7 @@ class Pass:
         self._results: dict[Place, Grad] = {}
         self._order: list[int] = []
         self.pending: dict[int, list[Any]] = {}
+        self.adds_rows = False
         self._own: set[Any] = set()
         """Where a sum stands that nobody else holds: keys of leaves, and of entries with the position in them."""
 
@@ -273,7 +276,14 @@ class Pass:
     def _sweep_all(self) -> None:
         """As :meth:`_sweep`, of a pass that goes to all leaves, is not recorded, and which nobody watches."""
         try:
-            self._sweep_quickly()
+            if not self.adds_rows:
+                self._sweep_quickly()
+                return
+            token = adding_rows.set(True)
+            try:
+                self._sweep_quickly()
+            finally:
+                adding_rows.reset(token)
         except GradtoolError as error:
             if self.hooking or self.at is None:
                 raise
@@ -583,6 +593,26 @@ def _own(held: list[Any], others: int = 0) -> Any:
     return held[0].copy() if isinstance(held[0], RowArray) else np.array(held[0])
 
 
+def _table_of(leaf: Leaf, gradient: RowSum) -> Any:
+    """The table that *gradient* stands for, in the memory of the gradient before if nobody else holds that."""
+    before, leaf.grad = leaf.grad, None
+    if before is None or sys.getrefcount(before) != 2:
+        return gradient.dense()
+    array = before.array
+    if type(array) is not np.ndarray or sys.getrefcount(array) != 3:
+        return gradient.dense()
+    flags = array.flags
+    if array.shape != gradient.shape or array.dtype != gradient.dtype or not (flags.owndata and flags.writeable):
+        return gradient.dense()
+    rows = leaf.rows_of(before)
+    if rows is None:
+        array.fill(0)
+    for part in rows or ():
+        array[part] = 0
+    gradient.add_to(array)
+    return array
+
+
 def store(leaf: Leaf, held: list[Grad], root: Tensor | None = None) -> None:
     """Add a gradient, of *root*, to the ``.grad`` of *leaf*, in storage that belongs to that ``.grad`` alone.
 
@@ -602,9 +632,13 @@ def store(leaf: Leaf, held: list[Grad], root: Tensor | None = None) -> None:
         if before is None:
             if isinstance(held[0], Tensor):
                 held = [held[0].array.copy()]
-            leaf.grad = Tensor(_own(held), stop_gradient=False)
+            if isinstance(held[0], RowSum):
+                leaf.grad = Tensor(_table_of(leaf, held[0]), stop_gradient=False)
+                leaf.note_rows(leaf.grad, held[0].rows)
+            else:
+                leaf.grad = Tensor(_own(held), stop_gradient=False)
             return
-        array = array_of(held[0])
+        array = held[0].dense() if isinstance(held[0], RowSum) else array_of(held[0])
         if isinstance(before.array, RowArray):
             leaf.grad = Tensor(before.array + array, stop_gradient=False)
         elif before.node is None and before.array.dtype == array.dtype and before.array.flags.writeable:
@@ -643,6 +677,7 @@ def backward(
     for tensor, gradient in zip(tensors, grad_tensors, strict=True):
         if not tensor.stop_gradient:
             work.seed(tensor, gradient)
+    work.adds_rows = not create_graph
     work.run()
     leaves = list(work.leaves)
     with _GradMode(create_graph):

@@ -22,6 +22,7 @@ from ..ops import rare
 from ..ops.opdef import OpDef, Operand, Read, Trait, WrittenRule, specs_of
 from . import mode
 from .fitting import Fit, kind_of
+from .look_ups import LOOK_UP, rows_for_leaves
 from .mode import enable_grad, grad_enabled
 from .tape import each, keys
 from .tensor import Tensor, array_of
@@ -314,6 +315,8 @@ class Recipe:
         if not lists and (watch.noting or mode.casting is not None):
             self.record = _recording(self.written)
         self.pull = written_pull(self) if isinstance(rule, WrittenRule) else None
+        if self.pull is not None and op.type == LOOK_UP:
+            self.pull = rows_for_leaves(self.pull)
         if not self.listed.isdisjoint(self.wrt) or any(op.outputs[j].many for j in self.outs):
             if in_use:
                 self.pull = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +75,8 @@ class Version:
     count = 0
     writer = ""
     loc: Location = NOWHERE
+    is_lent = False
+    """Whether other packages were given the storage (DLPack): they may write it unseen."""
 
     def wrote(self, writer: str) -> None:
         """Note an in-place write by the operator *writer*."""
@@ -92,9 +94,11 @@ class Leaf:
         hooks: what to call with each new gradient, in order.
         after: what to call once a gradient was added.
         lock: held while a gradient is added.
+        rows: of a gradient that is zeros but for some rows of a table: the version of its storage, how often it was
+            written by then, and these rows.
     """
 
-    __slots__ = ("__weakref__", "after", "cleared", "grad", "hooks", "lock", "name", "spec")
+    __slots__ = ("__weakref__", "after", "cleared", "grad", "hooks", "lock", "name", "rows", "spec")
 
     def __init__(self, name: str, spec: TensorSpec) -> None:
         self.name = name
@@ -104,6 +108,19 @@ class Leaf:
         self.hooks: dict[int, Hook] = {}
         self.after: dict[int, Callable[[], None]] = {}
         self.lock = threading.Lock()
+        self.rows: tuple[Version, int, Sequence[Array]] | None = None
+
+    def rows_of(self, gradient: Tensor) -> Sequence[Array] | None:
+        """The rows outside of which *gradient* is zeros; None where nobody knows."""
+        if self.rows is None:
+            return None
+        version, count, rows = self.rows
+        return rows if gradient._version is version and version.count == count and not version.is_lent else None
+
+    def note_rows(self, gradient: Tensor, rows: Sequence[Array]) -> None:
+        """Note that *gradient* is zeros outside of *rows*, until it is written."""
+        version = gradient.version
+        self.rows = version, version.count, rows
 
 
 class Keep:
@@ -430,7 +447,7 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
             elif isinstance(grad.array, SelectedRows):
                 leaf.grad = Tensor(grad.array.cleared(), stop_gradient=False)
             elif grad.node is None:
-                grad.write(np.zeros((), grad.array.dtype), "clear_gradient")
+                _clear(leaf, grad)
             else:
                 leaf.grad = Tensor(np.zeros_like(grad.array), stop_gradient=False)
             leaf.cleared = set_to_zero
@@ -496,6 +513,18 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
             )
 
     __hash__ = object.__hash__
+
+
+def _clear(leaf: Leaf, grad: Tensor) -> None:
+    """Set *grad*, the gradient of *leaf*, to zeros; of a table the rows alone that are something else."""
+    rows = leaf.rows_of(grad)
+    if rows is None or watch.noting or writes.get() is not None:
+        grad.write(np.zeros((), grad.array.dtype), "clear_gradient")
+        return
+    for part in rows:
+        grad.array[part] = 0
+    grad.version.wrote("clear_gradient")
+    leaf.note_rows(grad, ())
 
 
 def array_of(value: Any) -> Any:

@@ -129,3 +129,26 @@ def test_numbers_that_are_drawn_until_something_holds_take_one_block() -> None:
     assert stream.position == Position(5, 1)
     assert np.array_equal(drawn, Stream(5).host().standard_gamma(np.full(100, 0.3)))
     assert not np.array_equal(drawn, stream.host().standard_gamma(np.full(100, 0.3)))
+
+
+@pytest.mark.parametrize("count", [7, 2 * CHUNK + 6, 2 * CHUNK + 8])
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_numbers_are_rounded_as_they_are_drawn(count: int, dtype: str) -> None:
+    draws: list[Callable[..., Any]] = [
+        lambda s, **kind: s.uniform(-1.0, 3.0, count, **kind),
+        lambda s, **kind: s.normal(0.5, 2.0, count, **kind),
+        lambda s, **kind: s.truncated_normal(-2.0, 2.0, count, 0.5, 2.0, **kind),
+        lambda s, **kind: s.truncated_normal(0.5, 2.0, count, 0.5, -2.0, **kind),
+    ]
+    for draw in draws:
+        wide, narrow, general = Stream(4, 9), Stream(4, 9), General(4, 9)
+        expected = draw(wide)
+        assert np.array_equal(expected.astype(dtype), draw(narrow, dtype=dtype))
+        assert np.array_equal(expected, draw(general))
+        assert wide.position == narrow.position == general.position
+
+
+class General(Stream):
+    """A stream that draws as any backend does, from all words at once."""
+
+    _of_units, _of_pairs = Draws._of_units, Draws._of_pairs

@@ -26,6 +26,7 @@ class SGD(Optimizer):
     """``param - learning_rate·grad``."""
 
     op_type = "sgd"
+    _by_elements = True
 
     def __init__(
         self,
@@ -52,6 +53,7 @@ class Momentum(Optimizer):
     """
 
     op_type = "momentum"
+    _by_elements = True
     _group_settings = ("momentum",)
 
     def __init__(
@@ -137,6 +139,7 @@ class Adam(_Betas):
     """
 
     op_type = "adam"
+    _by_elements = True
 
     def __init__(
         self,
@@ -229,6 +232,7 @@ class Adamax(_Betas):
     """Adam with the largest gradient instead of the mean square (Kingma and Ba 2015, section 7.1)."""
 
     op_type = "adamax"
+    _by_elements = True
 
     def __init__(
         self,
@@ -262,6 +266,7 @@ class Adagrad(Optimizer):
     """
 
     op_type = "adagrad"
+    _by_elements = True
 
     def __init__(
         self,
@@ -292,6 +297,7 @@ class Adadelta(Optimizer):
     """
 
     op_type = "adadelta"
+    _by_elements = True
 
     def __init__(
         self,
@@ -327,6 +333,7 @@ class RMSProp(Optimizer):
     """
 
     op_type = "rmsprop"
+    _by_elements = True
 
     def __init__(
         self,

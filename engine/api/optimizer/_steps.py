@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
@@ -16,8 +16,10 @@ from gradtool.engine.eager import record
 from gradtool.engine.eager.mode import cast_by, no_grad
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ops import registry
+from gradtool.regularizer import L1Decay, L2Decay
 from gradtool.utils import unique_name
 
+from ._blocks import blocks
 from .lr import LRScheduler
 
 SCHEDULE = "LR_Scheduler"
@@ -38,6 +40,8 @@ class Steps:
     """The part of an optimizer that works on tensors; ``_base.Optimizer`` says what it updates and with what."""
 
     op_type: str
+    _by_elements = False
+    """Whether the new value of an element depends on nothing but the elements at its place, and on numbers."""
     _grad_clip: Any
     _learning_rate: Any
     _parameters: list[Any] | None
@@ -174,29 +178,54 @@ class Steps:
                     watch.note(watch.Clipped(pairs, clipped))
                 for p, g in clipped:
                     decay = self._decay_of(p)
-                    self._update(p, g if decay is None else g + decay(self._home(p), g), rate)
+                    if self._by_elements and (decay is None or type(decay) in (L1Decay, L2Decay)):
+                        self._update_by_elements(p, g, decay, rate)
+                    else:
+                        self._update(p, g if decay is None else g + decay(self._home(p), g), rate)
         finally:
             if watch.noting:
                 watch.note(watch.Updated())
 
     def _update(self, param: Any, grad: Tensor, rate: float) -> None:
+        op, home, operands, attrs = self._asked(param, grad, rate)
+        for _, old, own in _new_values(op, operands, attrs):
+            old.write(own.array, op.type)
+        self._settled(param, home, operands)
+
+    def _update_by_elements(self, param: Any, grad: Tensor, decay: Any, rate: float) -> None:
+        """As :meth:`_update`, block by block where there are many elements."""
+        op, home, operands, attrs = self._asked(param, grad, rate)
+        numbers: dict[str, tuple[Tensor, Tensor]] = {}
+        tables: set[str] = set()
+        for part in blocks(home, operands):
+            if decay is not None:
+                part["Grad"] = part["Grad"] + decay(part["Param"], part["Grad"])
+            for slot, old, own in _new_values(op, part, attrs):
+                if part[slot] is operands[slot]:
+                    numbers[slot] = old, own  # other blocks read it, or there is one: written behind the last
+                else:
+                    np.copyto(old.array, own.array, casting="same_kind")
+                    tables.add(slot)
+        for slot in tables:
+            operands[slot].version.wrote(op.type)
+        for old, own in numbers.values():
+            old.write(own.array, op.type)
+        self._settled(param, home, operands)
+
+    def _asked(self, param: Any, grad: Tensor, rate: float) -> tuple[Any, Any, dict[str, Any], dict[str, Any]]:
+        """The update operator of *param*, what it updates, its operands and attributes."""
         op = registry.by_type(self.op_type)
-        factor = self._factor(param)
         home = self._home(param)
-        operands = self._operands(op, home, grad, Tensor(np.array(rate * factor, state.default_dtype().numpy)))
-        attrs = op.attributes(self._settings(param))
-        result = record.apply(op, [operands.get(s.name) for s in op.inputs], attrs)
-        for slot, new in zip(op.outputs, result if isinstance(result, tuple) else (result,), strict=True):
-            target = operands.get(source_of(slot.name))
-            if target is None:
-                continue
-            for old, own in zip(target, new, strict=True) if slot.many else ((target, new),):
-                old.write(own.array, op.type)
+        rates = Tensor(np.array(rate * self._factor(param), state.default_dtype().numpy))
+        return op, home, self._operands(op, home, grad, rates), op.attributes(self._settings(param))
+
+    def _settled(self, param: Any, home: Any, operands: Mapping[str, Any]) -> None:
+        """What follows an update: the narrow parameter of one that is kept in float32, and powers that grow."""
         if home is not param:
-            param.write(home.array.astype(param.array.dtype), op.type)
+            param.write(home.array.astype(param.array.dtype), self.op_type)
         for name, growth in self._grown().items():
             power = operands[name]
-            power.write(power.array * np.asarray(growth, power.array.dtype), op.type)
+            power.write(power.array * np.asarray(growth, power.array.dtype), self.op_type)
 
     def _home(self, param: Any) -> Any:
         """What is updated: the parameter, or its values in float32, where it is narrow and they are kept."""
@@ -220,6 +249,18 @@ class Steps:
             )
 
 
+def _new_values(op: Any, operands: Mapping[str, Any], attrs: Mapping[str, Any]) -> Iterator[tuple[str, Tensor, Tensor]]:
+    """What an update computes: the slot that has the value before, the tensor in it, and its new value."""
+    result = record.apply(op, [operands.get(s.name) for s in op.inputs], attrs)
+    for slot, new in zip(op.outputs, result if isinstance(result, tuple) else (result,), strict=True):
+        source = source_of(slot.name)
+        target = operands.get(source)
+        if target is None:
+            continue
+        for old, own in zip(target, new, strict=True) if slot.many else ((target, new),):
+            yield source, old, own
+
+
 def source_of(output: str) -> str:
     """The input slot whose new value an output slot holds."""
     return output.removesuffix("_out").removesuffix("Out")
@@ -227,7 +268,9 @@ def source_of(output: str) -> str:
 
 def new_state(key: str, param: Tensor, accumulator: Any) -> Tensor:
     """The tensor that holds *accumulator* (a ``_base.Accumulator``) for *param*."""
-    values = np.full(accumulator.shape(param.array.shape), accumulator.fill, accumulator.dtype or param.array.dtype)
+    shape, dtype = accumulator.shape(param.array.shape), accumulator.dtype or param.array.dtype
+    # zeros are pages that the system makes when they are written
+    values = np.full(shape, accumulator.fill, dtype) if accumulator.fill else np.zeros(shape, dtype)
     return Tensor(values, name=unique_name.generate(key), persistable=True)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from ..backend import Kernel, override
 from .general import definition, rule_of
 
+INT64 = np.dtype(np.int64)
 LAST = 2**31 - 1
 """An end that stands for that of the dimension."""
 
@@ -127,8 +128,10 @@ def _look_up(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
 
     def rows(ids: Any, w: Any) -> Any:
         # As numbers without a sign, negative ones are the largest.
-        if ids.dtype.kind == "i" and ids.size and np.maximum.reduce(ids.astype(np.uint64), None) < w.shape[0]:
-            return w[ids]
+        if ids.dtype is INT64 and ids.size and np.maximum.reduce(ids.view(np.uint64), None) < w.shape[0]:
+            return (
+                w.take(ids, 0) if w.flags.c_contiguous else w[ids]
+            )  # several times quicker, but of tables as they lie
         return general(ids, w)
 
     return rows

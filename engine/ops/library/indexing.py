@@ -53,7 +53,7 @@ def add_rows(k, ids, x, like, *, padding_idx):
     out = xp.zeros(like.shape, x.dtype)
     width = math.prod(like.shape[1:])
     # Element by element in one flat array: several times quicker than adding rows.
-    places = (flat[:, None] * width + xp.arange(width)).reshape(-1)
+    places = ((flat * width)[:, None] + xp.arange(width)).reshape(-1)
     return add_at(out.reshape(-1), places, rows.reshape(-1)).reshape(like.shape)
 
 

@@ -42,7 +42,7 @@ def _shapes(defined):
 def uniform_random(k, shape_tensor, shape_tensor_list, *, shape, dtype, min, max, seed):
     """Numbers drawn evenly from *min* up to *max*."""
     shape = made_shape(shape, shape_tensor, shape_tensor_list)
-    return k.xp.asarray(k.draws(seed).uniform(min, max, shape)).astype(dtype_of(dtype).numpy)
+    return k.xp.asarray(k.draws(seed).uniform(min, max, shape, dtype_of(dtype).numpy))
 
 
 @_shapes
@@ -50,7 +50,7 @@ def uniform_random(k, shape_tensor, shape_tensor_list, *, shape, dtype, min, max
 def gaussian_random(k, shape_tensor, shape_tensor_list, *, shape, dtype, mean, std, seed):
     """Numbers from a normal distribution."""
     shape = made_shape(shape, shape_tensor, shape_tensor_list)
-    return k.xp.asarray(k.draws(seed).normal(mean, std, shape)).astype(dtype_of(dtype).numpy)
+    return k.xp.asarray(k.draws(seed).normal(mean, std, shape, dtype_of(dtype).numpy))
 
 
 @op(
@@ -62,7 +62,7 @@ def gaussian_random(k, shape_tensor, shape_tensor_list, *, shape, dtype, mean, s
 )
 def truncated_gaussian_random(k, *, shape, dtype, mean, std, seed, a, b):
     """Numbers from what a normal distribution has within ``mean + [a, b]·std``."""
-    return k.xp.asarray(mean + std * k.draws(seed).truncated_normal(a, b, shape)).astype(dtype_of(dtype).numpy)
+    return k.xp.asarray(k.draws(seed).truncated_normal(a, b, shape, mean, std, dtype_of(dtype).numpy))
 
 
 @truncated_gaussian_random.infer

@@ -1,0 +1,45 @@
+"""Updates of large parameters, a block of elements after the other.
+
+An update reads and writes several tables of the parameter's size, in a dozen operations of NumPy's. Over a whole table
+each of them goes through memory, and fetches new pages for what is in between; over a block all of that stays in the
+processor's cache, and results go to where they belong. No element depends on another, so the values are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gradtool.engine.core import watch
+from gradtool.engine.eager.saved import writes
+from gradtool.engine.eager.tensor import Tensor
+
+BLOCK = 1 << 16
+"""Elements in a block."""
+LARGE = 4 * BLOCK
+"""Elements from which a parameter is updated by blocks."""
+
+
+def blocks(param: Tensor, operands: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The operands of an update, block after block: parts of what has the shape of *param*, the others as they are.
+
+    The parts share their elements with the whole. *operands* alone where the parameter is small, the elements of
+    something lie otherwise, or somebody looks at the tensors that are written.
+    """
+    tables = {
+        slot: value.array
+        for slot, value in operands.items()
+        if isinstance(value, Tensor) and value.array.shape == param.array.shape
+    }
+    if param.array.size < LARGE or watch.noting or writes.get() is not None or not all(map(_plain, tables.values())):
+        yield operands
+        return
+    flat = {slot: array.reshape(-1) for slot, array in tables.items()}
+    for start in range(0, param.array.size, BLOCK):
+        yield {**operands, **{slot: Tensor(array[start : start + BLOCK]) for slot, array in flat.items()}}
+
+
+def _plain(array: Any) -> bool:
+    return type(array) is np.ndarray and array.flags.c_contiguous and array.flags.writeable
