@@ -128,7 +128,7 @@ class _Body:
 
     def __init__(self, source: Source, arrays: Mapping[str, str], numbers: Sequence[str]) -> None:
         self.lines: list[str] = []
-        self.rooms = [f"  %{place} = alloca [3 x {_WORD}], align 16" for place in ("places", "strides", "counts")]
+        self.rooms = [f"  %{place} = alloca [5 x {_WORD}], align 16" for place in ("places", "strides", "counts")]
         self.block = "start"
         self.count = 0
         self.sizes = {name: (dtype, count) for name, dtype, count in source.rooms}
@@ -204,12 +204,17 @@ class _Body:
         self.block = after
 
     def done(self, call: ast.Call) -> None:
-        """``put`` and ``loop``, which give nothing."""
+        """``put``, ``loop`` and ``products``, which give nothing."""
         assert isinstance(call.func, ast.Name)
         if call.func.id == "put":
             self.put(*call.args)
+            return
+        function, data, *rest = [self.value(a).text for a in call.args]
+        places, count, steps = rest[:3], rest[3], rest[4:]
+        if call.func.id == "products":  # of one row, so nobody asks how far rows lie apart
+            self.loop(function, data, places, ["1", count], ["0", "0", "0", *steps])
         else:
-            self.loop(*[self.value(a).text for a in call.args])
+            self.loop(function, data, places, [count], steps)
 
     def put(self, place: ast.expr, index: ast.expr, value: ast.expr) -> None:
         number, pointer, dtype = self.value(value), *self.element(place, index)
@@ -218,16 +223,14 @@ class _Body:
             number = self.new("i8", f"zext i1 {number.text} to i8")
         self.lines.append(f"  store {number.type} {number.text}, ptr {pointer}")
 
-    def loop(self, function: str, data: str, *rest: str) -> None:
-        """Call a loop of NumPy's: ``(char **places, intp *count, intp *strides, void *data)``."""
-        places, count, strides = rest[:3], rest[3], rest[4:]
-        stored = [
-            *(("places", i, p) for i, p in enumerate(places)),
-            *(("strides", i, s) for i, s in enumerate(strides)),
-        ]
-        for name, i, number in (*stored, ("counts", 0, count)):
-            at = self.new("ptr", f"getelementptr i64, ptr %{name}, i64 {i}")
-            self.lines.append(f"  store i64 {number}, ptr {at.text}")
+    def loop(
+        self, function: str, data: str, places: Sequence[str], counts: Sequence[str], strides: Sequence[str]
+    ) -> None:
+        """Call a loop of NumPy's: ``(char **places, intp *counts, intp *strides, void *data)``."""
+        for name, numbers in (("places", places), ("strides", strides), ("counts", counts)):
+            for i, number in enumerate(numbers):
+                at = self.new("ptr", f"getelementptr i64, ptr %{name}, i64 {i}")
+                self.lines.append(f"  store i64 {number}, ptr {at.text}")
         called, extra = (self.new("ptr", f"inttoptr i64 {n} to ptr").text for n in (function, data))
         self.lines.append(f"  call void {called}(ptr %places, ptr %counts, ptr %strides, ptr {extra})")
 

@@ -41,6 +41,7 @@ EXPRESSIONS: dict[str, str] = {
     "isfinite": "({a} - {a}) == {zero}",
     "select": "choice({a}, {b}, {c})",
     "spread": "{a}",
+    "hot": "column + j == np.int64({a})",
 }
 """``{a}``, ``{b}`` and ``{c}`` are the operands, in one type; ``{one}`` and ``{zero}`` are of the first one's."""
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .groups import Group, Seen
-from .source import Source
-from .trace import Node, operand
+from .source import Source, ordered
+from .trace import CHOICES, Node, operand
 
 
 class Place(NamedTuple):
@@ -32,7 +32,8 @@ class Place(NamedTuple):
 class FusedKernel:
     """Computes a group: takes what its members read, and gives what others read of them.
 
-    Operands of other shapes, types or orders of elements than were seen are left to the members' own kernels. So is
+    Operands of other shapes, types or orders of elements than were seen are left to the members' own kernels, and so
+    are numbers of elements that no row has. So is
     everything once a first run, which computes both, has shown a difference in a single bit.
 
     Attributes:
@@ -56,6 +57,8 @@ class FusedKernel:
         self._operands = [at[r] for r in group.source.leaves]
         self._strides = [group.seen[r].strides for r in group.source.leaves]
         self._boxes = [_box(group.seen[r]) for r in group.source.leaves]
+        chosen = [n for n in ordered(group.results) if n.op in CHOICES]
+        self._limits = sorted({(at[n.args[-1].value], n.value) for n in chosen})
         self._shapes = self._result_shapes()
         self._places = [self._place(r, at) for r in group.outputs]
 
@@ -99,6 +102,10 @@ class FusedKernel:
                 values = (*values[:i], np.asarray(v), *values[i + 1 :])
                 v = values[i]
             if v.shape != shape or v.dtype != dtype:
+                return self.separately(values)
+        for i, limit in self._limits:
+            # As numbers without a sign, negative ones are the largest.
+            if np.maximum.reduce(values[i].astype(np.uint64), None) >= limit:
                 return self.separately(values)
         operands = [values[i] for i in self._operands]
         for i, v in enumerate(operands):

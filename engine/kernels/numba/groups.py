@@ -20,7 +20,7 @@ from ...ops.opdef import Trait
 from .expressions import inline
 from .layout import NoLayout
 from .source import Source, check, generated, ordered
-from .trace import FLEXIBLE, Node, Traced, Untraceable, constant_like, domain, operand, spread, traced
+from .trace import FLEXIBLE, SUMS, Node, Traced, Untraceable, constant_like, domain, operand, spread, traced
 
 MOST = 96
 """Weight of a group beyond which nothing is added to it: compiling takes longer than the number of lines grows."""
@@ -216,7 +216,7 @@ class _Pass:
         outside = {r: s for r, s in seen if s is not None and r not in group.values}
         read = {n.value for n in nodes if n.op == "leaf"}
         # NumPy adds up what has gaps in another order than what has none.
-        summed = {operand(a) for n in nodes if n.op == "reduce" for a in n.args}
+        summed = {operand(a) for n in nodes if n.op in SUMS for a in n.args}
         gaps = [r for r, s in outside.items() if not s.contiguous and r in read]
         if any(r in summed or outside[r].base is None for r in gaps):
             return False

@@ -32,6 +32,10 @@ class _Ufunc(ctypes.Structure):
     )
 
 
+PRODUCTS = {"vecdot": "(n),(n)->()"}
+"""Ufuncs over rows, whose loop is told the length of a row and how far its elements lie apart."""
+
+
 class NoLoop(Exception):
     """There is no such loop, or the structure is not what it is in the NumPy that this was written for."""
 
@@ -51,7 +55,7 @@ def inner_loop(ufunc: str, types: str) -> Loop:
         NoLoop: there is none.
     """
     function = getattr(np, ufunc, None)
-    if not isinstance(function, np.ufunc) or types not in function.types or function.signature is not None:
+    if not isinstance(function, np.ufunc) or types not in function.types or function.signature != PRODUCTS.get(ufunc):
         raise NoLoop(f"{ufunc} {types}")
     fields = _Ufunc.from_address(id(function))
     expected = (function.nin, function.nout, function.nargs, function.ntypes)

@@ -18,7 +18,7 @@ import numpy as np
 from .expressions import expression, inline, literal
 from .layout import dimensions, pattern
 from .loops import NoLoop, inner_loop
-from .trace import Node, Untraceable, domain
+from .trace import SUMS, Node, Untraceable, domain
 
 BLOCK = 1024
 """Elements of a row that go through the phases together."""
@@ -105,8 +105,9 @@ class _Writer:
         count = domain(self.nodes)
         self.dims = dimensions((n.layout for n in self.nodes), count) or [1]
         self.patterns = {id(n): pattern(n.layout, self.dims) for n in self.nodes}
-        self.rows_added = any(n.op == "reduce" and self._inner(n) for n in self.nodes)
-        self.outer = [n for n in self.nodes if n.op == "reduce" and not self._inner(n)]
+        inner = {id(n): self._inner(n) for n in self.nodes if n.op in SUMS}
+        self.rows_added = any(inner.values())
+        self.outer = [n for n in self.nodes if not inner.get(id(n), True)]
         self.block = self._block()
         self.names: dict[int, str] = {}
         self.phase_of: dict[int, int] = {}
@@ -130,6 +131,8 @@ class _Writer:
         Raises:
             Untraceable: it is neither.
         """
+        if node.op in ("vecdot", "pick"):
+            return self._over_a_row(node)
         before, after = self.patterns[id(node.args[0])], self.patterns[id(node)]
         dropped = [a and not b for a, b in zip(before, after, strict=True)]
         if dropped[-1] and not any(dropped[:-1]):
@@ -137,6 +140,20 @@ class _Writer:
         if dropped[-1] or node.value != "add":
             raise Untraceable("sum over some of the dimensions")
         return False
+
+    def _over_a_row(self, node: Node) -> bool:
+        """True: the rows that *node* is told by are those of the loops.
+
+        Raises:
+            Untraceable: they are not.
+        """
+        rows = node.args if node.op == "vecdot" else node.args[:1]
+        operands = [self.patterns[id(a)] for a in rows if a.op != "constant"]
+        if not operands or self.patterns[id(node)][-1] or not all(p[-1] for p in operands):
+            raise Untraceable("rows of another length")
+        if any(self.patterns[id(node)][i] < p[i] for p in operands for i in range(len(p) - 1)):
+            raise Untraceable("rows of another length")
+        return True
 
     def _check(self) -> None:
         outer = {id(n) for n in self.outer}
@@ -194,9 +211,9 @@ class _Writer:
             self.phases.append(_Phase())
         return self.phases[number]
 
-    def _room(self, node: Node) -> str:
+    def _room(self, node: Node, whole: bool = False) -> str:
         name = f"s{len(self.rooms)}"
-        self.rooms.append((name, node.dtype.name, self.block if self._varies(node) else 1))
+        self.rooms.append((name, node.dtype.name, self.block if whole or self._varies(node) else 1))
         return name
 
     def _loop(self, ufunc: str, types: str) -> str:
@@ -216,6 +233,10 @@ class _Writer:
         ready = max([self.phase_of[id(a)] for a in node.args], default=0)
         if node.op == "reduce":
             self._write_reduce(node, ready)
+        elif node.op == "vecdot":
+            self._write_products(node, ready)
+        elif node.op == "pick":
+            self._write_pick(node, ready)
         elif inline(node):
             self._write_expression(node, ready)
         else:
@@ -250,6 +271,8 @@ class _Writer:
         return self.place[id(node)]
 
     def _write_expression(self, node: Node, phase: int) -> None:
+        if node.op == "hot" and (self.dims[-1] != node.value or not self._varies(node)):
+            raise Untraceable("rows of another length")
         text = expression(node, [self._value(a, phase) for a in node.args])
         name = self.names[id(node)] = f"v{len(self.names)}"
         self.phase_of[id(node)] = phase
@@ -322,6 +345,39 @@ class _Writer:
             place = pointer.removeprefix("address(").removesuffix(")")
             calls.append(f"put({room}, 0, at({place}))")
             calls.append(f"loop({called}, {total}, {pointer} + {step}, {total}, m - 1, 0, {step}, 0)")
+        self._named(node, room, phase)
+
+    def _write_products(self, node: Node, phase: int) -> None:
+        """The sum of the products of two rows."""
+        char = node.dtype.char
+        called = self._loop("vecdot", f"{char}{char}->{char}")
+        pointers = [self._row(a, phase) for a in node.args]
+        room = self._room(node)
+        places = [*pointers, f"address({room}, 0)"]
+        calls = self._phase(phase).calls
+        calls.append(f"products({called}, {', '.join(places)}, m, {node.dtype.itemsize}, {node.dtype.itemsize})")
+        self._named(node, room, phase)
+
+    def _write_pick(self, node: Node, phase: int) -> None:
+        """The element of a row that a number says, once they are in memory."""
+        x, which = node.args
+        place = self.place[id(x)] if x.op == "leaf" else self._memory(x)
+        number = self._value(which, phase)
+        room = self._room(node)
+        self._phase(phase).calls.append(f"put({room}, 0, at({place} + np.int64({number})))")
+        self._named(node, room, phase)
+
+    def _row(self, node: Node, phase: int) -> str:
+        """The address of a row of *node*: one of the same numbers, too, has an element for each, as NumPy reads it."""
+        if self._varies(node):
+            return self._pointer(node, phase)[0]
+        room = self._room(node, whole=True)
+        self._phase(phase).element.append(f"put({room}, j, {self._value(node, phase)})")
+        return f"address({room}, 0)"
+
+    def _named(self, node: Node, room: str, phase: int) -> None:
+        """The number of a row in *room* is there from the next phase on."""
+        calls = self._phase(phase).calls
         name = self.names[id(node)] = f"v{len(self.names)}"
         calls.append(f"{name} = at({room}, 0)")
         at = self.written.get(id(node))
@@ -355,6 +411,8 @@ class _Writer:
             depth += 1
             lines.append("    " * depth + f"m = min({end} - b, {self.block})")
         start = begin if whole else "b"
+        if any(n.op == "hot" for n in self.nodes):
+            lines.append("    " * depth + f"column = {start}")
         for flags, base in self.bases.items():
             lines.append("    " * depth + f"{base} = {self._index(flags, start)}")
         for phase in self.phases:

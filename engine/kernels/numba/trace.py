@@ -25,6 +25,12 @@ CONSTANT = 1 << 14
 
 REDUCED = ("add", "maximum", "minimum")
 
+SUMS = ("reduce", "vecdot", "pick")
+"""Nodes that are told by elements of a row together."""
+
+CHOICES = ("pick", "hot")
+"""Nodes whose last operand, an array that others have made, says which element of each row is meant."""
+
 _INTO_FLOAT = "fd"
 
 
@@ -38,7 +44,8 @@ class Node:
 
     Attributes:
         op: a ufunc's name; ``select``, ``cast`` or ``spread`` (the same numbers, broadcast); ``leaf`` for an operand,
-            ``constant``; ``reduce`` with the ufunc's name as *value*.
+            ``constant``; ``reduce`` with the ufunc's name as *value*; ``vecdot``, sums of the products of two rows;
+            ``pick``, one element of each row, and ``hot``, which that is, with the length of a row as *value*.
         args: what it is computed from.
         value: the register of a leaf, and of an operand that is spread already; the number of a constant.
     """
@@ -92,7 +99,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         return self
 
     __array__ = __bool__ = __float__ = __int__ = __index__ = _refused("values")
-    __len__ = __iter__ = __setitem__ = _refused("elements")
+    __len__ = __iter__ = _refused("elements")
 
     def __getattr__(self, name: str) -> NoReturn:
         raise Untraceable(name)
@@ -106,6 +113,8 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
             raise Untraceable("out")
         if method == "reduce" and target is None:
             return _reduced(ufunc, *inputs, **kwargs)
+        if ufunc is np.vecdot and method == "__call__" and target is None and not kwargs:
+            return _products(*inputs)
         if method != "__call__" or ufunc.nout != 1 or ufunc.nin > 3 or kwargs.keys() - {"casting", "subok"}:
             raise Untraceable(f"{ufunc.__name__}.{method}")
         result = _called(ufunc, inputs)
@@ -152,8 +161,12 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         return self.reshape([n for i, n in enumerate(self.shape) if i not in dropped or n != 1])
 
     def __getitem__(self, index: Any) -> Traced:
-        """Only with new dimensions, and all elements of the others."""
+        """Only with new dimensions and all elements of the others, or one element of each row of a matrix."""
         entries = list(index) if isinstance(index, tuple) else [index]
+        if any(isinstance(e, Traced) for e in entries):
+            (layout, nodes), (count, width) = _chosen(self, entries), self.shape
+            rows = composed(normal([(count, True), (width, False)]), layout)
+            return Traced(Node("pick", tuple(nodes), self.dtype, rows, width), (count,))
         whole = slice(None)
         if any(not (e is None or e is Ellipsis or (isinstance(e, slice) and e == whole)) for e in entries):
             raise Untraceable("index")
@@ -164,6 +177,15 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         entries[at : at + 1] = [whole] * missing
         sizes = iter(self.shape)
         return self.reshape([1 if e is None else next(sizes) for e in entries])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Only one element of each row of a matrix."""
+        if self.operand:
+            raise Untraceable("elements")
+        layout, nodes = _chosen(self, list(index) if isinstance(index, tuple) else [index])
+        here = Traced(Node("hot", (nodes[1],), np.dtype(bool), layout, self.shape[1]), self.shape)
+        operands = [here, _operand(value, self.dtype)[:, None], self]
+        self.node = _elementwise("select", operands, (here.dtype, self.dtype, self.dtype), self.dtype).node
 
     def sum(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
         return _reduced(np.add, self, axis, dtype, out, keepdims)
@@ -181,6 +203,18 @@ def _written(target: Traced, result: Traced) -> Traced:
         raise Untraceable("out")
     target.node = _cast(result.node, target.dtype)
     return target
+
+
+def _chosen(x: Traced, index: Sequence[Any]) -> tuple[Layout, list[Node]]:
+    """The layout of the matrix *x*, it, and which element of each row is meant: ``[numpy.arange(rows), elements]``."""
+    if len(index) != 2 or x.ndim != 2 or 1 in x.shape or not isinstance(index[1], Traced):
+        raise Untraceable("index")
+    rows, elements = index
+    if elements.node.op != "leaf" or elements.dtype.kind != "i" or elements.shape != x.shape[:1]:
+        raise Untraceable("index")
+    if not isinstance(rows, np.ndarray) or not np.array_equal(rows, np.arange(x.shape[0])):
+        raise Untraceable("index")
+    return _aligned([x, elements[:, None]], x.shape)
 
 
 def _called(ufunc: np.ufunc, inputs: Sequence[Any]) -> Traced:
@@ -258,7 +292,7 @@ def _placed(node: Node, layout: Layout) -> Node:
 
 def _widened(node: Node, layout: Layout) -> Node:
     """*node*, which is computed of operands alone, where there are more elements: once for each that it had."""
-    if node.op in (*FLEXIBLE, "reduce") or node.layout == layout or any(a.op not in FLEXIBLE for a in node.args):
+    if node.op in (*FLEXIBLE, *SUMS) or node.layout == layout or any(a.op not in FLEXIBLE for a in node.args):
         return node
     args = [_placed(a, composed(a.layout, layout)) if a.layout else a for a in node.args]
     return Node(node.op, tuple(args), node.dtype, layout, node.value)
@@ -302,6 +336,20 @@ def _reduced(
     if layout == node.layout:  # along dimensions of one element; a sum begins with zero, and zero has no sign then
         return _called(np.add, (Traced(node, shape), x.dtype.type(0))) if ufunc is np.add else Traced(node, shape)
     return Traced(Node("reduce", (node,), x.dtype, layout, ufunc.__name__), shape)
+
+
+def _products(x: Any, y: Any) -> Traced:
+    """The sums of the products of rows."""
+    *_, dtype = np.vecdot.resolve_dtypes((_type_of(x), _type_of(y), None))
+    a, b = _operand(x, dtype), _operand(y, dtype)
+    if dtype.char not in _INTO_FLOAT or not a.dtype == b.dtype == dtype or a.shape[-1:] != b.shape[-1:] or not a.ndim:
+        raise Untraceable("vecdot")
+    shape = np.broadcast_shapes(a.shape, b.shape)
+    if 0 in shape or shape[-1] == 1:
+        raise Untraceable("vecdot")
+    layout, nodes = _aligned([a, b], shape)
+    rows = composed(normal((n, i + 1 < len(shape)) for i, n in enumerate(shape)), layout)
+    return Traced(Node("vecdot", tuple(nodes), dtype, rows), shape[:-1])
 
 
 # -- functions beside the ufuncs --------------------------------------------------------------------------------------

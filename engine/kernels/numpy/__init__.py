@@ -7,7 +7,19 @@ import numpy
 from ..backend import Backend
 from ..memory import keep_freed_memory
 from ..threads import follow_environment
-from . import depthwise, gradients, normalizations, pooling, products, recurrent, reductions, rows, shapes, ufuncs
+from . import (
+    depthwise,
+    gradients,
+    layer_norm,
+    normalizations,
+    pooling,
+    products,
+    recurrent,
+    reductions,
+    rows,
+    shapes,
+    ufuncs,
+)
 
 
 def make() -> Backend:
@@ -24,6 +36,7 @@ def make() -> Backend:
     ufuncs.register()
     gradients.register()
     reductions.register()
+    layer_norm.register()
     normalizations.register()
     shapes.register()
     rows.register()

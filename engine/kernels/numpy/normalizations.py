@@ -1,56 +1,107 @@
-"""Gradients of normalizations, some images at a time, which stay in the processor's cache from pass to pass.
+"""Normalizations of images, some of them at a time, which stay in the processor's cache from pass to pass.
 
-That of batch norm is that of the definition with the factors of a channel multiplied first and the statistics that
-forward has saved: it differs from it in the last places.
+A channel of an image is a row of elements here. Sums of a row are products of two rows (``vecdot``), which take a third
+of what adding up takes, and those of a row are the same whichever rows are worked on with it. What is the same for a
+channel or a group is multiplied first. So these differ from the definitions in the last places. The gradient of batch
+norm takes the statistics that forward has saved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..backend import Kernel, override
-from .general import rule_of
+from .blocks import blocks, long_rows
+from .general import definition, rule_of
 
-BLOCK = 1 << 17
-"""Elements that are worked on at a time."""
+SHORT = 8
+"""Elements of a channel up to which there are more rows than it pays to go through."""
 
 _add: Any = np.add.reduce
+_products: Any = np.vecdot
 
 
 def register() -> None:
     """Offer the kernels."""
+    override("batch_norm", "numpy")(_batch_norm)
     override("batch_norm_grad", "numpy")(_batch_norm_grad)
+    override("group_norm", "numpy")(_group_norm)
     override("group_norm_grad", "numpy")(_group_norm_grad)
+    override("instance_norm", "numpy")(_instance_norm)
+    override("instance_norm_grad", "numpy")(_instance_norm_grad)
 
 
 def _takes(*arrays: Any) -> bool:
     """Whether these are numbers of one type in single or double precision, and there are some."""
     first = arrays[0]
-    return bool(first.dtype.char in "fd" and first.size and all(a.dtype == first.dtype for a in arrays[1:]))
+    return bool(first.dtype.char in "fd" and first.size and all(a is None or a.dtype == first.dtype for a in arrays))
 
 
-def _blocks(x: Any) -> Iterator[slice]:
-    """Slices of the first dimension of *x*."""
-    step = max(1, BLOCK // max(1, x.size // x.shape[0]))
-    for start in range(0, x.shape[0], step):
-        yield slice(start, min(start + step, x.shape[0]))
+def _rows_of_channels(x: Any) -> bool:
+    """Whether *x*, whose channels come first, has rows that are worth being gone through."""
+    return x.ndim > 2 and math.prod(x.shape[2:]) > SHORT
 
 
-def _workspace(x: Any) -> Any:
-    """An array for a block of *x*."""
-    return np.empty((next(_blocks(x)).stop, *x.shape[1:]), x.dtype)
+def _column(vector: Any) -> Any:
+    """A number for each channel, beside rows."""
+    return None if vector is None else vector.reshape((-1, 1))
 
 
 # -- over the batch ---------------------------------------------------------------------------------------------------
 
 
+def _uses_running(attrs: Mapping[str, Any]) -> bool:
+    return bool(attrs["use_global_stats"] or (attrs["is_test"] and not attrs["trainable_statistics"]))
+
+
+def _batch_norm(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    """With the statistics of the batch, where channels come first."""
+    if _uses_running(attrs) or attrs["data_layout"] != "NCHW":
+        return None
+    general = definition("batch_norm", attrs)
+    epsilon, momentum = attrs["epsilon"], attrs["momentum"]
+
+    def standardised(x: Any, scale: Any, bias: Any, mean: Any, variance: Any, momentum_tensor: Any) -> Any:
+        if momentum_tensor is not None or not _takes(x, scale, bias, mean, variance) or not _rows_of_channels(x):
+            return general(x, scale, bias, mean, variance, momentum_tensor)
+        batch, channels = x.shape[:2]
+        images = x.reshape((batch, channels, -1))
+        ones, count = np.ones(images.shape[2], x.dtype), x.size // channels
+        centre = _add(_products(images, ones), 0) / count
+        y = np.empty(images.shape, x.dtype)
+        squares = np.empty((batch, channels), x.dtype)
+        with long_rows():
+            for block in blocks(images):
+                part = np.subtract(images[block], _column(centre), out=y[block])
+                squares[block] = _products(part, part)
+            spread = _add(squares, 0) / count
+            inverse = (spread + epsilon) ** -0.5
+            factor = inverse if scale is None else inverse * scale.reshape(-1)
+            for block in blocks(images):
+                part = y[block]
+                part *= _column(factor)
+                if bias is not None:
+                    part += _column(bias)
+        return (
+            centre.reshape(mean.shape),
+            inverse.reshape(mean.shape),
+            np.zeros(0, x.dtype),
+            y.reshape(x.shape),
+            mean * momentum + centre.reshape(mean.shape) * (1 - momentum),
+            variance * momentum + spread.reshape(mean.shape) * (1 - momentum),
+        )
+
+    return standardised
+
+
 def _batch_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
     """With the statistics that forward has saved; not where it has used running ones."""
     general = rule_of("batch_norm", attrs)
-    if general is None or attrs["use_global_stats"] or (attrs["is_test"] and not attrs["trainable_statistics"]):
+    if general is None or _uses_running(attrs):
         return general
     whole = general
     first = attrs["data_layout"] == "NCHW"
@@ -58,40 +109,151 @@ def _batch_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel |
 
     def gradients(x: Any, scale: Any, bias: Any, *others: Any) -> Any:
         *_, mean, inverse, _, dy = others
-        if mean is None or inverse is None or x.size == mean.size or not _takes(x, dy, mean, inverse):
+        if mean is None or inverse is None or x.size == mean.size or not _takes(x, dy, mean, inverse, scale):
             return whole(x, scale, bias, *others)
-        # images as [image, channel, element], and rows of channels as they are
+        compute = _by_images if first and _rows_of_channels(x) else _by_rows
         channels = mean.size
-        shape, along = ((x.shape[0], channels, -1), (0, 2)) if first or x.ndim == 2 else ((-1, channels, 1), (0, 2))
-        images, dys = x.reshape(shape), dy.reshape(shape)
-        centre, inverse = mean.reshape(channels, 1), inverse.reshape(channels, 1)
-        normal, work = np.empty(images.shape, x.dtype), _workspace(images)
-        total, weighted = np.zeros((2, channels, 1), x.dtype)
-        for block in _blocks(images):
-            y, part = normal[block], work[: block.stop - block.start]
-            np.subtract(images[block], centre, out=y)
-            y *= inverse
-            weighted += _add(np.multiply(y, dys[block], out=part), along, None, None, False).reshape(channels, 1)
-            total += _add(dys[block], along, None, None, False).reshape(channels, 1)
-        dx = None
-        if by_x:
-            count = x.size // channels
-            slope, shift = weighted / -count, total / count
-            factor = inverse if scale is None else inverse * scale.reshape(channels, 1)
-            for block in _blocks(images):
-                y = normal[block]
-                y *= slope
-                y += dys[block]
-                y -= shift
-                y *= factor
-            dx = normal.reshape(x.shape)
-        dscale = weighted.reshape(scale.shape) if by_scale and scale is not None else None
-        return dx, dscale, total.reshape(bias.shape) if by_bias and bias is not None else None
+        # images as [image, channel, element], and rows of channels as they are
+        images, dys = (a.reshape((a.shape[0], channels, -1) if first else (-1, channels, 1)) for a in (x, dy))
+        centre, inverse, factor = (_column(v) for v in (mean, inverse, scale))
+        factor = inverse if factor is None else inverse * factor
+        dx, weighted, total = compute(images, dys, centre, inverse, factor, by_x)
+        return (
+            None if dx is None else dx.reshape(x.shape),
+            weighted.reshape(scale.shape) if by_scale and scale is not None else None,
+            total.reshape(bias.shape) if by_bias and bias is not None else None,
+        )
 
     return gradients
 
 
+def _by_images(images: Any, dys: Any, centre: Any, inverse: Any, factor: Any, by_x: bool) -> tuple[Any, Any, Any]:
+    """The gradients by images, and by factors and shifts of channels."""
+    batch, channels, size = images.shape
+    ones = np.ones(size, images.dtype)
+    normal = np.empty_like(images)
+    weights, totals = np.empty((2, batch, channels), images.dtype)
+    with long_rows():
+        for block in blocks(images):
+            part = np.subtract(images[block], centre, out=normal[block])
+            weights[block], totals[block] = _products(dys[block], part), _products(dys[block], ones)
+        weighted, total = _column(_add(weights, 0)) * inverse, _column(_add(totals, 0))
+        if not by_x:
+            return None, weighted, total
+        count = batch * size
+        along, shift = weighted * inverse * factor / count, total * factor / count
+        work = np.empty_like(normal[next(blocks(images))])
+        for block in blocks(images):
+            part = normal[block]
+            part *= along
+            np.subtract(np.multiply(dys[block], factor, out=work[: len(part)]), part, out=part)
+            part -= shift
+    return normal, weighted, total
+
+
+def _by_rows(rows: Any, dys: Any, centre: Any, inverse: Any, factor: Any, by_x: bool) -> tuple[Any, Any, Any]:
+    """The same of rows of channels, ``[row, channel, 1]``, or of channels with few elements."""
+    channels = centre.size
+    normal, work = np.empty(rows.shape, rows.dtype), np.empty_like(rows[next(blocks(rows))])
+    total, weighted = np.zeros((2, channels, 1), rows.dtype)
+    for block in blocks(rows):
+        y, part = normal[block], work[: block.stop - block.start]
+        np.subtract(rows[block], centre, out=y)
+        y *= inverse
+        weighted += _add(np.multiply(y, dys[block], out=part), (0, 2), None, None, False).reshape(channels, 1)
+        total += _add(dys[block], (0, 2), None, None, False).reshape(channels, 1)
+    if not by_x:
+        return None, weighted, total
+    count = rows.size // channels
+    slope, shift = weighted / -count, total / count
+    for block in blocks(rows):
+        y = normal[block]
+        y *= slope
+        y += dys[block]
+        y -= shift
+        y *= factor
+    return normal, weighted, total
+
+
 # -- over groups of channels ------------------------------------------------------------------------------------------
+
+
+def _standardised(x: Any, groups: int, scale: Any, bias: Any, epsilon: float) -> tuple[Any, Any, Any, Any]:
+    """Mean, variance and inverse of the standard deviation of each group of each image, and the result."""
+    batch, channels = x.shape[:2]
+    rows = x.reshape((batch, groups, -1))
+    y = np.empty(rows.shape, x.dtype)
+    mean, variance, inverse = np.empty((3, batch, groups, 1), x.dtype)
+    ones, count = np.ones(rows.shape[2], x.dtype), rows.shape[2]
+    with long_rows():
+        for block in blocks(rows):
+            mean[block] = _products(rows[block], ones)[..., None] / count
+            part = np.subtract(rows[block], mean[block], out=y[block])
+            variance[block] = _products(part, part)[..., None] / count
+            inverse[block] = (variance[block] + epsilon) ** -0.5
+            if scale is None:
+                part *= inverse[block]
+            part = part.reshape((len(part), channels, -1))
+            if scale is not None:
+                part *= np.repeat(inverse[block], channels // groups, 1) * _column(scale)
+            if bias is not None:
+                part += _column(bias)
+    return mean, variance, inverse, y.reshape(x.shape)
+
+
+def _group_gradients(x: Any, groups: int, scale: Any, dy: Any, epsilon: float, by_x: bool) -> tuple[Any, Any, Any]:
+    """The gradients by images, and by factors and shifts of channels."""
+    batch, channels = x.shape[:2]
+    rows, dys = x.reshape((batch, groups, -1)), dy.reshape((batch, channels, -1))
+    of_group, members = np.ones(rows.shape[2], x.dtype), channels // groups
+    of_channel, count = of_group[: dys.shape[2]], rows.shape[2]
+    dx = np.empty(dys.shape, x.dtype) if by_x else None
+    weights, totals = np.empty((2, batch, channels), x.dtype)
+    factor = np.ones(channels, x.dtype) if scale is None else scale.reshape(-1)
+    work = np.empty_like(rows[next(blocks(rows))])
+    with long_rows():
+        for block in blocks(rows):
+            mean = _products(rows[block], of_group)[..., None] / count
+            normal = np.subtract(rows[block], mean, out=work[: block.stop - block.start])
+            inverse = np.power(_products(normal, normal) / count + epsilon, -0.5)
+            dyb, each = dys[block], np.repeat(inverse, members, 1)
+            weighted = _products(dyb, normal.reshape(dyb.shape)) * each
+            weights[block], totals[block] = weighted, _products(dyb, of_channel)
+            if dx is None:
+                continue
+            # what arrives, less its mean and its share along the normalised rows
+            along, total = (_add((v * factor).reshape((*inverse.shape, members)), 2) for v in (weighted, totals[block]))
+            part = np.multiply(dyb, (each * factor)[..., None], out=dx[block]).reshape(normal.shape)
+            normal *= (along * inverse * inverse / count)[..., None]
+            part -= normal
+            part -= (total * inverse / count)[..., None]
+    return dx, _add(weights, 0), _add(totals, 0)
+
+
+def _gradients_of_groups(x: Any, groups: int, scale: Any, bias: Any, dy: Any, epsilon: float, wanted: Any) -> Any:
+    by_x, by_scale, by_bias = (mask[0] for mask in wanted)
+    dx, weights, totals = _group_gradients(x, groups, scale, dy, epsilon, by_x)
+    return (
+        None if dx is None else dx.reshape(x.shape),
+        weights.reshape(scale.shape) if by_scale and scale is not None else None,
+        totals.reshape(bias.shape) if by_bias and bias is not None else None,
+    )
+
+
+def _group_norm(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    """Where channels come first."""
+    if attrs["data_layout"] != "NCHW":
+        return None
+    general = definition("group_norm", attrs)
+    groups, epsilon = attrs["groups"], attrs["epsilon"]
+
+    def standardised(x: Any, scale: Any, bias: Any) -> Any:
+        if not _takes(x, scale, bias) or not _rows_of_channels(x):
+            return general(x, scale, bias)
+        mean, variance, _, y = _standardised(x, groups, scale, bias, epsilon)
+        return mean.reshape(mean.shape[:2]), variance.reshape(mean.shape[:2]), y
+
+    return standardised
 
 
 def _group_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
@@ -100,54 +262,41 @@ def _group_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel |
     if general is None or attrs["data_layout"] != "NCHW":
         return general
     whole = general
-    groups, epsilon = attrs["groups"], attrs["epsilon"]
-    by_x, by_scale, by_bias = (mask[0] for mask in attrs["wanted"])
+    groups, epsilon, wanted = attrs["groups"], attrs["epsilon"], attrs["wanted"]
 
     def gradients(x: Any, scale: Any, bias: Any, mean: Any, variance: Any, y: Any, dy: Any) -> Any:
-        # what is traced to be compiled follows the rule; of one channel NumPy adds up all images in one row
-        if type(x) is not np.ndarray or not _takes(x, dy) or x.shape[1] == 1:
+        if not _takes(x, scale, dy) or not _rows_of_channels(x):
             return whole(x, scale, bias, mean, variance, y, dy)
-        batch, channels = x.shape[:2]
-        dx = np.empty(x.shape, x.dtype)
-        dscale, dbias = np.zeros((2, channels), x.dtype)
-        normal = np.empty((groups, x.size // (batch * groups)), x.dtype)
-        work = np.empty_like(normal)
-        factor = None if scale is None else scale.reshape(channels, 1)
-        # as the rule has it: the share of an element, reckoned from the sizes of the whole
-        share = np.asarray(batch * groups, x.dtype) / np.asarray(x.size, x.dtype)
-        for image in range(batch):
-            dys = dy[image].reshape(channels, -1)
-            own = dx[image].reshape(normal.shape)
-            _group_gradients(x[image].reshape(normal.shape), dys, factor, epsilon, share, normal, work, own, dscale)
-            dbias += _add(dys, 1, None, None, False)
-        return (
-            dx if by_x else None,
-            dscale.reshape(scale.shape) if by_scale and scale is not None else None,
-            dbias.reshape(bias.shape) if by_bias and bias is not None else None,
-        )
+        return _gradients_of_groups(x, groups, scale, bias, dy, epsilon, wanted)
 
     return gradients
 
 
-def _group_gradients(
-    rows: Any, dys: Any, scale: Any, epsilon: float, share: Any, y: Any, work: Any, out: Any, dscale: Any
-) -> None:
-    """Of one image: the gradient by its groups, *rows*, in *out*, and that by the factors of channels, added up.
+# -- over every channel of every image --------------------------------------------------------------------------------
 
-    Args:
-        y, work: where to compute.
-    """
-    np.subtract(rows, _add(rows, 1, None, None, True) * share, out=y)
-    spread = _add(np.multiply(y, y, out=work), 1, None, None, True)
-    inverse = np.power(spread * share + epsilon, -0.5)
-    y *= inverse
-    weighted = dys.reshape(rows.shape)
-    if scale is not None:
-        channels = dys.shape
-        dscale += _add(np.multiply(dys, y.reshape(channels), out=work.reshape(channels)), 1, None, None, False)
-        weighted = np.multiply(dys, scale, out=out.reshape(channels)).reshape(rows.shape)
-    along = _add(np.multiply(weighted, y, out=work), 1, None, None, True) * share
-    np.subtract(weighted, _add(weighted, 1, None, None, True) * share, out=out)
-    y *= along
-    out -= y
-    out *= inverse
+
+def _instance_norm(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    general, epsilon = definition("instance_norm", attrs), attrs["epsilon"]
+
+    def standardised(x: Any, scale: Any, bias: Any) -> Any:
+        if not _takes(x, scale, bias) or not _rows_of_channels(x):
+            return general(x, scale, bias)
+        mean, _, inverse, y = _standardised(x, x.shape[1], scale, bias, epsilon)
+        return mean.reshape(-1), inverse.reshape(-1), y
+
+    return standardised
+
+
+def _instance_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    general = rule_of("instance_norm", attrs)
+    if general is None:
+        return None
+    whole = general
+    epsilon, wanted = attrs["epsilon"], attrs["wanted"]
+
+    def gradients(x: Any, scale: Any, bias: Any, mean: Any, inverse: Any, dy: Any) -> Any:
+        if not _takes(x, scale, dy) or not _rows_of_channels(x):
+            return whole(x, scale, bias, mean, inverse, dy)
+        return _gradients_of_groups(x, x.shape[1], scale, bias, dy, epsilon, wanted)
+
+    return gradients

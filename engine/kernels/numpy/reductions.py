@@ -9,7 +9,6 @@ written.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -40,8 +39,6 @@ def register() -> None:
     override("softmax_grad", "numpy")(_softmax_grad)
     override("softmax_with_cross_entropy", "numpy")(_cross_entropy)
     override("softmax_with_cross_entropy_grad", "numpy")(_cross_entropy_grad)
-    override("layer_norm", "numpy")(_layer_norm)
-    override("layer_norm_grad", "numpy")(_layer_norm_grad)
 
 
 def _axes(attrs: Mapping[str, Any]) -> tuple[int, ...] | None:
@@ -192,6 +189,8 @@ def _classes(scores: Any, label: Any) -> Any:
     flat = label.reshape(-1)
     if flat.size * scores.shape[-1] != scores.size:
         return None
+    if not isinstance(label, ARRAYS):
+        return flat  # what stands for one: who computes with it sees to its values
     # As numbers without a sign, negative ones are the largest.
     return flat if _max(flat.astype(np.uint64), None) < scores.shape[-1] else None
 
@@ -225,81 +224,9 @@ def _cross_entropy_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kerne
         classes = _classes(softmax, label) if dsoftmax is None else None
         if classes is None:
             return whole(label, softmax, dloss, dsoftmax)
-        difference = softmax.copy()
-        difference.reshape((classes.size, -1))[np.arange(classes.size), classes] -= 1
-        difference *= dloss
-        return difference
+        difference = softmax.reshape((classes.size, -1)).copy()
+        difference[np.arange(classes.size), classes] -= 1
+        difference *= dloss.reshape((-1, 1))
+        return difference.reshape(softmax.shape)
 
     return gradient
-
-
-# -- layer_norm -------------------------------------------------------------------------------------------------------
-
-
-def _layer_norm(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
-    begin, epsilon, general = attrs["begin_norm_axis"], attrs["epsilon"], definition("layer_norm", attrs)
-
-    def standardised(x: Any, scale: Any, bias: Any) -> Any:
-        if x.dtype.kind != "f" or not x.size:
-            return general(x, scale, bias)
-        shape = x.shape
-        rows = _rows(x, begin)
-        count = rows.shape[1]
-        mean = _add(rows, 1, None, None, True) / count
-        y = rows - mean
-        variance = _add(y * y, 1, None, None, True) / count
-        y *= (variance + epsilon) ** -0.5
-        if scale is not None:
-            y *= scale.reshape(-1)
-        if bias is not None:
-            y += bias.reshape(-1)
-        return mean.reshape(shape[:begin]), variance.reshape(shape[:begin]), y.reshape(shape)
-
-    return standardised
-
-
-def _rows(x: Any, begin: int) -> Any:
-    return x if x.ndim == 2 and begin == 1 else x.reshape((math.prod(x.shape[:begin]), math.prod(x.shape[begin:])))
-
-
-def _columns(rows: Any, like: Any) -> Any:
-    """The sums of the columns, in the shape of *like*: an array of its own, even of a single row."""
-    return _add(rows, 0, None, None, False).reshape(like.shape)
-
-
-def _layer_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
-    general = rule_of("layer_norm", attrs)
-    if general is None:
-        return None
-    whole = general
-    begin, epsilon = attrs["begin_norm_axis"], attrs["epsilon"]
-    by_x, by_scale, by_bias = (mask[0] for mask in attrs["wanted"])
-
-    def gradients(x: Any, scale: Any, bias: Any, mean: Any, variance: Any, dy: Any) -> Any:
-        if x.dtype.kind != "f" or not x.size:
-            return whole(x, scale, bias, mean, variance, dy)
-        dx = dscale = dbias = None
-        rows, dys = _rows(x, begin), _rows(dy, begin)
-        share = np.asarray(rows.shape[0], x.dtype) / np.asarray(rows.size, x.dtype)
-        scaled = by_scale and scale is not None
-        if by_x or scaled:
-            # the normalised rows, as in forward
-            y = rows - _add(rows, 1, None, None, True) * share
-            part = y * y
-            inverse = np.power(_add(part, 1, None, None, True) * share + epsilon, -0.5)
-            y *= inverse
-            if scaled:
-                dscale = _columns(np.multiply(dys, y, out=part), scale)
-            if by_x:
-                # what arrives, less its mean and its share along the rows
-                weighted = dys if scale is None else dys * scale
-                y *= _add(np.multiply(weighted, y, out=part), 1, None, None, True) * share
-                dx = np.subtract(weighted, _add(weighted, 1, None, None, True) * share, out=part)
-                dx -= y
-                dx *= inverse
-                dx = dx.reshape(x.shape)
-        if by_bias and bias is not None:
-            dbias = _columns(dys, bias)
-        return dx, dscale, dbias
-
-    return gradients

@@ -41,7 +41,13 @@ def loop(function: int, data: int, a: int, b: int, c: int, count: int, *steps: i
     LOOP(int(function))(places, (ctypes.c_ssize_t * 1)(count), strides, int(data) or None)
 
 
-NAMES = {"np": np, "at": at, "put": put, "address": address, "choice": choice, "root": np.sqrt, "loop": loop}
+def products(function: int, data: int, a: int, b: int, c: int, count: int, *steps: int) -> None:
+    places, strides = (ctypes.c_void_p * 3)(a, b, c), (ctypes.c_ssize_t * 5)(0, 0, 0, *steps)
+    LOOP(int(function))(places, (ctypes.c_ssize_t * 2)(1, count), strides, int(data) or None)
+
+
+NAMES = {"np": np, "at": at, "put": put, "address": address, "choice": choice, "root": np.sqrt}
+NAMES |= {"loop": loop, "products": products}
 
 
 def interpreted(source: Source, dtypes: Sequence[str]) -> Callable[..., Any]:

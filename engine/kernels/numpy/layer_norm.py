@@ -1,0 +1,184 @@
+"""Layer norm and its gradient, some rows at a time, which stay in the processor's cache from pass to pass.
+
+Sums of a row are products of two rows (``vecdot``), which take a third of what adding up takes. All that is computed
+of a row is the same whichever rows are worked on with it, and sums over rows go on from block to block, so results do
+not depend on the blocks. What stands for arrays (:mod:`..numba.trace`) goes the same way, as one block.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..backend import Kernel, override
+from .blocks import blocks, long_rows, many
+from .general import definition, rule_of
+
+_add: Any = np.add.reduce
+_products: Any = np.vecdot
+
+
+def register() -> None:
+    """Offer the kernels."""
+    override("layer_norm", "numpy")(_layer_norm)
+    override("layer_norm_grad", "numpy")(_layer_norm_grad)
+
+
+def _rows(x: Any, begin: int) -> Any:
+    return x if x.ndim == 2 and begin == 1 else x.reshape((math.prod(x.shape[:begin]), math.prod(x.shape[begin:])))
+
+
+def _by_parts(rows: Any) -> bool:
+    """Whether to go through blocks; of one column NumPy adds up all rows as one."""
+    return many(rows) and rows.shape[1] > 1
+
+
+def _tiled(vector: Any, rows: Any) -> Any:
+    """*vector* once for each row of a block: what is as long as its operands needs no row by row."""
+    return None if vector is None else np.tile(vector.reshape(-1), (next(blocks(rows)).stop, 1))
+
+
+# -- forward ----------------------------------------------------------------------------------------------------------
+
+
+def _layer_norm(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    begin, epsilon, general = attrs["begin_norm_axis"], attrs["epsilon"], definition("layer_norm", attrs)
+
+    def standardised(x: Any, scale: Any, bias: Any) -> Any:
+        if x.dtype.char not in "fd" or not x.size:
+            return general(x, scale, bias)
+        rows = _rows(x, begin)
+        ones = np.ones(rows.shape[1], x.dtype)
+        if not _by_parts(rows):
+            factor, shift = (None if v is None else v.reshape(-1) for v in (scale, bias))
+            mean, variance, y = _standardised(rows, factor, shift, ones, epsilon)
+        else:
+            y = np.empty(rows.shape, x.dtype)
+            mean, variance = np.empty((2, rows.shape[0], 1), x.dtype)
+            factors, shifts = _tiled(scale, rows), _tiled(bias, rows)
+            with long_rows():
+                for block in blocks(rows):
+                    count = block.stop - block.start
+                    of = [None if v is None else v[:count] for v in (factors, shifts)]
+                    mean[block], variance[block], _ = _standardised(rows[block], *of, ones, epsilon, y[block])
+        return mean.reshape(x.shape[:begin]), variance.reshape(x.shape[:begin]), y.reshape(x.shape)
+
+    return standardised
+
+
+def _standardised(rows: Any, scale: Any, bias: Any, ones: Any, epsilon: float, out: Any = None) -> tuple[Any, Any, Any]:
+    """Mean, variance and result of each of the *rows*."""
+    count = rows.shape[1]
+    mean = _products(rows, ones)[:, None] / count
+    y = np.subtract(rows, mean, out=out)
+    variance = _products(y, y)[:, None] / count
+    y *= (variance + epsilon) ** -0.5
+    if scale is not None:
+        y *= scale
+    if bias is not None:
+        y += bias
+    return mean, variance, y
+
+
+# -- its gradient -----------------------------------------------------------------------------------------------------
+
+
+def _layer_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    general = rule_of("layer_norm", attrs)
+    if general is None:
+        return None
+    whole = general
+    begin, epsilon = attrs["begin_norm_axis"], attrs["epsilon"]
+    by_x, by_scale, by_bias = (mask[0] for mask in attrs["wanted"])
+
+    def gradients(x: Any, scale: Any, bias: Any, mean: Any, variance: Any, dy: Any) -> Any:
+        if x.dtype.char not in "fd" or not x.size or dy.dtype != x.dtype:
+            return whole(x, scale, bias, mean, variance, dy)
+        dx = dscale = dbias = None
+        rows, dys = _rows(x, begin), _rows(dy, begin)
+        scaled = by_scale and scale is not None
+        if by_x or scaled:
+            dx, dscale = (_by_blocks if _by_parts(rows) else _at_once)(rows, dys, scale, epsilon, by_x, scaled)
+        if by_bias and bias is not None:
+            dbias = _columns(dys, bias)
+        return None if dx is None else dx.reshape(x.shape), dscale, dbias
+
+    return gradients
+
+
+def _columns(rows: Any, like: Any) -> Any:
+    """The sums of the columns, in the shape of *like*: an array of its own, even of a single row."""
+    return _add(rows, 0, None, None, False).reshape(like.shape)
+
+
+class _Gradient:
+    """What is the same for all rows.
+
+    Attributes:
+        scale: the factors, or ones.
+        share: of one element in the mean, as the rule has it: reckoned from the sizes of the whole.
+    """
+
+    def __init__(self, rows: Any, scale: Any, epsilon: float) -> None:
+        self.ones = np.ones(rows.shape[1], rows.dtype)
+        self.scale = self.ones if scale is None else scale.reshape(-1)
+        self.epsilon = epsilon
+        self.share = np.asarray(rows.shape[0], rows.dtype) / np.asarray(rows.size, rows.dtype)
+
+    def normal(self, rows: Any, out: Any = None) -> tuple[Any, Any]:
+        """The rows as in forward, before the factors, and the inverse of their standard deviations."""
+        y = np.subtract(rows, _products(rows, self.ones)[:, None] * self.share, out=out)
+        inverse = np.power(_products(y, y)[:, None] * self.share + self.epsilon, -0.5)
+        y *= inverse
+        return y, inverse
+
+    def by_rows(self, y: Any, inverse: Any, dys: Any, weighted: Any, part: Any, out: Any) -> Any:
+        """What arrives, *dys* times *weighted*, less its mean and its share along the rows *y*, which are written.
+
+        Args:
+            weighted: the factors in a shape that suits; None for ones.
+            part: ``dys * y``.
+        """
+        along = _products(part, self.scale)[:, None] * self.share
+        mean = _products(dys, self.scale)[:, None] * self.share
+        if weighted is None:
+            dx = np.subtract(dys, mean, out=out)
+        else:
+            dx = np.multiply(dys, weighted, out=out)
+            dx -= mean
+        y *= along
+        dx -= y
+        dx *= inverse
+        return dx
+
+
+def _at_once(rows: Any, dys: Any, scale: Any, epsilon: float, by_x: bool, by_scale: bool) -> tuple[Any, Any]:
+    of = _Gradient(rows, scale, epsilon)
+    y, inverse = of.normal(rows)
+    part = dys * y
+    dscale = _columns(part, scale) if by_scale else None
+    dx = of.by_rows(y, inverse, dys, None if scale is None else of.scale, part, None) if by_x else None
+    return dx, dscale
+
+
+def _by_blocks(rows: Any, dys: Any, scale: Any, epsilon: float, by_x: bool, by_scale: bool) -> tuple[Any, Any]:
+    of = _Gradient(rows, scale, epsilon)
+    tiled = _tiled(scale, rows)
+    dx = np.empty(rows.shape, rows.dtype) if by_x else None
+    size, width = next(blocks(rows)).stop, rows.shape[1]
+    normal = np.empty((size, width), rows.dtype)
+    # what the columns have come to lies before the rows that are to be added, so they go on in one order
+    sums = np.zeros((size + 1, width), rows.dtype)
+    with long_rows():
+        for block in blocks(rows):
+            count = block.stop - block.start
+            y, inverse = of.normal(rows[block], normal[:count])
+            part = np.multiply(dys[block], y, out=sums[1 : count + 1])
+            if by_scale:
+                sums[0] = _add(sums[: count + 1], 0)
+            if dx is not None:
+                of.by_rows(y, inverse, dys[block], None if tiled is None else tiled[:count], part, dx[block])
+    return dx, sums[0].reshape(scale.shape) if by_scale else None
