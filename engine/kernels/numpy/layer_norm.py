@@ -62,8 +62,9 @@ def _layer_norm(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None
             with long_rows():
                 for block in blocks(rows):
                     count = block.stop - block.start
-                    of = [None if v is None else v[:count] for v in (factors, shifts)]
-                    mean[block], variance[block], _ = _standardised(rows[block], *of, ones, epsilon, y[block])
+                    factor, shift = (None if v is None else v[:count] for v in (factors, shifts))
+                    part = _standardised(rows[block], factor, shift, ones, epsilon, y[block])
+                    mean[block], variance[block], _ = part
         return mean.reshape(x.shape[:begin]), variance.reshape(x.shape[:begin]), y.reshape(x.shape)
 
     return standardised

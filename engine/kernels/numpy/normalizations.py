@@ -43,7 +43,7 @@ def _takes(*arrays: Any) -> bool:
 
 def _rows_of_channels(x: Any) -> bool:
     """Whether *x*, whose channels come first, has rows that are worth being gone through."""
-    return x.ndim > 2 and math.prod(x.shape[2:]) > SHORT
+    return bool(x.ndim > 2 and math.prod(x.shape[2:]) > SHORT)
 
 
 def _column(vector: Any) -> Any:
