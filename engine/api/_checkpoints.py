@@ -12,7 +12,7 @@ from gradtool.engine.core.errors import ArgumentTypeError, FileFormatError, Usag
 from gradtool.engine.core.spec import dtype
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.executor.scope import DenseTensor
-from gradtool.engine.files import pickled, pickles
+from gradtool.engine.files import pickled, pickles, torch_tensors
 from gradtool.engine.ir.program import Program
 
 NAMES = "StructuredToParameterName@@"
@@ -62,6 +62,27 @@ def read(file: BinaryIO, name: str, tensor: Tensors) -> Any:
     if isinstance(content, dict):
         return type(content)((k, restored(v, names.get(k))) for k, v in content.items())
     return restored(content, None)
+
+
+def of_torch(value: Any, tensor: Tensors) -> Any:
+    """What a file of ``torch.save`` holds; each of its tensors is what *tensor* makes."""
+    done: dict[int, Any] = {}
+
+    def restored(value: Any) -> Any:
+        if id(value) not in done:
+            done[id(value)] = converted(value)
+        return done[id(value)]
+
+    def converted(value: Any) -> Any:
+        if isinstance(value, torch_tensors.Tensor):
+            return tensor(value.array, None)
+        if isinstance(value, dict):
+            return type(value)((k, restored(v)) for k, v in value.items())
+        if isinstance(value, (list, tuple)):
+            return type(value)([restored(v) for v in value])
+        return value
+
+    return restored(value)
 
 
 def written(value: Any, protocol: int) -> bytes:

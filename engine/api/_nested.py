@@ -22,7 +22,7 @@ from gradtool.engine.core.rows import SelectedRows
 from gradtool.engine.core.spec import DTYPES
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.executor.scope import DenseTensor, Scope
-from gradtool.engine.files import container, jsontext, streams
+from gradtool.engine.files import container, jsontext, streams, torch_tensors
 from gradtool.engine.files.container import Array
 from gradtool.engine.files.jsontext import shown
 from gradtool.engine.ir.from_json import from_json
@@ -171,16 +171,17 @@ def _hint(value: Any) -> str | None:
 
 
 def read(file: BinaryIO, name: str, return_numpy: bool = False) -> Any:
-    """The object in a container, or in a pickle of real Paddle's, that *file* has from its position on.
+    """The object in a container, or in a pickle of real Paddle's or PyTorch's, that *file* has from its position on.
 
     Raises:
-        FileFormatError: it is neither, damaged, or holds what is not read.
+        FileFormatError: it is none of them, damaged, or holds what is not read.
     """
-    start = file.read(streams.LOOKED_AT)
+    start = file.read(max(streams.LOOKED_AT, torch_tensors.LOOKED_AT))
     file.seek(-len(start), os.SEEK_CUR)
     if streams.is_stream(start):
         return _only_tensor(streams.read(file.read(), name), name, return_numpy)
-    if not container.is_pickle(start):
+    is_of_torch = torch_tensors.is_saved(start)
+    if not is_of_torch and not container.is_pickle(start):
         return restored(*container.read_stream(file, name), name, return_numpy)
     from . import _checkpoints
 
@@ -189,6 +190,8 @@ def read(file: BinaryIO, name: str, return_numpy: bool = False) -> Any:
             raise FileFormatError(name, "data types of tensors", f"there is {array.dtype}")
         return array if return_numpy else _tensor(array, called)
 
+    if is_of_torch:
+        return _checkpoints.of_torch(torch_tensors.read(file.read(), name), tensor)
     return _checkpoints.read(file, name, tensor)
 
 

@@ -83,7 +83,8 @@ def clear_async_save_task_queue() -> None:
 def load(path: str | os.PathLike[str] | BinaryIO, return_numpy: bool = False, **configs: Any) -> Any:
     """The object that :func:`save` wrote, here or in real Paddle; of a safetensors file, its tensors by name.
 
-    No code in the file is run: what real Paddle writes is a pickle, of which NumPy arrays, numbers, texts and plain
+    Files of ``torch.save`` are read, too, which Paddle does not do: ``state_dict()`` of a module or an optimizer. No
+    code in a file is run: what Paddle and PyTorch write are pickles, of which arrays, tensors, numbers, texts and plain
     containers are read, and nothing else is. Sizes are checked against the size of the file before anything is
     allocated. Tensors come back as leaves with ``stop_gradient=True``; in static mode as values that
     ``Program.set_state_dict`` takes.

@@ -23,11 +23,12 @@ def write(value: Any, indent: int | None = None) -> str:
     return json.dumps(value, allow_nan=False, indent=indent, separators=(",", ":") if indent is None else None)
 
 
-def read(data: bytes | str, where: str) -> Any:
+def read(data: bytes | str, where: str, are_finite: bool = True) -> Any:
     """The value that *data* stands for.
 
     Args:
         where: which file, and what in it, for the message.
+        are_finite: whether ``NaN`` and ``Infinity`` are refused; some programs write them as numbers.
 
     Raises:
         FileFormatError: it is no JSON.
@@ -43,9 +44,12 @@ def read(data: bytes | str, where: str) -> Any:
             fail(f"the name {shown(twice)} comes twice")
         return members
 
+    def number(word: str) -> float:
+        return fail(f"{word} stands there") if are_finite else float(word)
+
     try:
         text = data.removeprefix(BOM).decode("utf-8") if isinstance(data, bytes) else data
-        return json.loads(text, object_pairs_hook=distinct, parse_constant=lambda word: fail(f"{word} stands there"))
+        return json.loads(text, object_pairs_hook=distinct, parse_constant=number)
     except UnicodeDecodeError as error:
         fail(f"byte {error.start} is not UTF-8")
     except json.JSONDecodeError as error:

@@ -1,9 +1,9 @@
-"""Reading the pickles of real ``paddle.save``: NumPy arrays, numbers, texts and plain containers, and nothing else.
+"""Reading pickles as data: arrays, numbers, texts and plain containers, and nothing else.
 
 A pickle is a small program, and Python's reader runs whatever it names. Here it can name nothing of Python's: each of
-the few names that ``paddle.save`` writes (:data:`_NAMES`) means a stand-in of this module, any other ends the reading,
-as does an instruction that such files do not hold (:data:`_INSTRUCTIONS`). Lengths are checked against the size of the
-file before anything is allocated.
+the few names that a :class:`Form` lists, those that ``paddle.save`` writes (:data:`PADDLE`) or those of ``torch.save``
+(``torch_tensors.py``), means a stand-in, any other ends the reading, as does an instruction that such files do not hold
+(:data:`_INSTRUCTIONS`). Lengths are checked against the size of the file before anything is allocated.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import pickle
 import pickletools
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from typing import Any, BinaryIO, ClassVar, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, BinaryIO, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -23,13 +23,13 @@ from .jsontext import shown
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-EXPECTED = "NumPy arrays, numbers, texts and plain containers, as paddle.save writes them"
 DEPTH = 64
 """How deep what is in a file may be nested."""
 
 _INSTRUCTIONS = frozenset(
     {
         *("PROTO", "FRAME", "STOP", "MARK", "POP", "POP_MARK", "GLOBAL", "STACK_GLOBAL", "REDUCE", "BUILD"),
+        "BINPERSID",
         *("MEMOIZE", "BINPUT", "LONG_BINPUT", "BINGET", "LONG_BINGET", "NONE", "NEWTRUE", "NEWFALSE"),
         *("BININT", "BININT1", "BININT2", "LONG1", "LONG4", "BINFLOAT", "BINSTRING", "SHORT_BINSTRING"),
         *("BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8", "BINBYTES", "SHORT_BINBYTES", "BINBYTES8"),
@@ -43,11 +43,26 @@ _ELEMENTS = re.compile(r"[biufc]\d{1,2}")
 """Types of elements whose bytes are numbers."""
 
 
-def read(file: BinaryIO, name: str) -> Any:
+class Form(NamedTuple):
+    """What pickles of one kind hold.
+
+    Attributes:
+        expected: that in words, for messages.
+        names: modules, and the names in them, each with what it means here.
+        stored: what lies outside the pickle, by what it says of that; None where nothing does.
+    """
+
+    expected: str
+    names: Sequence[tuple[tuple[str, ...], Mapping[str, Any]]]
+    stored: Callable[[Any], Any] | None = None
+
+
+def read(file: BinaryIO, name: str, form: Form | None = None) -> Any:
     """What the pickle holds that *file* has from its position on.
 
     Args:
         name: what to call it in messages.
+        form: what it may hold; :data:`PADDLE` if it is None.
 
     Returns:
         Numbers, texts, bytes, NumPy arrays, and dicts, OrderedDicts, lists, tuples and sets of them; what stands there
@@ -56,16 +71,17 @@ def read(file: BinaryIO, name: str) -> Any:
     Raises:
         FileFormatError: it names or holds something else, is damaged, cut short or nested too deeply.
     """
-    reader = _Reader(file, name)
+    form = form or PADDLE
+    reader = _Reader(file, name, form)
     try:
         content = reader.load()
     except FileFormatError:
         raise
     except (pickle.UnpicklingError, EOFError) as error:
-        raise FileFormatError(name, EXPECTED, f"the pickle is damaged or cut short: {error}") from None
+        raise FileFormatError(name, form.expected, f"the pickle is damaged or cut short: {error}") from None
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError, MemoryError):
-        raise FileFormatError(name, EXPECTED, "the pickle is damaged or cut short") from None
-    return _Plain(name).value(content, 0)
+        raise FileFormatError(name, form.expected, "the pickle is damaged or cut short") from None
+    return _Plain(name, form).value(content, 0)
 
 
 class _Bounded:
@@ -96,23 +112,29 @@ class _Reader(pickle._Unpickler):
         ord(o.code): pickle._Unpickler.dispatch[ord(o.code)] for o in pickletools.opcodes if o.name in _INSTRUCTIONS
     }
 
-    def __init__(self, file: BinaryIO, name: str) -> None:
+    def __init__(self, file: BinaryIO, name: str, form: Form) -> None:
         super().__init__(_Bounded(file), encoding="latin1")
         self._name = name
+        self._form = form
+
+    def persistent_load(self, pid: Any) -> Any:
+        if self._form.stored is None:
+            raise pickle.UnpicklingError("what it holds lies outside of it")
+        return self._form.stored(pid)
 
     def find_class(self, module: str, name: str) -> Any:
-        for modules, stand_ins in _NAMES:
+        for modules, stand_ins in self._form.names:
             if module in modules and name in stand_ins:
                 return stand_ins[name]
         raise FileFormatError(
             self._name,
-            EXPECTED,
+            self._form.expected,
             f"it names {shown(f'{module}.{name}')}, and nothing was made or run of it",
             hint="where it was made: save dicts, lists and tuples of tensors, arrays and numbers (state_dict())",
         )
 
 
-class _StandIn:
+class StandIn:
     """What a name in a file means: a function of plain values. Nothing in a file can change it."""
 
     __slots__ = ("_function",)
@@ -131,6 +153,17 @@ class _StandIn:
         raise TypeError("a name has no state")
 
 
+class Described:
+    """What a pickle describes step by step. Nothing but its own instructions can change it."""
+
+    def plain(self) -> Any:
+        """What it is in the end; None where that is no value, or half of it was described."""
+        return None
+
+    def __setstate__(self, state: Any) -> None:
+        raise TypeError(f"{type(self).__name__} has no state")
+
+
 class _Elements:
     """A type of elements that is being described: NumPy's ``dtype``."""
 
@@ -146,7 +179,7 @@ class _Elements:
         self.type = self.type.newbyteorder(order)
 
 
-class _Array:
+class _Array(Described):
     """An array that is being described: what ``_reconstruct`` makes, with the state that follows."""
 
     def __init__(self, *args: Any) -> None:
@@ -162,6 +195,9 @@ class _Array:
         array = np.frombuffer(data, elements.type).reshape(shape, order="F" if is_fortran else "C")
         self.array = array.astype(elements.type.newbyteorder("="), order="C")
 
+    def plain(self) -> Array | None:
+        return self.array
+
 
 def _scalar(elements: Any, data: Any) -> Any:
     if not isinstance(elements, _Elements) or not isinstance(data, bytes) or len(data) != elements.type.itemsize:
@@ -175,47 +211,55 @@ def _encoded(text: Any, encoding: Any) -> bytes:
     return text.encode("latin-1")
 
 
-def _container(kind: type) -> _StandIn:
+def container(kind: type) -> StandIn:
+    """What the name of a kind of containers means: one of it with plain entries."""
+
     def made(entries: Any = ()) -> Any:
         if not isinstance(entries, (list, tuple, set)):
             raise ValueError(f"the entries of a {kind.__name__}")
         return kind(entries)
 
-    return _StandIn(made)
+    return StandIn(made)
 
 
-class _Ordered(OrderedDict[Any, Any]):
+class Ordered(OrderedDict[Any, Any]):
     """An OrderedDict without a state of its own."""
 
-    def __setstate__(self, state: Any) -> NoReturn:
+    def __setstate__(self, state: Any) -> None:
         raise TypeError("an OrderedDict has no other state")
 
 
-_NAMES: tuple[tuple[tuple[str, ...], Mapping[str, Any]], ...] = (
+PLAIN: tuple[tuple[tuple[str, ...], Mapping[str, Any]], ...] = (
     (
         ("numpy.core.multiarray", "numpy._core.multiarray"),
-        {"_reconstruct": _StandIn(_Array), "scalar": _StandIn(_scalar)},
+        {"_reconstruct": StandIn(_Array), "scalar": StandIn(_scalar)},
     ),
-    (("numpy",), {"ndarray": _StandIn(_Array), "dtype": _StandIn(_Elements)}),
-    (("_codecs",), {"encode": _StandIn(_encoded)}),
-    (("collections",), {"OrderedDict": _container(_Ordered)}),
+    (("numpy",), {"ndarray": StandIn(_Array), "dtype": StandIn(_Elements)}),
+    (("_codecs",), {"encode": StandIn(_encoded)}),
     (
         ("builtins", "__builtin__"),
-        {"bytes": _StandIn(lambda: b"")} | {kind.__name__: _container(kind) for kind in (tuple, list, set, frozenset)},
+        {"bytes": StandIn(lambda: b"")} | {kind.__name__: container(kind) for kind in (tuple, list, set, frozenset)},
     ),
 )
-"""Modules, and the names in them that files of ``paddle.save`` hold, each with what it means here."""
+"""Names that pickles of any kind may hold: those of arrays, bytes and containers."""
+
+PADDLE = Form(
+    "NumPy arrays, numbers, texts and plain containers, as paddle.save writes them",
+    (*PLAIN, (("collections",), {"OrderedDict": container(Ordered)})),
+)
+"""What files of ``paddle.save`` hold."""
 
 
 class _Plain:
     """Takes what was described for what it describes; each object once."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, form: Form) -> None:
         self._name = name
+        self._form = form
         self._done: dict[int, Any] = {}
 
     def fail(self, came: str) -> NoReturn:
-        raise FileFormatError(self._name, EXPECTED, came)
+        raise FileFormatError(self._name, self._form.expected, came)
 
     def value(self, value: Any, depth: int) -> Any:
         if depth > DEPTH:
@@ -227,11 +271,13 @@ class _Plain:
         return self._done[id(value)]
 
     def _converted(self, value: Any, depth: int) -> Any:
-        if isinstance(value, _Array) and value.array is not None:
-            return value.array
+        if isinstance(value, Described):
+            plain = value.plain()
+            if plain is not None:
+                return plain
         if isinstance(value, (list, tuple, set, frozenset)):
             return type(value)([self.value(entry, depth) for entry in value])
         if isinstance(value, dict):
             entries = [(self.value(key, depth), self.value(entry, depth)) for key, entry in value.items()]
-            return OrderedDict(entries) if isinstance(value, _Ordered) else dict(entries)
+            return OrderedDict(entries) if isinstance(value, Ordered) else dict(entries)
         self.fail("it holds a name, or half an array, in the place of a value")

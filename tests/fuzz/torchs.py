@@ -14,6 +14,7 @@ from random import Random
 
 import numpy as np
 
+import gradtool as paddle
 from gradtool.engine.core.errors import UnsupportedError
 from gradtool.engine.eager.tape import FreedGraphError, InplaceError
 from gradtool.engine.files import container
@@ -24,6 +25,7 @@ from gradtool.models.questions.why import Why
 from . import mutations
 
 RUNS = Path(__file__).parents[1] / "torch" / "runs"
+OLDER = Path(__file__).parents[1] / "pt2" / "saved" / "older.npz"
 
 
 def exported(draw: Random) -> tuple[bytes, Callable[[bytes], object]]:
@@ -31,8 +33,7 @@ def exported(draw: Random) -> tuple[bytes, Callable[[bytes], object]]:
     data = draw.choice(_archives())
     if draw.random() < 0.2:
         return mutations.changed_bytes(data, _archives(), draw), _read
-    with zipfile.ZipFile(io.BytesIO(data)) as whole:
-        files = {name: whole.read(name) for name in whole.namelist()}
+    files = _members(data)
     name = draw.choice([n for n in files if n.endswith(".json")] + ["net/models/model.json"] * 4)
     content = json.loads(files[name])
     if name.endswith("model.json") and draw.random() < 0.7:  # what stands deep inside
@@ -44,6 +45,42 @@ def exported(draw: Random) -> tuple[bytes, Callable[[bytes], object]]:
     else:
         content = mutations.changed_value(content, draw)
     return _zipped({**files, name: json.dumps(content).encode()}), _read
+
+
+def older(draw: Random) -> tuple[bytes, Callable[[bytes], object]]:
+    """An archive of an older version: its bytes, values of the program in it, or a pickle of its weights."""
+    whole = draw.choice(_older("model"))
+    if draw.random() < 0.2:
+        return mutations.changed_bytes(whole, _older("model"), draw), _read
+    files = _members(whole)
+    name = draw.choice([n for n in files if n.endswith((".json", ".pt"))])
+    if files[name].startswith(b"PK"):
+        return _zipped({**files, name: _changed_pickle(files[name], draw)}), _read
+    content = json.loads(files[name])
+    module = content["graph_module"]
+    part = draw.choice((content, module, module["signature"], module["graph"], draw.choice(module["graph"]["nodes"])))
+    key = draw.choice(list(part))
+    part[key] = mutations.changed_value(part[key], draw)
+    return _zipped({**files, name: json.dumps(content).encode()}), _read
+
+
+def saved(draw: Random) -> tuple[bytes, Callable[[bytes], object]]:
+    """A file of ``torch.save``: its bytes, or the pickle in it."""
+    whole = draw.choice(_older("state"))
+    if draw.random() < 0.3:
+        return mutations.changed_bytes(whole, _older("state"), draw), _load
+    return _changed_pickle(whole, draw), _load
+
+
+def _changed_pickle(whole: bytes, draw: Random) -> bytes:
+    files = _members(whole)
+    pickle = next(name for name in files if name.endswith("/data.pkl"))
+    return _zipped({**files, pickle: mutations.changed_bytes(files[pickle], list(files.values()), draw)})
+
+
+def _members(whole: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def recorded(draw: Random) -> tuple[bytes, Callable[[bytes], object]]:
@@ -110,6 +147,12 @@ def _archives() -> Sequence[bytes]:
 
 
 @cache
+def _older(kind: str) -> Sequence[bytes]:
+    with np.load(OLDER) as file:
+        return [file[key].tobytes() for key in file if key.endswith(f"/{kind}")]
+
+
+@cache
 def _runs() -> Sequence[bytes]:
     names = ("b_float_in_loss", "b_hook_zeros", "b_in_place_slice", "r_function", "r_mlp", "b_detach_hidden")
     return [(RUNS / f"{name}.torchrun").read_bytes() for name in names]
@@ -120,6 +163,10 @@ def _read(data: bytes) -> None:
     str(read(data, "model.pt2").program)
 
 
+def _load(data: bytes) -> None:
+    paddle.load(io.BytesIO(data))
+
+
 def _play(data: bytes) -> None:
     with tempfile.NamedTemporaryFile(suffix=".torchrun") as file:
         file.write(data)
@@ -128,4 +175,4 @@ def _play(data: bytes) -> None:
             Why().ask(Request(file.name))
 
 
-READERS = {"PT2": exported, "recorded run": recorded}
+READERS = {"PT2": exported, "older PT2": older, "torch.save": saved, "recorded run": recorded}

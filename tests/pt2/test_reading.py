@@ -231,11 +231,15 @@ def test_damaged_programs_are_refused(case: str) -> None:
         read(changed(change))
 
 
-def test_pickles_are_not_read() -> None:
+def test_pickles_of_lone_tensors_are_read_as_data() -> None:
     files = {"models/model.json": json.dumps(mlp_program()).encode()}
     entry = {"path_name": "weight_0", "use_pickle": True, "tensor_meta": None}
     files["data/weights/model_weights_config.json"] = json.dumps({"config": {"first.weight": entry}}).encode()
-    with pytest.raises(FileFormatError, match="kept as a pickle"):
+    files["data/weights/weight_0"] = zipped({"data.pkl": b"\x80\x02cnt\nsystem\n."})
+    with pytest.raises(FileFormatError, match=r"weight_0: .* it names 'nt\.system', and nothing was made or run of it"):
+        read(zipped(files))
+    files["data/weights/weight_0"] = zipped({"data.pkl": b"\x80\x02N."})
+    with pytest.raises(FileFormatError, match=r"'first\.weight' in data/weights/weight_0 is no tensor"):
         read(zipped(files))
 
 
@@ -249,8 +253,7 @@ OTHER = json.dumps(mlp_program()).encode()
         ({"models/a.json": b"{}", "models/b.json": b"{}"}, "it holds 2 programs"),
         ({"data/aotinductor/model/x.so": b""}, "compiled code and no graph"),
         ({"models/model.json": b"["}, "JSON"),
-        ({"serialized_exported_program.json": b"{}"}, "the old form, whose weights are pickles"),
-        ({"models/model.json": OTHER, "data/weights/model.pt": b""}, "its weights are a pickle"),
+        ({"models/model.json": OTHER, "data/weights/model.pt": b""}, "model.pt: .* it is no zip archive"),
         ({"models/model.json": b"[]"}, "its program is no object"),
     ],
 )

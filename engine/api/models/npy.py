@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, NoReturn, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
 from gradtool.engine.files.jsontext import shown
+from gradtool.engine.files.zipped import Fail
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Fail = Callable[[str], NoReturn]
-"""Raises what is wrong with the file."""
 
 MAGIC = b"\x93NUMPY"
 _LONGEST_HEADER = 10_000

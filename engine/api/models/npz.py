@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 from gradtool.engine.files.jsontext import shown
+from gradtool.engine.files.zipped import DEFLATED, MOST_INFLATED, STORED, Archive, Fail, Member, Unpacked
 
 from . import npy
-from .npy import Array, Fail
-from .zipped import DEFLATED, MOST_INFLATED, STORED, Archive, Member, Unpacked
+from .npy import Array
 
 Room = Callable[[str | None], int | None]
 """Of an array's name, None for the lone one: how many bytes it may have; None where nothing is known."""

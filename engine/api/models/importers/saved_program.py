@@ -32,6 +32,13 @@ _FORMS = {**PROGRAMS, **dict.fromkeys(VALUES, "container")}
 _OTHERS = {
     ".npz": ("arrays", "--feed FILE.npz feeds them to a program"),
     ".npy": ("an array", "--feed FILE.npz feeds arrays to a program"),
+    **dict.fromkeys(
+        (".pt", ".pth"),
+        (
+            "values of PyTorch",
+            "in torch, torch.export.save(torch.export.export(module, inputs), FILE.pt2) writes a model",
+        ),
+    ),
     ".jsonl": ("a session of the debugger", "gradtool debug --replay FILE.jsonl goes on with it"),
     ".ipynb": ("a notebook", "in it, %load_ext gradtool and %%gradtool run a cell as a model"),
     ".dot": ("a picture", "gradtool graph MODEL -o FILE.dot draws a model"),

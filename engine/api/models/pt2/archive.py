@@ -1,7 +1,8 @@
 """What a PT2 archive holds: a program as JSON, and the bytes of its weights and constants. Nothing in it is run.
 
 An archive is a zip file with one folder: ``models/NAME.json`` is the program, ``data/weights/weight_0`` the elements of
-a tensor, and ``data/weights/NAME_weights_config.json`` says which parameter they are, in which shape.
+a tensor, and ``data/weights/NAME_weights_config.json`` says which parameter they are, in which shape. In the place of
+these, torch 2.8 has a file of ``torch.save``, and before it the archive is another one (:data:`_OLD_PROGRAM`).
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from typing import Any, Final, NamedTuple, NoReturn
 import numpy as np
 
 from gradtool.engine.core.errors import FileFormatError
-from gradtool.engine.core.spec import dtype
-from gradtool.engine.files import jsontext
+from gradtool.engine.files import jsontext, torch_tensors
 from gradtool.engine.files.jsontext import shown
+from gradtool.engine.files.torch_tensors import Elements
+from gradtool.engine.files.zipped import DEFLATED, MOST_INFLATED, Archive, Member
 
-from ..zipped import DEFLATED, MOST_INFLATED, Archive, Member
+from .versions import NEWEST, OLDEST, modern, own_name
 
 EXPECTED: Final = "an archive of torch.export"
 
@@ -47,17 +49,10 @@ _OTHERS: Final = {
     35: "uint64",
 }
 
-OLDEST: Final = 8
-NEWEST: Final = 8
-"""Versions of the schema, by their first number, that are read."""
-
 _OLD_PROGRAM: Final = "serialized_exported_program.json"
-_AGAIN: Final = "torch.export.save(torch.export.load(FILE), FILE) in a newer torch writes it anew"
-
-_MOST_AXES: Final = 32
-_MOST_ELEMENTS: Final = 1 << 31
-_MOST_REPEATED: Final = 1 << 24
-"""Elements of a tensor that has more of them than bytes are stored: what is expanded."""
+_OLD_VALUES: Final = "serialized_state_dict", "serialized_constants"
+"""Members of archives before torch 2.8, which have no folder; the second ones are called ``.json`` in those of 2.1
+and 2.2, and are files of ``torch.save`` all the same."""
 
 
 class Archived(NamedTuple):
@@ -67,11 +62,13 @@ class Archived(NamedTuple):
         program: the JSON of the exported program.
         values: arrays by the names of parameters, buffers and constants.
         empty: names of those whose elements were not saved.
+        trains: parameters of which the archive says besides the program whether they want gradients.
     """
 
     program: dict[str, Any]
     values: dict[str, np.ndarray[Any, Any]]
     empty: list[str]
+    trains: dict[str, bool]
 
 
 def kind_name(number: Any) -> str | None:
@@ -100,25 +97,34 @@ class _Reader:
     def __init__(self, data: bytes, file: str) -> None:
         self.file = file
         self.zip = Archive(io.BytesIO(data), len(data), self.fail, "torch.export.save compresses nothing")
+        self.size = len(data)
         self.members: dict[str, tuple[Member, int]] = {}
-        self.order = "<"
+        self.archived = Archived({}, {}, [], {})
 
     def fail(self, came: str, hint: str | None = None) -> NoReturn:
         raise FileFormatError(self.file, EXPECTED, came, hint=hint)
 
     def read(self) -> Archived:
         self.list_members()
-        name = self.model_name()
-        program = self.json(f"models/{name}.json")
-        if not isinstance(program, dict):
+        name = "" if _OLD_PROGRAM in self.members else self.model_name()
+        told = self.json(f"models/{name}.json" if name else _OLD_PROGRAM)
+        if not isinstance(told, dict):
             self.fail("its program is no object")
-        self.check_version(program.get("schema_version"))
-        self.order = ">" if self.text("byteorder", "little") == "big" else "<"
-        values: dict[str, np.ndarray[Any, Any]] = {}
-        empty: list[str] = []
-        for folder, config in (("weights", f"{name}_weights_config"), ("constants", f"{name}_constants_config")):
-            self.take(f"data/{folder}", config, values, empty)
-        return Archived(program, values, empty)
+        program = modern(told, self.version(told.get("schema_version")), self.constant, self.fail)
+        self.archived = self.archived._replace(program=program)
+        order = ">" if self.text("byteorder", "little") == "big" else "<"
+        self.elements = Elements(order, self.size, self.fail)
+        if not name:
+            for stem in _OLD_VALUES:
+                self.take_saved(next((m for m in (f"{stem}.pt", f"{stem}.json") if m in self.members), ""))
+            return self.archived
+        for folder in ("weights", "constants"):
+            saved = f"data/{folder}/{name}.pt"
+            if saved in self.members:
+                self.take_saved(saved)
+            else:
+                self.take(f"data/{folder}", f"{name}_{folder}_config")
+        return self.archived
 
     # -- the zip file -------------------------------------------------------------------------------------------------
 
@@ -126,10 +132,9 @@ class _Reader:
         members = list(self.zip.members())
         if sum(m.size for m in members if m.method == DEFLATED) > MOST_INFLATED:
             self.fail(f"more than {MOST_INFLATED} bytes are compressed in it")
-        if any(m.name.rpartition("/")[2] == _OLD_PROGRAM for m in members):
-            self.fail("it is of the old form, whose weights are pickles", _AGAIN)
+        has_folder = not any(m.name == _OLD_PROGRAM for m in members)
         for member, place in zip(members, self.zip.places(members), strict=True):
-            _, _, name = member.name.partition("/")
+            name = member.name.partition("/")[2] if has_folder else member.name
             if name in self.members:
                 self.fail(f"it holds {shown(name)} twice")
             self.members[name] = member, place
@@ -156,21 +161,33 @@ class _Reader:
         return self.zip.contents(*self.members[name])
 
     def json(self, name: str) -> Any:
-        return jsontext.read(self.held(name), f"{self.file}, {name}")
+        return jsontext.read(self.held(name), f"{self.file}, {name}", are_finite=name != _OLD_PROGRAM)
 
-    def check_version(self, told: Any) -> None:
-        major = told.get("major") if isinstance(told, dict) else None
-        if not isinstance(major, int) or not OLDEST <= major <= NEWEST:
-            span = f"version {OLDEST}" if OLDEST == NEWEST else f"versions {OLDEST} to {NEWEST}"
-            self.fail(f"it says version {shown(major)} of the schema", f"gradtool reads {span}")
+    def version(self, told: Any) -> int:
+        """The first number of the schema's version, which is all of it in archives before torch 2.3."""
+        major = told.get("major") if isinstance(told, dict) else told
+        if type(major) is not int or not OLDEST <= major <= NEWEST:
+            self.fail(f"it says version {shown(major)} of the schema", f"gradtool reads versions {OLDEST} to {NEWEST}")
+        return major
 
     # -- weights ------------------------------------------------------------------------------------------------------
 
-    def take(self, folder: str, config: str, values: dict[str, np.ndarray[Any, Any]], empty: list[str]) -> None:
-        """Put the tensors that a folder of the archive holds into *values*."""
+    def take_saved(self, name: str) -> None:
+        """Put the tensors that a file of ``torch.save`` in the archive holds into the values; ``""`` for none."""
+        content = torch_tensors.read(self.held(name), f"{self.file}, {name}") if name else {}
+        if not isinstance(content, dict):
+            self.fail(f"{name} lists nothing")
+        for key, value in content.items():
+            if not isinstance(key, str) or not isinstance(value, torch_tensors.Tensor):
+                self.fail(f"{shown(key)} in {name} is no tensor")
+            tensor = own_name(key)
+            self.archived.values[tensor] = value.array
+            if value.trains is not None:
+                self.archived.trains[tensor] = value.trains
+
+    def take(self, folder: str, config: str) -> None:
+        """Put the tensors that a folder of the archive holds into the values."""
         name = f"{folder}/{config}.json"
-        if f"{folder}/{config.rpartition('_')[0].rpartition('_')[0]}.pt" in self.members:
-            self.fail("its weights are a pickle, which could run anything", _AGAIN)
         entries = self.json(name) if name in self.members else {"config": {}}
         listed = entries.get("config") if isinstance(entries, dict) else None
         if not isinstance(listed, dict):
@@ -179,41 +196,32 @@ class _Reader:
         for tensor, entry in listed.items():
             if not isinstance(entry, dict) or not isinstance(entry.get("path_name"), str):
                 self.fail(f"{name} does not say where {shown(tensor)} lies")
-            if entry.get("use_pickle"):
-                self.fail(
-                    f"{shown(tensor)} is kept as a pickle, which could run anything",
-                    "tensors of a class of their own are: gradtool takes the script that makes the model",
-                )
             path = f"{folder}/{entry['path_name']}"
             if path not in payloads:
                 payloads[path] = self.held(path)
-            array = self.array(tensor, entry.get("tensor_meta"), payloads[path])
-            if array is None:
-                empty.append(tensor)
+            if entry.get("use_pickle"):
+                self.take_one(tensor, path, payloads[path])
+                continue
+            sizes, strides, offset, kind = self.layout(tensor, entry.get("tensor_meta"))
+            if not payloads[path] and 0 not in sizes:
+                self.archived.empty.append(tensor)
             else:
-                values[tensor] = array
+                layout = sizes, strides, offset
+                self.archived.values[tensor] = self.elements.array(tensor, payloads[path], kind, layout)
 
-    def array(self, name: str, meta: Any, payload: bytes) -> np.ndarray[Any, Any] | None:
-        """The elements of a tensor that lies in *payload*; None where none were saved."""
-        sizes, strides, offset, kind = self.layout(name, meta)
-        elements = np.dtype(dtype(kind).numpy)
-        if elements.itemsize > 1 and self.order == ">":
-            elements = elements.newbyteorder(">")
-        count = 1
-        for size in sizes:
-            count *= size
-        if not payload and count:
-            return None
-        if len(payload) % elements.itemsize:
-            self.fail(f"the bytes of {shown(name)} are no {kind}")
-        flat = np.frombuffer(payload, elements)
-        reach = offset + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True)) if count else -1
-        if reach >= len(flat) or count > (_MOST_ELEMENTS if count <= len(flat) else _MOST_REPEATED):
-            self.fail(f"{shown(name)} of shape {sizes[:8]} reaches behind its {len(payload)} bytes")
-        steps = [stride * elements.itemsize for stride in strides]
-        view = np.lib.stride_tricks.as_strided(flat[offset:] if count else flat[:0], sizes, steps, writeable=False)
-        array = np.ascontiguousarray(view).reshape(sizes)
-        return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    def constant(self, name: str, payload: bytes) -> dict[str, Any]:
+        """Put a constant that stands in the program, a file of ``torch.save``, into the values; say what it is."""
+        self.take_one(name, name, payload)
+        array = self.archived.values[name]
+        number = next(n for n, kind in _KINDS.items() if kind == array.dtype.name)
+        return {"dtype": number, "sizes": [{"as_int": d} for d in array.shape], "requires_grad": False}
+
+    def take_one(self, tensor: str, path: str, payload: bytes) -> None:
+        """Put a tensor that is a file of ``torch.save`` of its own, into the values."""
+        value = torch_tensors.read(payload, f"{self.file}, {path}")
+        if not isinstance(value, torch_tensors.Tensor):
+            self.fail(f"{shown(tensor)} in {path} is no tensor")
+        self.archived.values[tensor] = value.array
 
     def layout(self, name: str, meta: Any) -> tuple[list[int], list[int], int, str]:
         """Sizes, steps, first element and element type of a stored tensor."""
@@ -224,7 +232,7 @@ class _Reader:
             self.fail(f"{shown(name)} is of the element type {kind_told(meta.get('dtype'))}, which gradtool has not")
         sizes, strides = (_whole_numbers(meta.get(key)) for key in ("sizes", "strides"))
         offset = _whole_numbers([meta.get("storage_offset")])
-        if sizes is None or strides is None or offset is None or len(sizes) != len(strides) or len(sizes) > _MOST_AXES:
+        if sizes is None or strides is None or offset is None or len(sizes) != len(strides):
             self.fail(f"the shape of {shown(name)} is {shown(meta.get('sizes'))}")
         return sizes, strides, offset[0], kind
 

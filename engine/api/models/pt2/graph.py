@@ -121,7 +121,8 @@ class Builder:
             name, own = entry["arg"]["name"], entry[_KEPT[kind]]
             self.at = f", {kind} {own!r}"
             meta = metas[name]
-            v = self.kept(own, self.meta(meta), kind == "parameter", bool(meta["requires_grad"]), readers.get(name, ()))
+            trains = self.archived.trains.get(own, bool(meta.get("requires_grad")))
+            v = self.kept(own, self.meta(meta), kind == "parameter", trains, readers.get(name, ()))
             held = Held(v)
             scope[name] = held
             if kind == "buffer":

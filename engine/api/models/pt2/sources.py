@@ -12,6 +12,8 @@ from ..torch_stacks import TorchStacks
 
 _AGAIN: Final = re.compile(r"@\d{1,9}$")
 """Behind the path of a layer that is called more than once."""
+_FIRST_FORM: Final = re.compile(r"\A[^:]*:\(L\['\w*'\]\.?([\w.]*),")
+"""A layer as torch 2.1 says it: ``L__self___bn:(L['self'].bn,torch.nn.modules.batchnorm.BatchNorm2d)``."""
 _LONGEST: Final = 160
 _DEEPEST: Final = 64
 
@@ -46,7 +48,9 @@ class Sources:
         stack = metadata.get("nn_module_stack") if isinstance(metadata, dict) else None
         if not isinstance(stack, str) or not stack:
             return "/"
-        path = stack.rpartition(";")[2].split(",", 2)[1:2]
+        last = stack.rpartition(";")[2]
+        first_form = _FIRST_FORM.match(last)
+        path = [first_form[1]] if first_form else last.split(",", 2)[1:2]
         parts = _AGAIN.sub("", path[0]).split(".") if path and path[0] else []
         return "/" + "".join(f"{_plain(p)}/" for p in parts[:_DEEPEST] if p)
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, NamedTuple, NoReturn
 
-from gradtool.engine.files.jsontext import shown
+from .jsontext import shown
 
-from .npy import Fail
+Fail = Callable[[str], NoReturn]
+"""Raises what is wrong with the file."""
 
 MOST_INFLATED = 2**30
 """Bytes of compressed members that are read at most: what is compressed can be a thousand times its file."""
