@@ -17,11 +17,13 @@ from .case import Subject
 from .reasons import V
 from .verdicts import Verdict
 
-_TAKEN_OUT = (Verdict.DETACHED, Verdict.NO_GRAD, Verdict.STOP_GRADIENT, Verdict.NO_GRAD_SET)
+_TARGETS = (
+    *(Verdict.DETACHED, Verdict.NO_GRAD, Verdict.STOP_GRADIENT, Verdict.NO_GRAD_SET),
+    *(Verdict.NON_DIFFERENTIABLE, Verdict.INTEGER),
+)
+"""How what a target is computed from goes without a gradient: a teacher's classes are an argmax, or a loss's label."""
 _WITHOUT = (
-    *_TAKEN_OUT,
-    Verdict.NON_DIFFERENTIABLE,
-    Verdict.INTEGER,
+    *_TARGETS,
     Verdict.UNUSED,
     Verdict.NO_PATH,
     Verdict.NOT_LISTED,
@@ -53,7 +55,7 @@ def intended(evidence: Evidence[V], subject: Subject[V], answer: Answer) -> Answ
     if other is not None:
         said = f"another backward call gives it a gradient: {source.short(other)}"
         return replace(answer, finding=False, said=(*answer.said, said), advice="")
-    is_target = answer.verdict in _TAKEN_OUT or (answer.verdict is Verdict.NO_PATH and evidence.behind_others(subject))
+    is_target = answer.verdict in _TARGETS or (answer.verdict is Verdict.NO_PATH and evidence.behind_others(subject))
     left_out = evidence.left_out(subject) if is_target else ""
     if left_out:
         return replace(answer, finding=False, said=(*answer.said, left_out), advice="")

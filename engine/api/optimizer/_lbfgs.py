@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from gradtool.engine.core import watch
 from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.mode import enable_grad, no_grad
@@ -152,9 +153,13 @@ class LBFGS(Optimizer):
     def _move(self, origin: list[Any], shift: Any) -> None:
         """Put the parameters where they were at *origin*, plus *shift*."""
         at = 0
+        if watch.noting:
+            watch.note(watch.Updating(tuple(self._all), type(self).__name__, self.get_lr()))
         for p, values in zip(self._all, origin, strict=True):
             p.write(values + shift[at : at + values.size].reshape(values.shape), "lbfgs")
             at += values.size
+        if watch.noting:
+            watch.note(watch.Updated())
 
     # -- one step ---------------------------------------------------------------------------------------------------
 

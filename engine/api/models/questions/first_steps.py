@@ -12,6 +12,7 @@ import numpy as np
 
 from gradtool.engine.answers.events import Adapter
 from gradtool.engine.answers.training.first_loss import FirstLoss, FirstLossSeen
+from gradtool.engine.answers.training.mixed import Mixing
 from gradtool.engine.answers.training.modes import Evaluated, Modes
 from gradtool.engine.answers.training.one_batch import OneBatch, Own, learn
 from gradtool.engine.answers.training.scaled import Scalings
@@ -102,6 +103,29 @@ class ScaledUse:
 
 
 @dataclass(frozen=True, slots=True)
+class MixedSteps:
+    """Steps that go by what an earlier backward call of another loss has left, too.
+
+    Attributes:
+        by: the optimizer's class.
+        names: of the parameters that have gradients of both.
+        left: the earlier call.
+        own: the one that alone counted in the first step.
+        other: the class of the optimizer whose step lies between these calls.
+        times: how many steps do.
+        loc: the line of these steps.
+    """
+
+    by: str
+    names: tuple[str, ...]
+    left: Location
+    own: Location
+    other: str
+    times: int
+    loc: Location
+
+
+@dataclass(frozen=True, slots=True)
 class FirstSteps:
     """What was seen.
 
@@ -113,6 +137,7 @@ class FirstSteps:
         thawed: frozen parameters that an optimizer holds and that the file changed: name and line.
         evaluated: optimizers with steps that were taken in evaluation mode after others in training mode.
         scaled: what uses gradients that are still multiplied by the scale of the loss.
+        mixed: steps that go by what another loss has left.
     """
 
     loss: FirstLoss | None
@@ -122,6 +147,7 @@ class FirstSteps:
     thawed: tuple[tuple[str, Location], ...]
     evaluated: tuple[Evaluated, ...]
     scaled: tuple[ScaledUse, ...]
+    mixed: tuple[MixedSteps, ...]
 
 
 def first_steps(request: Request, notes: Notes = SILENT) -> FirstSteps:
@@ -139,7 +165,7 @@ def first_steps(request: Request, notes: Notes = SILENT) -> FirstSteps:
 @contextmanager
 def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
     """Watch the first steps of the file that runs inside; gives what tells them while its model is open."""
-    seen, updates, modes, scalings = FirstLossSeen(), Updates(), Modes(), Scalings()
+    seen, updates, modes, scalings, mixing = FirstLossSeen(), Updates(), Modes(), Scalings(), Mixing()
 
     def told(left: Loaded, request: Request) -> FirstSteps:
         model = opening.model_in(left, request)
@@ -168,9 +194,19 @@ def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
             ScaledUse(s.by, s.clips, s.scale, tuple(map(named, s.tensors)), s.times, s.loc)
             for s in scalings.found.values()
         )
-        return FirstSteps(seen.found, tuple(idle), unstepped, spent, thawed, tuple(modes.found.values()), scaled)
+        mixed = tuple(
+            MixedSteps(m.by, tuple(map(named, m.tensors)), m.left, m.own, m.other, m.times, m.loc)
+            for m in mixing.found.values()
+        )
+        evaluated = tuple(modes.found.values())
+        return FirstSteps(seen.found, tuple(idle), unstepped, spent, thawed, evaluated, scaled, mixed)
 
-    with watch.watched(Adapter(seen), updates), watch.watched(modes.step, modes), watch.watched(None, scalings):
+    with (
+        watch.watched(Adapter(seen), updates),
+        watch.watched(modes.step, modes),
+        watch.watched(None, scalings),
+        watch.watched(None, mixing),
+    ):
         yield told
 
 

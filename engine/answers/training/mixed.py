@@ -1,0 +1,89 @@
+"""Steps that go by what an earlier backward pass of another loss has left, beside the gradients meant for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...core import source, watch
+from ...core.source import Location
+from ...eager.tensor import Leaf, Tensor
+
+Key = tuple[int, ...]
+
+
+@dataclass
+class Mixed:
+    """An optimizer whose first step went by one backward call, and later ones also by what another has left.
+
+    Attributes:
+        by: its class.
+        loc: the line of its steps.
+        left: the backward call whose gradients were left.
+        own: the one that alone counted in the first step.
+        other: the class of the optimizer that made a step between these calls.
+        tensors: what it holds that has gradients of both.
+        times: how many steps do.
+    """
+
+    by: str
+    loc: Location
+    left: Location
+    own: Location
+    other: str
+    tensors: tuple[Tensor, ...]
+    times: int = 0
+
+
+@dataclass
+class Mixing:
+    """Hears which backward calls a step goes by.
+
+    Losses of one step may be differentiated one by one, so several calls are no mistake; nor is another optimizer's
+    step between them, where this has been so from the first step on. But where the first step went by one call alone,
+    and the later ones by what a call from before another optimizer's step has left, too, somebody has not cleared it:
+    in a GAN, what the generator's loss gives the discriminator.
+
+    Attributes:
+        found: by what an optimizer holds.
+    """
+
+    found: dict[Key, Mixed] = field(default_factory=dict)
+    _calls: dict[Leaf, dict[Location, int]] = field(default_factory=dict)
+    """By leaf, the backward calls that its gradient comes of, and how many steps there had been."""
+    _steps: list[tuple[Key, str]] = field(default_factory=list)
+    _first: dict[Key, set[Location]] = field(default_factory=dict)
+    _call: tuple[Any, Location] | None = None
+
+    def __call__(self, event: Any) -> None:
+        """Hear of an event; nothing is spared."""
+        if isinstance(event, watch.Added):
+            if self._call is None or self._call[0] is not event.root:
+                self._call = event.root, source.here()
+            self._calls.setdefault(event.leaf, {})[self._call[1]] = len(self._steps)
+        elif isinstance(event, watch.Filled):
+            self._call = None
+        elif isinstance(event, watch.Cleared):
+            self._calls.pop(event.tensor.leaf, None)
+        elif isinstance(event, watch.Updating):
+            self._step(event)
+
+    def _step(self, event: watch.Updating) -> None:
+        key = tuple(map(id, event.tensors))
+        calls = {t: c for t in event.tensors if (c := self._calls.get(t.leaf))}
+        first = self._first.setdefault(key, {loc for c in calls.values() for loc in c})
+        if len(first) == 1:
+            (own,) = first
+            self._left(event, key, calls, own)
+        self._steps.append((key, event.by))
+
+    def _left(self, event: watch.Updating, key: Key, calls: dict[Tensor, dict[Location, int]], own: Location) -> None:
+        """Note what calls other than *own* have left for this step, if another optimizer made one in between."""
+        for call in calls.values():
+            for left, since in call.items():
+                between = self._steps[since : call.get(own, 0)] if left != own else []
+                if between and all(by != key for by, _ in between):
+                    both = tuple(t for t, c in calls.items() if left in c and own in c)
+                    known = Mixed(event.by, source.here(), left, own, between[0][1], both)
+                    self.found.setdefault(key, known).times += 1
+                    return
