@@ -1,8 +1,9 @@
 """NumPy with oneDNN's convolutions: the kernels that frameworks use on CPUs, called through its C interface.
 
-``products.py`` says which convolutions are computed by it, ``loading.py`` loads it for the first of them,
-``library.py`` finds and declares its interface, ``compiling.py`` and ``primitive.py`` make what it compiles for sizes
-and layouts. Everything else is NumPy's, and plans that run often are compiled as the reference's are.
+``products.py`` says which convolutions are computed by it and ``poolings.py`` which maxima, ``loading.py`` loads it for
+the first of them, ``library.py`` finds and declares its interface, ``compiling.py`` and ``primitive.py`` make what it
+compiles for sizes and layouts. Everything else is NumPy's, and plans that run often are compiled as those of the
+reference are.
 
 It is what computes where nobody has chosen and the extra is installed. That follows from the names in the folders of
 packages; the library itself is loaded when the first convolution comes that is large enough.
@@ -18,8 +19,8 @@ import numpy
 
 from ..backend import CHOSEN, Backend
 from ..choice import reference, when_hot
+from . import poolings, products
 from .loading import ONEDNN
-from .products import register
 
 WHEEL = "onednn_cpu_gomp-"
 """How the folder begins that a packager leaves beside packages."""
@@ -63,5 +64,6 @@ def _holds(folder: str) -> bool:
 @cache
 def _own() -> Backend:
     reference()  # its overrides are asked next
-    register()
+    products.register()
+    poolings.register()
     return ConvolvingBackend("onednn", numpy, ("onednn", "numpy"))

@@ -1,4 +1,4 @@
-"""How oneDNN compiles a product: its description, and where the arrays around it lie."""
+"""How oneDNN compiles a product or maxima: descriptions, and where the arrays around them lie."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...ops.library import convolve
-from .library import ANY_LAYOUT, DIRECT, F32, TRAINING, Arg, Library, Query, numbers
-from .primitive import Layout, Operand, Primitive
+from .library import ANY_LAYOUT, DIRECT, F32, INFERENCE, MAXIMA, TRAINING, Arg, Library, Query, numbers
+from .poolings import Largest
+from .primitive import Layout, Operand, Primitive, described
 from .products import Case
 
 
@@ -28,8 +29,14 @@ class _Kind(NamedTuple):
     gives: tuple[str, Arg, Query]
 
 
-def compiled(library: Library, case: Case, layouts: tuple[Any, ...]) -> Primitive | None:
-    """The product, for arrays of these shapes and strides in elements; None where oneDNN cannot compute it."""
+def compiled(library: Library, case: Case | Largest, layouts: tuple[Any, ...]) -> Primitive | None:
+    """What computes *case*, for arrays of these shapes and strides in elements; None where oneDNN cannot."""
+    if isinstance(case, Largest):
+        return _maxima(library, case)
+    return _product(library, case, layouts)
+
+
+def _product(library: Library, case: Case, layouts: tuple[Any, ...]) -> Primitive | None:
     kind = KINDS[case.kind]
     windows = convolve.Windows(np, case.filter[2:], case.image[2:], case.result[2:], case.geometry)
     after = _after(windows)
@@ -74,6 +81,31 @@ def _after(windows: convolve.Windows) -> list[int] | None:
             return None
         paddings.append(after)
     return paddings
+
+
+def _maxima(library: Library, case: Largest) -> Primitive | None:
+    """The largest of windows; or back from them, for which oneDNN seeks them once more and notes where they stand."""
+    image, result = (Layout.packed(shape) for shape in (case.image, case.result))
+    layouts = [described(library, layout) for layout in (image, result)]
+    geometry = [numbers(sizes) for sizes in (case.strides, case.window, (0, 0), case.before, case.after)]
+    name = "pooling_forward_primitive_desc_create"
+    purpose = TRAINING if case.back else INFERENCE
+    forward = library.supports(name, library.engine, purpose, MAXIMA, *layouts, *geometry, library.attributes)
+    backward = None
+    if forward is not None and case.back:
+        arguments = (library.engine, MAXIMA, *layouts, *geometry, forward, library.attributes)
+        backward = library.supports("pooling_backward_primitive_desc_create", *arguments)
+        if backward is None:
+            library.call("primitive_desc_destroy", forward)
+    for layout in layouts:
+        library.call("memory_desc_destroy", layout)
+    source = Operand(Arg.SRC, None, image)
+    if forward is None or (case.back and backward is None):
+        return None
+    if backward is None:
+        return Primitive(library, forward, [source], Operand(Arg.DST, None, result), case.result)
+    operands = [source, Operand(Arg.DIFF_DST, None, result)]
+    return Primitive(library, backward, operands, Operand(Arg.DIFF_SRC, None, image), case.image, forward)
 
 
 def _forward(library: Library, x: Any, w: Any, y: Any, *geometry: Any) -> c_void_p | None:

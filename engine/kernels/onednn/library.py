@@ -21,7 +21,7 @@ MAJOR = 3
 HINT = "pip install 'gradtool[onednn]', or your system's package of oneDNN 3 (libdnnl3)"
 
 CPU, IN_ORDER, F32, ANY_LAYOUT = 1, 1, 3, 1
-TRAINING, DIRECT, SCRATCHPAD_OF_USER = 64, 1, 1
+TRAINING, INFERENCE, DIRECT, MAXIMA, SCRATCHPAD_OF_USER = 64, 96, 1, 0x1FF, 1
 
 SPINS = "20000"
 """How often a thread that waits looks before it sleeps, some microseconds, where ``OMP_WAIT_POLICY`` says nothing: by
@@ -34,6 +34,7 @@ class Arg(IntEnum):
     SRC = 1
     DST = 17
     WEIGHTS = 33
+    WORKSPACE = 64
     SCRATCHPAD = 80
     DIFF_SRC = 129
     DIFF_DST = 145
@@ -49,6 +50,7 @@ class Query(IntEnum):
     DIFF_WEIGHTS = 132
     DST = 133
     DIFF_DST = 134
+    WORKSPACE = 135
     SCRATCHPAD = 136
 
 
@@ -67,6 +69,7 @@ class _Version(ctypes.Structure):
 _DIMS = POINTER(c_int64)
 _OUT = POINTER(c_void_p)
 _GEOMETRY = (_DIMS, _DIMS, _DIMS, _DIMS)  # strides, dilations, paddings before and after
+_POOLING = (*_GEOMETRY, _DIMS)  # with the window behind the strides
 _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "engine_create": (_OUT, c_int, c_size_t),
     "stream_create": (_OUT, c_void_p, c_uint),
@@ -97,6 +100,9 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
         *_GEOMETRY,
         *(c_void_p,) * 2,
     ),
+    # where it goes, engine, what for, algorithm, image and result, strides, window, dilations, paddings, attributes
+    "pooling_forward_primitive_desc_create": (_OUT, c_void_p, c_int, c_int, *(c_void_p,) * 2, *_POOLING, c_void_p),
+    "pooling_backward_primitive_desc_create": (_OUT, c_void_p, c_int, *(c_void_p,) * 2, *_POOLING, *(c_void_p,) * 2),
     "primitive_desc_destroy": (c_void_p,),
     "primitive_create": (_OUT, c_void_p),
     "primitive_execute": (c_void_p, c_void_p, c_int, POINTER(Pair)),

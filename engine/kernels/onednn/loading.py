@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from ...core.errors import BackendError
 
 if TYPE_CHECKING:
     from .library import Library
+
+
+KEPT = 1024
+"""How many compiled parts are kept: a network has three for each of its convolutions."""
 
 
 class _OneDNN:
@@ -32,6 +38,18 @@ class _OneDNN:
         self.library()
         return self._failure
 
+    def compiled(self, case: Any, arrays: Sequence[Any]) -> Any | None:
+        """What it computes of arrays that lie as these do; None where it does not.
+
+        Args:
+            case: what to compute, of which sizes; a row of ``compiling.KINDS``.
+        """
+        library = self.library()
+        if library is None:
+            return None
+        layouts = tuple([(a.shape, tuple([step // 4 for step in a.strides])) for a in arrays])
+        return _compiled(library, library.threads(), library.forks, case, layouts)
+
     def _load(self) -> None:
         if self._library is not None or self._failure is not None:
             return
@@ -45,6 +63,13 @@ class _OneDNN:
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=library.forked)
         self._library = library
+
+
+@lru_cache(KEPT)
+def _compiled(library: Library, threads: int, forks: int, case: Any, layouts: tuple[Any, ...]) -> Any | None:
+    from . import compiling  # what calls C is imported when there is something to call
+
+    return compiling.compiled(library, case, layouts)
 
 
 ONEDNN = _OneDNN()

@@ -33,10 +33,13 @@ class Layout(NamedTuple):
 
 
 class Operand(NamedTuple):
-    """An array that a primitive reads or writes: what it is to it, how to ask for the layout it wants, how it lies."""
+    """An array that a primitive reads or writes: what it is to it, how to ask for the layout it wants, how it lies.
+
+    Without a question it takes the array as it lies.
+    """
 
     arg: Arg
-    query: Query
+    query: Query | None
     layout: Layout
 
 
@@ -48,6 +51,8 @@ class Primitive:
         description: of the primitive; it is freed here.
         operands: what it reads, in the order in which arrays are given.
         result: what it writes.
+        first: the description of a primitive that reads the first operand, and leaves a workspace to this one; it is
+            freed here.
         shape: that of the array it gives; the layout of the result may have more dimensions.
     """
 
@@ -58,6 +63,7 @@ class Primitive:
         operands: Sequence[Operand],
         result: Operand,
         shape: Sequence[int],
+        first: c_void_p | None = None,
     ) -> None:
         self._library = library
         self._handles: list[tuple[str, c_void_p]] = []
@@ -74,16 +80,16 @@ class Primitive:
             pairs.append((operand.arg, inside.memory))
             if inside is not outside:
                 before.append(self._reorder(outside, inside))
+        if first is not None:
+            workspace = (Arg.WORKSPACE, self._buffer(library.layout(first, Query.WORKSPACE)).memory)
+            unread = (Arg.DST, self._buffer(library.layout(first, Query.DST)).memory)
+            before.append(self._primitive(first, [pairs[0], unread, workspace]))
+            pairs = [*pairs[1:], workspace]
         outside, inside = self._reached(description, result)
         pairs.append((result.arg, inside.memory))
         if inside is not outside:
             after.append(self._reorder(inside, outside))
-        scratch = library.layout(description, Query.SCRATCHPAD)
-        if library.size(scratch):
-            pairs.append((Arg.SCRATCHPAD, self._buffer(scratch).memory))
-        step = self._step(self._own("primitive", library.made("primitive_create", description)), pairs)
-        self._steps += [*before, step, *after]
-        library.call("primitive_desc_destroy", description)
+        self._steps += [*before, self._primitive(description, pairs), *after]
 
     def __call__(self, *arrays: Any) -> Any:
         """What it gives for *arrays*, which lie as their layouts say."""
@@ -112,8 +118,18 @@ class Primitive:
         own = self._own("memory_desc", described(library, operand.layout))
         outside = self._memory(own)
         self._memories.append(outside.memory)
-        wanted = library.layout(description, operand.query)
+        wanted = own if operand.query is None else library.layout(description, operand.query)
         return outside, outside if library.equal(own, wanted) else self._buffer(wanted)
+
+    def _primitive(self, description: c_void_p, pairs: list[tuple[int, c_void_p]]) -> tuple[c_void_p, int, Any]:
+        """The step that a description describes, which is freed; buffers are reached in *pairs*."""
+        library = self._library
+        scratch = library.layout(description, Query.SCRATCHPAD)
+        if library.size(scratch):
+            pairs = [*pairs, (Arg.SCRATCHPAD, self._buffer(scratch).memory)]
+        step = self._step(self._own("primitive", library.made("primitive_create", description)), pairs)
+        library.call("primitive_desc_destroy", description)
+        return step
 
     def _memory(self, layout: c_void_p) -> _Place:
         handle = self._library.made("memory_create", layout, self._library.engine, None)

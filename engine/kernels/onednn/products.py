@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +16,6 @@ from ...ops.library import convolve
 from ..backend import primitive
 from ..choice import reference
 from .loading import ONEDNN
-
-KEPT = 512
-"""How many compiled products are kept: a network has three for each of its convolutions."""
 
 LEAST = 1 << 20
 """How many multiplications a product has that is worth making one: NumPy computes smaller ones meanwhile."""
@@ -80,20 +76,10 @@ class Case(NamedTuple):
 def register() -> None:
     """Offer the three products."""
 
-    @lru_cache(KEPT)
-    def compiled(library: Any, threads: int, forks: int, case: Case, layouts: Any) -> Any:
-        from .compiling import compiled  # what calls C is imported when there is something to call
-
-        return compiled(library, case, layouts)
-
     def computed(case: Case, *arrays: Any) -> Any | None:
         """What oneDNN gives; None where it does not compute that."""
-        library = ONEDNN.library()
-        if library is None:
-            return None
         arrays = tuple(map(_strided, arrays))
-        layouts = tuple([(a.shape, tuple([step // 4 for step in a.strides])) for a in arrays])
-        part = compiled(library, library.threads(), library.forks, case, layouts)
+        part = ONEDNN.compiled(case, arrays)
         return None if part is None else part(*arrays)
 
     plain = {own: reference().primitive(own) for own in (convolve.product, convolve.spread, convolve.weigh)}
@@ -103,7 +89,7 @@ def register() -> None:
         """The convolution of *x* with *w*, of the spatial size *result*."""
         case = Case("product", x.shape, w.shape, (x.shape[0], w.shape[0], *result), _hashable(geometry))
         out = None
-        if case.computable(x, w) and (not case.padded or _finite(w)):
+        if case.computable(x, w) and (not case.padded or finite(w)):
             out = computed(case, x, w)
         return plain[convolve.product](xp, x, w, result, geometry) if out is None else out
 
@@ -120,19 +106,20 @@ def register() -> None:
         """The derivative by the filter, of that *shape*."""
         case = Case("weigh", x.shape, tuple(shape), y.shape, _hashable(geometry))
         out = None
-        if case.computable(x, y) and (not case.beside or _finite(y)):
+        if case.computable(x, y) and (not case.beside or finite(y)):
             out = computed(case, x, y)
-        if out is not None and case.padded and not _finite(out):
+        if out is not None and case.padded and not finite(out):
             out = None  # a window that meets the image at all hands on what is not finite in its y
         return plain[convolve.weigh](xp, x, y, shape, geometry) if out is None else out
 
 
-def _finite(factor: Any) -> bool:
+def finite(factor: Any) -> bool:
     """Whether *factor* is finite, where NumPy would multiply it with zeros of a padding, which gives NaN as in Paddle.
 
     oneDNN leaves padding out. A finite sum has finite summands; one that overflows does no harm.
     """
-    return bool(np.isfinite(factor.sum()))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(factor.sum()))
 
 
 def _hashable(geometry: convolve.Geometry) -> convolve.Geometry:
