@@ -121,7 +121,7 @@ class Primitive:
         wanted = own if operand.query is None else library.layout(description, operand.query)
         return outside, outside if library.equal(own, wanted) else self._buffer(wanted)
 
-    def _primitive(self, description: c_void_p, pairs: list[tuple[int, c_void_p]]) -> tuple[c_void_p, int, Any]:
+    def _primitive(self, description: c_void_p, pairs: Sequence[tuple[int, c_void_p]]) -> tuple[c_void_p, int, Any]:
         """The step that a description describes, which is freed; buffers are reached in *pairs*."""
         library = self._library
         scratch = library.layout(description, Query.SCRATCHPAD)
