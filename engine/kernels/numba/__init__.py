@@ -8,6 +8,7 @@ another backend of its arrays (:func:`when_hot`):
 * ``trace.py``: the kernels of NumPy run over values that stand for arrays, and what they call is written down;
 * ``layout.py``: where elements lie among those of a group, through broadcasting, reshaping and sums;
 * ``groups.py``: the pass over plans; ``source.py``: the text of a group's function, from the table ``expressions.py``;
+* ``stages.py``: which functions a group has;
 * ``loops.py``: NumPy's own inner loops, which compute in groups what is not exact;
 * ``emission.py``, ``compiling.py``: from the text to LLVM, Numba's compiler, and what it has compiled;
 * ``fused.py``, ``tuning.py``: a group as a kernel, and a plan with such kernels;

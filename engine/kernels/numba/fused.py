@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .groups import Group, Seen
+from .layout import count
 from .source import Source, ordered
+from .stages import array_of
 from .trace import CHOICES, Node, operand
 
 
@@ -44,19 +46,18 @@ class FusedKernel:
     """
 
     def __init__(self, group: Group, code: Sequence[Any], explained: Callable[..., Exception]) -> None:
-        assert group.source is not None
         self.group = group
         self.members = [code[i] for i in group.members]
         self.operators = [m.op for m in self.members if m.op is not None]
         self.verified = self.differs = False
         self._explained = explained
-        self._source = group.source
+        self.sources = [stage.source for stage in group.stages]
         self._function: Callable[..., Any] | None = None
         at = {r: i for i, r in enumerate(group.inputs)}
         self._guards = [(i, group.seen[r].shape, group.seen[r].dtype) for r, i in at.items()]
-        self._operands = [at[r] for r in group.source.leaves]
-        self._strides = [group.seen[r].strides for r in group.source.leaves]
-        self._boxes = [_box(group.seen[r]) for r in group.source.leaves]
+        self._operands = [at[r] for r in group.leaves]
+        self._strides = [group.seen[r].strides for r in group.leaves]
+        self._boxes = [_box(group.seen[r]) for r in group.leaves]
         chosen = [n for n in ordered(group.results) if n.op in CHOICES]
         self._limits = sorted({(at[n.args[-1].value], n.value) for n in chosen})
         self._shapes = self._result_shapes()
@@ -69,8 +70,10 @@ class FusedKernel:
             value = self.group.values[r]
             if value is not None:
                 shapes.setdefault(id(value.node), value.shape)
-        results: list[Node] = self.group.results
-        return [(shapes[id(n)], n.dtype, i in self._source.sums) for i, n in enumerate(results)]
+        stages = self.group.stages
+        sums = {stage.results[i] for stage in stages for i in stage.source.sums}
+        arrays: list[Node] = self.group.arrays
+        return [(shapes.get(id(n), (count(n.layout),)), n.dtype, i in sums) for i, n in enumerate(arrays)]
 
     def _place(self, register: int, at: dict[int, int]) -> Place | None:
         """Where the value of an output is."""
@@ -86,9 +89,17 @@ class FusedKernel:
         return Place(True, index, value.shape, register in self.group.singles)
 
     def compile(self, compiled: Callable[[Source, Sequence[str]], Callable[..., Any]]) -> None:
-        """Have the function compiled; from then on it is used."""
-        operands = [self.group.seen[r].dtype for r in self._source.leaves]
-        self._function = compiled(self._source, [d.name for d in (*operands, *(d for _, d, _ in self._shapes))])
+        """Have the functions compiled; from then on they are used."""
+        leaves = self.group.leaves
+        types = [self.group.seen[r].dtype.name for r in leaves] + [d.name for _, d, _ in self._shapes]
+        at = {r: i for i, r in enumerate(leaves)}
+        stages = []
+        for stage in self.group.stages:
+            inner = [array_of(r) for r in stage.source.leaves]
+            places = [at[r] if i is None else len(leaves) + i for r, i in zip(stage.source.leaves, inner, strict=True)]
+            places += [len(leaves) + i for i in stage.results]
+            stages.append((compiled(stage.source, [types[i] for i in places]), places))
+        self._function = _in_turn(stages) if len(stages) > 1 else stages[0][0]
 
     def __call__(self, *values: Any) -> list[Any]:
         function = self._function
@@ -154,6 +165,16 @@ class FusedKernel:
                 raise self._explained(error, member, inputs) from error
             regs.update(zip(member.outs, result if member.spread else (result,), strict=True))
         return [regs[r] for r in self.group.outputs]
+
+
+def _in_turn(stages: Sequence[tuple[Callable[..., Any], Sequence[int]]]) -> Callable[..., None]:
+    """The functions one after the other, each of some of the arrays."""
+
+    def run(*arrays: Any) -> None:
+        for function, places in stages:
+            function(*[arrays[i] for i in places])
+
+    return run
 
 
 def _box(seen: Seen) -> tuple[slice, ...] | None:

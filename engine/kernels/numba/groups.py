@@ -19,7 +19,8 @@ import numpy as np
 from ...ops.opdef import Trait
 from .expressions import inline
 from .layout import NoLayout
-from .source import Source, check, generated, ordered
+from .source import ordered
+from .stages import Stage, check, staged
 from .trace import FLEXIBLE, SUMS, Node, Traced, Untraceable, constant_like, domain, operand, spread, traced
 
 MOST = 96
@@ -86,8 +87,9 @@ class Group:
         values: by register, what members give: a value of the trace, or None.
         seen: what was seen of the inputs.
         singles: outputs that are numbers and no arrays.
-        source: the function; its results are :attr:`results`.
-        results: the nodes that the function computes, without those that are operands or stand for a shape.
+        results: the nodes that are computed, without those that are operands or stand for a shape.
+        arrays: these, and what a function computes for a later one.
+        stages: the functions that compute them.
     """
 
     members: list[int]
@@ -97,7 +99,13 @@ class Group:
     seen: dict[int, Seen] = field(default_factory=dict)
     singles: set[int] = field(default_factory=set)
     results: list[Node] = field(default_factory=list)
-    source: Source | None = None
+    arrays: list[Node] = field(default_factory=list)
+    stages: list[Stage] = field(default_factory=list)
+
+    @property
+    def leaves(self) -> list[int]:
+        """The registers that the functions read."""
+        return list(dict.fromkeys(r for stage in self.stages for r in stage.source.leaves if r >= 0))
 
 
 class _Open:
@@ -209,7 +217,7 @@ class _Pass:
             size = domain(nodes)
             if not needed and (size == 1 or size != group.size):
                 return False
-            check([*before, *after])
+            check(before, after)
         except (Untraceable, NoLayout):
             return False
         seen = zip(instruction.ins, sight[0], strict=True)
@@ -264,7 +272,7 @@ class _Pass:
         if not whole.results:
             return list(group.members)
         try:
-            whole.source = generated(whole.results)
+            whole.arrays, whole.stages = staged(whole.results)
         except (Untraceable, NoLayout):
             return list(group.members)
         return [whole] if self.pays(whole) else list(group.members)
@@ -308,7 +316,7 @@ def _as_seen(value: Any, seen: Seen | None) -> Traced | None:
     array = value if isinstance(value, Traced) else constant_like(value)
     if array.shape != seen.shape or array.dtype != seen.dtype:
         raise Untraceable("another shape or type")
-    if array.node.op == "constant":
+    if array.node.op == "constant" and array.size:
         array = spread(array)
     if operand(array.node) is None and not seen.contiguous:
         raise Untraceable("another order of elements")  # NumPy adds it up in another order, too
@@ -316,17 +324,17 @@ def _as_seen(value: Any, seen: Seen | None) -> Traced | None:
 
 
 def worthwhile(group: Group) -> bool:
-    """Whether one function takes less time than NumPy's; about microseconds, from sizes alone."""
-    source = group.source
-    assert source is not None
+    """Whether its functions take less time than NumPy's; about microseconds, from sizes alone."""
     nodes = [n for n in ordered(group.results) if n.op not in ("leaf", "constant", "spread")]
-    elements = math.prod(source.dims)
-    rows = elements // source.dims[-1]
-    arrays = len(source.leaves) + len(group.results)
-    calls = sum(not inline(n) for n in nodes)
-    copied = [math.prod(group.seen[r].base or ()) for r in source.leaves if not group.seen[r].contiguous]
-    separate = len(nodes) * (0.5 + 2e-4 * elements)
-    return (
-        sum(0.5 + 2e-4 * n for n in copied) + 2 + 0.35 * arrays + 1e-4 * elements * arrays + 0.01 * rows * (1 + calls)
-        < separate
-    )
+    elements = max(math.prod(stage.source.dims) for stage in group.stages)
+    copied = [math.prod(group.seen[r].base or ()) for r in group.leaves if not group.seen[r].contiguous]
+    together = sum(0.5 + 2e-4 * n for n in copied) + sum(map(_taken, group.stages))
+    return together < len(nodes) * (0.5 + 2e-4 * elements)
+
+
+def _taken(stage: Stage) -> float:
+    """Microseconds of a function."""
+    elements = math.prod(stage.source.dims)
+    arrays = len(stage.source.leaves) + len(stage.results)
+    rows = elements // stage.source.dims[-1]
+    return 2 + 0.35 * arrays + 1e-4 * elements * arrays + 0.01 * rows * (1 + stage.calls)

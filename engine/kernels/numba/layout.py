@@ -42,6 +42,11 @@ def size(layout: Layout) -> int:
     return math.prod(n for n, _ in layout)
 
 
+def count(layout: Layout) -> int:
+    """The number of elements of the value."""
+    return math.prod(n for n, varies in layout if varies)
+
+
 def within(shape: Sequence[int], target: Sequence[int]) -> Layout:
     """Of an array of *shape* that is broadcast to *target*."""
     aligned = (1,) * (len(target) - len(shape)) + tuple(shape)

@@ -96,8 +96,19 @@ class _Phase:
     calls: list[str] = field(default_factory=list)
 
 
-class _Writer:
-    """Writes one function."""
+class Frame:
+    """The nest of loops for *results*.
+
+    Attributes:
+        nodes: all that they are computed from, operands first.
+        dims: the sizes of the loops.
+        patterns: along which of them each node varies.
+        rows_added: whether something is told by the elements of a row together.
+        outer: sums that rows, or numbers of rows, are added to.
+
+    Raises:
+        Untraceable: there is none.
+    """
 
     def __init__(self, results: Sequence[Node]) -> None:
         self.results = results
@@ -108,25 +119,9 @@ class _Writer:
         inner = {id(n): self._inner(n) for n in self.nodes if n.op in SUMS}
         self.rows_added = any(inner.values())
         self.outer = [n for n in self.nodes if not inner.get(id(n), True)]
-        self.block = self._block()
-        self.names: dict[int, str] = {}
-        self.phase_of: dict[int, int] = {}
-        """From which phase on a value is there."""
-        self.leaves: list[int] = []
-        self.loops: list[tuple[str, str]] = []
-        self.rooms: list[tuple[str, str, int]] = []
-        self.bases: dict[tuple[bool, ...], str] = {}
-        self.phases: list[_Phase] = []
-        self.place: dict[int, str] = {}
-        """Where the elements of a node lie in memory: ``name, index`` without the element's own number."""
-        self.written: dict[int, int] = {}
-        self.loads: dict[tuple[str, int], str] = {}
-        self._check()
-
-    # -- what goes together ----------------------------------------------------------------------------------------
 
     def _inner(self, node: Node) -> bool:
-        """Whether *node* adds up rows; else it adds rows to each other.
+        """Whether *node* adds up rows; else it adds rows, or numbers of rows, to each other.
 
         Raises:
             Untraceable: it is neither.
@@ -137,7 +132,8 @@ class _Writer:
         dropped = [a and not b for a, b in zip(before, after, strict=True)]
         if dropped[-1] and not any(dropped[:-1]):
             return True
-        if dropped[-1] or node.value != "add":
+        # NumPy adds up in order what lies along the last dimension, by parts, and everything else one after the other.
+        if node.value != "add" or not any(before) or dropped[max(i for i, b in enumerate(before) if b)]:
             raise Untraceable("sum over some of the dimensions")
         return False
 
@@ -155,14 +151,37 @@ class _Writer:
             raise Untraceable("rows of another length")
         return True
 
+
+class _Writer(Frame):
+    """Writes one function."""
+
+    def __init__(self, results: Sequence[Node]) -> None:
+        super().__init__(results)
+        self.block = self._block()
+        self.names: dict[int, str] = {}
+        self.phase_of: dict[int, int] = {}
+        """From which phase on a value is there."""
+        self.leaves: list[int] = []
+        self.loops: list[tuple[str, str]] = []
+        self.rooms: list[tuple[str, str, int]] = []
+        self.bases: dict[tuple[bool, ...], str] = {}
+        self.phases: list[_Phase] = []
+        self.place: dict[int, str] = {}
+        """Where the elements of a node lie in memory: ``name, index`` without the element's own number."""
+        self.written: dict[int, int] = {}
+        self.loads: dict[tuple[str, int], str] = {}
+        self._check()
+
     def _check(self) -> None:
         outer = {id(n) for n in self.outer}
         for node in self.nodes:
             if any(id(a) in outer for a in node.args):
                 raise Untraceable("sum of rows")
         for node in self.outer:
-            if id(node) not in {id(r) for r in self.results} or not self._varies(node.args[0]):
+            if id(node) not in {id(r) for r in self.results}:
                 raise Untraceable("sum of rows")
+            if not self._varies(node.args[0]) and not self.rows_added:
+                raise Untraceable("a row may be some blocks")
 
     def _block(self) -> int:
         if not self.rows_added:
@@ -329,7 +348,11 @@ class _Writer:
         (x,) = node.args
         if id(node) in {id(n) for n in self.outer}:
             name = f"o{self.written[id(node)]}, {self._base(node)}"
-            self._phase(phase).element.append(f"put({name} + j, at({name} + j) + {self._value(x, phase)})")
+            value = self._value(x, phase)
+            if self._varies(x):
+                self._phase(phase).element.append(f"put({name} + j, at({name} + j) + {value})")
+            else:
+                self._phase(phase).row.append(f"put({name}, at({name}) + {value})")
             self.phase_of[id(node)] = phase
             return
         char = node.dtype.char

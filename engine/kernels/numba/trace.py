@@ -271,7 +271,7 @@ def _aligned(operands: Sequence[Traced], shape: Sequence[int]) -> tuple[Layout, 
             bases.insert(0, o.node.layout)
     for base in bases:
         try:
-            args = [_placed(o.node, composed(part, base)) for o, part in zip(operands, parts, strict=True)]
+            args = [_placed_in(o.node, composed(part, base)) for o, part in zip(operands, parts, strict=True)]
         except NoLayout:
             continue
         return base, args
@@ -288,6 +288,11 @@ def _placed(node: Node, layout: Layout) -> Node:
     if node.op != "leaf":
         raise NoLayout
     return Node("leaf", (), node.dtype, layout, node.value)
+
+
+def _placed_in(node: Node, layout: Layout) -> Node:
+    """*node* where it varies as *layout* says; what others have computed of small operands is computed there again."""
+    return node if node.op == "constant" else _placed(_widened(node, layout), layout)
 
 
 def _widened(node: Node, layout: Layout) -> Node:
@@ -325,6 +330,11 @@ def _reduced(
         raise Untraceable("reduce")
     axes = range(x.ndim) if axis is None else (axis if isinstance(axis, tuple) else (axis,))
     dropped = {a % x.ndim for a in axes} if x.ndim else set()
+    first = _first(x.shape, dropped)
+    if first:  # NumPy adds up by parts what lies along the last dimensions, and these sums one after the other
+        partial = _reduced(ufunc, x, tuple(range(first, x.ndim)), keepdims=True)
+        total = _reduced(ufunc, partial, tuple(d for d in dropped if d < first), keepdims=True)
+        return total if keepdims else total.reshape([n for i, n in enumerate(x.shape) if i not in dropped])
     node = _placed(x.node, x.node.layout if x.node.op != "leaf" else full(x.size))
     if node.op == "constant":
         raise Untraceable("reduce")
@@ -336,6 +346,14 @@ def _reduced(
     if layout == node.layout:  # along dimensions of one element; a sum begins with zero, and zero has no sign then
         return _called(np.add, (Traced(node, shape), x.dtype.type(0))) if ufunc is np.add else Traced(node, shape)
     return Traced(Node("reduce", (node,), x.dtype, layout, ufunc.__name__), shape)
+
+
+def _first(shape: Sequence[int], dropped: set[int]) -> int:
+    """The first of the last dimensions that are added up, if not all that are lie there; else 0."""
+    long = [i for i, n in enumerate(shape) if n > 1]
+    kept = [i for i in long if i not in dropped]
+    both = bool(kept) and long[-1] in dropped and any(i in dropped for i in long if i < kept[-1])
+    return kept[-1] + 1 if both else 0
 
 
 def _products(x: Any, y: Any) -> Traced:
@@ -430,10 +448,12 @@ def traced(register: int, shape: Sequence[int], dtype: np.dtype[Any], base: Sequ
         base: the shape of what was broadcast to *shape*, if it was.
 
     Raises:
-        Untraceable: it is of a type that is not compiled, or has no elements.
+        Untraceable: it is of a type that is not compiled.
     """
-    if dtype not in TYPES or 0 in shape:
+    if dtype not in TYPES:
         raise Untraceable("types")
+    if 0 in shape:
+        return Traced(_nothing(dtype), shape, operand=True)
     own = shape if base is None else base
     whole = Traced(Node("leaf", (), dtype, full(math.prod(own)), register), own, operand=True)
     if tuple(own) == tuple(shape):
@@ -441,6 +461,11 @@ def traced(register: int, shape: Sequence[int], dtype: np.dtype[Any], base: Sequ
     view = _broadcast_to(whole, shape)
     view.node.value = register
     return view
+
+
+def _nothing(dtype: np.dtype[Any]) -> Node:
+    """Of what has no elements: only its shape is asked for, as nothing is computed of it."""
+    return Node("constant", (), dtype, (), dtype.type(0))
 
 
 def operand(node: Node) -> int | None:
@@ -456,6 +481,8 @@ def constant_like(value: Any) -> Traced:
     """
     if not isinstance(value, (np.ndarray, np.generic)):
         raise Untraceable(type(value).__name__)
+    if not value.size:
+        return Traced(_nothing(value.dtype), value.shape)
     return _operand(value, value.dtype)
 
 

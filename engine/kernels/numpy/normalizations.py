@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..backend import Kernel, override
-from .blocks import blocks, long_rows
+from .blocks import blocks, long_rows, many
 from .general import definition, rule_of
 
 SHORT = 8
@@ -72,20 +72,19 @@ def _batch_norm(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None
         images = x.reshape((batch, channels, -1))
         ones, count = np.ones(images.shape[2], x.dtype), x.size // channels
         centre = _add(_products(images, ones), 0) / count
-        y = np.empty(images.shape, x.dtype)
-        squares = np.empty((batch, channels), x.dtype)
-        with long_rows():
-            for block in blocks(images):
-                part = np.subtract(images[block], _column(centre), out=y[block])
-                squares[block] = _products(part, part)
-            spread = _add(squares, 0) / count
-            inverse = (spread + epsilon) ** -0.5
-            factor = inverse if scale is None else inverse * scale.reshape(-1)
-            for block in blocks(images):
-                part = y[block]
-                part *= _column(factor)
-                if bias is not None:
-                    part += _column(bias)
+        if not many(images):  # or what stands for images
+            y = images - _column(centre)
+            spread, inverse, factor = _spread(_products(y, y), count, epsilon, scale)
+            y = _scaled(y, factor, bias)
+        else:
+            y, squares = np.empty(images.shape, x.dtype), np.empty((batch, channels), x.dtype)
+            with long_rows():
+                for block in blocks(images):
+                    part = np.subtract(images[block], _column(centre), out=y[block])
+                    squares[block] = _products(part, part)
+                spread, inverse, factor = _spread(squares, count, epsilon, scale)
+                for block in blocks(images):
+                    _scaled(y[block], factor, bias)
         return (
             centre.reshape(mean.shape),
             inverse.reshape(mean.shape),
@@ -96,6 +95,21 @@ def _batch_norm(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None
         )
 
     return standardised
+
+
+def _spread(squares: Any, count: int, epsilon: float, scale: Any) -> tuple[Any, Any, Any]:
+    """Of the sums of squares of images: variance, inverse of the deviation, and that with the factors of channels."""
+    spread = _add(squares, 0) / count
+    inverse = (spread + epsilon) ** -0.5
+    return spread, inverse, inverse if scale is None else inverse * scale.reshape(-1)
+
+
+def _scaled(y: Any, factor: Any, bias: Any) -> Any:
+    """Images times factors of channels, and their shifts."""
+    y *= _column(factor)
+    if bias is not None:
+        y += _column(bias)
+    return y
 
 
 def _batch_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
@@ -130,7 +144,12 @@ def _batch_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel |
 def _by_images(images: Any, dys: Any, centre: Any, inverse: Any, factor: Any, by_x: bool) -> tuple[Any, Any, Any]:
     """The gradients by images, and by factors and shifts of channels."""
     batch, channels, size = images.shape
-    ones = np.ones(size, images.dtype)
+    ones, count = np.ones(size, images.dtype), batch * size
+    if not many(images):  # or what stands for images
+        normal = images - centre
+        weighted, total = _column(_add(_products(dys, normal), 0)) * inverse, _column(_add(_products(dys, ones), 0))
+        along, shift = weighted * inverse * factor / count, total * factor / count
+        return _less(dys * factor, normal, along, shift) if by_x else None, weighted, total
     normal = np.empty_like(images)
     weights, totals = np.empty((2, batch, channels), images.dtype)
     with long_rows():
@@ -140,15 +159,20 @@ def _by_images(images: Any, dys: Any, centre: Any, inverse: Any, factor: Any, by
         weighted, total = _column(_add(weights, 0)) * inverse, _column(_add(totals, 0))
         if not by_x:
             return None, weighted, total
-        count = batch * size
         along, shift = weighted * inverse * factor / count, total * factor / count
         work = np.empty_like(normal[next(blocks(images))])
         for block in blocks(images):
-            part = normal[block]
-            part *= along
-            np.subtract(np.multiply(dys[block], factor, out=work[: len(part)]), part, out=part)
-            part -= shift
+            arrived = np.multiply(dys[block], factor, out=work[: block.stop - block.start])
+            normal[block] = _less(arrived, normal[block], along, shift)
     return normal, weighted, total
+
+
+def _less(arrived: Any, normal: Any, along: Any, shift: Any) -> Any:
+    """What *arrived*, written over, less its share along the images *normal*, written as well, and its mean."""
+    normal *= along
+    arrived -= normal
+    arrived -= shift
+    return arrived
 
 
 def _by_rows(rows: Any, dys: Any, centre: Any, inverse: Any, factor: Any, by_x: bool) -> tuple[Any, Any, Any]:

@@ -40,10 +40,10 @@ def call(op: OpDef, operands: list[Any], attrs: Any, masks: Any = None) -> tuple
         fused.compile(interpreted)
         values = [flat[r] for r in group.inputs]
         fused(*values)
-        assert not fused.differs, fused.group.source
+        assert not fused.differs, fused.group.stages
         here = dict(zip(group.outputs, fused(*values), strict=True))
         for r, expected in enumerate(given, len(flat)):
-            assert same(expected, here[r]), group.source
+            assert same(expected, here[r]), group.stages
             assert type(expected) is type(here[r])
     return len(groups), results
 

@@ -1,4 +1,4 @@
-"""Groups that take rows as wholes: sums of products, and elements that labels say; NumPy's results to the bit."""
+"""Groups that take rows as wholes: sums of products, elements that labels say, sums that are read: NumPy's bits."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.executor.lower import lower
 from gradtool.engine.executor.plan import Plan
 from gradtool.engine.kernels.choice import backend
+from gradtool.engine.kernels.numba import layout
 from gradtool.engine.kernels.numba.fused import FusedKernel, same
-from gradtool.engine.kernels.numba.source import generated
+from gradtool.engine.kernels.numba.stages import MOST_STAGES, array_of, check, staged
 from gradtool.engine.kernels.numba.trace import Traced, Untraceable, traced
 from tests.autodiff.nets import data, main
 from tests.kernels.numba.interpreted import interpreted, tuned
@@ -82,13 +83,16 @@ def operand(register: int, *shape: int, dtype: str = "float32") -> Traced:
     return traced(register, shape, np.dtype(dtype))
 
 
-def computed(result: Traced, *arrays: Any) -> Any:
-    """What the function that is generated for *result* gives of *arrays*, by registers."""
-    source = generated([result.node])
-    out = np.empty(result.shape, result.dtype)
-    operands = [arrays[r] for r in source.leaves]
-    interpreted(source, [a.dtype.name for a in (*operands, out)])(*operands, out)
-    return out
+def computed(result: Traced, *operands: Any) -> Any:
+    """What the functions that are generated for *result* give of *operands*, by registers."""
+    nodes, stages = staged([result.node])
+    arrays = [np.zeros(result.shape if i == 0 else layout.count(n.layout), n.dtype) for i, n in enumerate(nodes)]
+    for stage in stages:
+        inner = [array_of(r) for r in stage.source.leaves]
+        given = [operands[r] if i is None else arrays[i] for r, i in zip(stage.source.leaves, inner, strict=True)]
+        given += [arrays[i] for i in stage.results]
+        interpreted(stage.source, [a.dtype.name for a in given])(*given)
+    return arrays[0]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -133,3 +137,73 @@ def test_elements_that_are_not_one_of_each_row_are_numpys() -> None:
     expected[np.arange(4), labels] -= 1
     assert same(computed(y, values, labels), expected)
     assert same(computed(np.exp(x)[np.arange(4), label], values, labels), np.exp(values)[np.arange(4), labels])
+
+
+# -- sums over rows that are read -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_sums_over_both_ends_are_numpys(dtype: str) -> None:
+    x = (RNG.standard_normal((5, 3, 170)) * 100).astype(dtype)
+    a = operand(0, 5, 3, 170, dtype=dtype)
+    assert same(computed(np.add.reduce(a * a, (0, 2)), x), np.add.reduce(x * x, (0, 2)))
+    assert same(computed(np.add.reduce(np.vecdot(a, a), 0), x), np.add.reduce(np.vecdot(x, x), 0))
+    assert same(computed((a + 1).sum((2, 0), keepdims=True), x), (x + 1).sum((2, 0), keepdims=True))
+    assert same(computed(a - a.sum((0, 2), keepdims=True) / 7, x), x - x.sum((0, 2), keepdims=True) / 7)
+    centred, expected = a - np.vecdot(a, a).sum(0)[:, None], x - np.vecdot(x, x).sum(0)[:, None]
+    again = (centred * centred).sum((0, 2), keepdims=True)
+    assert same(computed(again * centred, x), (expected * expected).sum((0, 2), keepdims=True) * expected)
+
+
+def test_what_is_computed_for_each_row_again_is_numpys() -> None:
+    a, rows = operand(0, 5, 3, 20), operand(1, 9, 7)
+    sums = np.add.reduce(a, (0, 2))
+    with pytest.raises(Untraceable):
+        check([], [(sums * 2).node])  # a number for each channel, once for each image
+    check([], [sums.node, (a * sums[:, None]).node])
+    with pytest.raises(Untraceable):
+        staged([(rows - (rows + 1).sum(0) / 9).node])  # one for each element of a row
+    with pytest.raises(Untraceable):
+        staged([(rows * np.vecdot(rows, rows).sum()).node])  # NumPy adds those up by parts
+    grown = np.tanh(a)
+    with pytest.raises(Untraceable):
+        staged([(grown - np.add.reduce(grown, (0, 2), keepdims=True)).node])  # twice the function
+    deep = a
+    for _ in range(MOST_STAGES):
+        deep = deep - np.add.reduce(deep, (0, 2), keepdims=True)
+    with pytest.raises(Untraceable):
+        staged([deep.node])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_batch_norm_and_its_neighbours_are_one_group(dtype: str) -> None:
+    shape = (4, 3, 5, 6)
+    x = data("x", *shape, dtype=dtype)
+    scale, shift = (paddle.create_parameter([3], dtype) for _ in range(2))
+    mean, variance = (paddle.static.create_global_var([3], v, dtype, persistable=True) for v in (0.0, 1.0))
+    h = F.batch_norm(paddle.scale(x, 1.5), mean, variance, scale, shift, training=True)
+    y = F.relu(h)
+    slopes = paddle.static.gradients([y * y], [x, scale, shift])
+    fetches = [v.name for v in (y, mean, variance, *slopes)]
+    numpys, of = (lower(main(), ["x"], fetches, backend("numpy")) for _ in range(2))
+    held = {v.name: RNG.standard_normal(3).astype(dtype) for v in (scale, shift, mean)}
+    held[variance.name] = np.full(3, 0.5, dtype)
+
+    def registers(plan: Plan, scaled: float = 1.0, strange: float = 0.0) -> Any:
+        fed = np.random.default_rng(1).standard_normal(shape).astype(dtype) * dtype_of(scaled)
+        fed[1, 2, 3, 4] += dtype_of(strange)
+        return plan.registers({"x": fed}, {n: v.copy() for n, v in held.items()})
+
+    dtype_of = np.dtype(dtype).type
+    (kernel,) = [k for k in tuned(of, registers(of)) if "batch_norm" in grouped_types([k])]
+    assert {"scale", "batch_norm", "relu", "relu_grad", "batch_norm_grad"} <= grouped_types([kernel])
+    assert len(kernel.sources) == 4
+    for of_x in ((1.0, 0.0), (1e-30, 0.0), (1.0, np.nan), (1e30, np.inf)):
+        results = []
+        for plan in (numpys, of):
+            regs = registers(plan, *of_x)
+            with np.errstate(all="ignore"):
+                plan.run(regs)
+            results.append([regs[r] for r in plan.fetches])
+        assert all(map(same, *results))
+    assert not kernel.differs

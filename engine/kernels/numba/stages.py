@@ -1,0 +1,114 @@
+"""Functions one after the other for a group whose sums over rows are read by its own operators.
+
+A sum over rows (of a channel over all images) is there when the last row has been gone through. What reads it is
+computed by a next function, over the same rows: it computes again from the operands what it needs besides. That costs
+less than keeping it, as long as it is expressions; an operator that would have others than these computed again begins
+a group of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .expressions import inline
+from .source import Frame, Source, generated, ordered
+from .source import check as check_one
+from .trace import FLEXIBLE, SUMS, Node, Untraceable
+
+MOST_STAGES = 4
+
+
+@dataclass(slots=True)
+class Stage:
+    """What one function computes.
+
+    Attributes:
+        source: the function; operands with numbers below zero are results of earlier ones.
+        results: which of the arrays of the group they are.
+        calls: how many of NumPy's loops it calls for a row.
+    """
+
+    source: Source
+    results: list[int]
+    calls: int
+
+
+def array_of(register: int) -> int | None:
+    """Which of the arrays of a group an operand is; None for a register of the plan."""
+    return -register - 1 if register < 0 else None
+
+
+class _Levels:
+    """How many sums over rows stand behind each node, one after the other."""
+
+    def __init__(self, results: Sequence[Node]) -> None:
+        self.frame = Frame(results)
+        self.nodes = self.frame.nodes
+        sums = {id(n) for n in self.frame.outer}
+        self.of: dict[int, int] = {}
+        self.read: list[Node] = []
+        """Sums that others read."""
+        for node in self.nodes:
+            self.of[id(node)] = max([self.of[id(a)] + (id(a) in sums) for a in node.args], default=0)
+            self.read += [a for a in node.args if id(a) in sums and a not in self.read]
+        self.last = max(self.of.values(), default=0)
+        if self.last >= MOST_STAGES:
+            raise Untraceable("sums of sums")
+        for node in self.nodes:
+            pattern = self.frame.patterns[id(node)]
+            if self.of[id(node)] and node.op not in FLEXIBLE and pattern[-1] and not all(pattern):
+                raise Untraceable("sum of rows")  # once for each element of a row would be once for each row
+
+    def parts(self, results: Sequence[Node]) -> tuple[list[Node], list[tuple[list[int], list[Node]]]]:
+        """All arrays, those of *results* first; by stage, which of them it computes, and from what."""
+        arrays = list(results)
+        arrays += [n for n in self.read if not any(n is r for r in results)]
+        places = {id(n): i for i, n in enumerate(arrays)}
+        stages = []
+        for level in range(self.last + 1):
+            ours: dict[int, Node] = {}
+            for node in self.nodes:
+                if self.of[id(node)] < level and any(node is r for r in self.read):
+                    ours[id(node)] = Node("leaf", (), node.dtype, node.layout, -places[id(node)] - 1)
+                    continue
+                args = tuple([ours[id(a)] for a in node.args])
+                same = all(a is b for a, b in zip(args, node.args, strict=True))
+                ours[id(node)] = node if same else Node(node.op, args, node.dtype, node.layout, node.value)
+            at = [i for i, n in enumerate(arrays) if self.of[id(n)] == level]
+            stages.append((at, [ours[id(arrays[i])] for i in at]))
+            earlier = {id(ours[id(n)]) for n in self.nodes if self.of[id(n)] < level and self._takes_long(n)}
+            if any(id(n) in earlier for n in ordered(stages[-1][1])):
+                raise Untraceable("computed again")
+        return arrays, stages
+
+    def _takes_long(self, node: Node) -> bool:
+        """Whether *node* is worth keeping: another group computes it then, and this one reads it."""
+        of_rows = node.op in SUMS and not any(node is r for r in self.read)
+        return of_rows or (node.op not in FLEXIBLE and not inline(node) and self.frame.patterns[id(node)][-1])
+
+
+def staged(results: Sequence[Node]) -> tuple[list[Node], list[Stage]]:
+    """The arrays that are computed for *results*, these first, and the functions that compute them.
+
+    Raises:
+        Untraceable: there are none.
+    """
+    arrays, parts = _Levels(results).parts(results)
+    calls = [sum(not inline(n) for n in ordered(nodes) if n.op not in FLEXIBLE) for _, nodes in parts]
+    return arrays, [Stage(generated(nodes), at, n) for (at, nodes), n in zip(parts, calls, strict=True)]
+
+
+def check(before: Sequence[Node], after: Sequence[Node]) -> None:
+    """See that an operator that gives *after* can be computed with others, which give *before*.
+
+    Raises:
+        Untraceable: it cannot, or it would compute a few numbers again and again, of sums over rows.
+    """
+    results = [*before, *after]
+    levels = _Levels(results)
+    deep = [n for n in after if levels.of[id(n)]]
+    if deep and not any(all(levels.frame.patterns[id(n)]) for n in deep):
+        raise Untraceable("sum of rows")
+    for _, nodes in levels.parts(results)[1]:
+        check_one(nodes)
