@@ -60,6 +60,14 @@ def test_values_beside_a_container_are_used(gradtool: Run) -> None:
 
 
 @pytest.mark.usefixtures("saved")
+def test_of_a_program_for_inference_the_outputs_are_summed(gradtool: Run) -> None:
+    done = gradtool("backward", "infer.pdmodel", "--run")
+    assert done.code == 0
+    assert "infer.pdmodel has no loss: the sum of its output body.tmp_1 is taken" in done.err
+    assert "2 of 2 parameters get a gradient" in done.out
+
+
+@pytest.mark.usefixtures("saved")
 def test_other_commands_take_it(gradtool: Run, saved: Path) -> None:
     assert "mul_grad(" in gradtool("program", "net.json", "--pairs").out
     assert gradtool("dump", "net.pdmodel", "graphs").code == 0
@@ -76,7 +84,6 @@ def test_other_commands_take_it(gradtool: Run, saved: Path) -> None:
         (["net.json:build"], "net.json holds a program: it has no functions"),
         (["net.json", "--arg", "n=1"], "net.json holds a program: it has no functions"),
         (["net.json", "--mode", "eager"], "net.json holds a static program\n  hint  leave out --mode eager"),
-        (["infer.pdmodel"], "infer.pdmodel defines no loss"),
     ],
 )
 def test_what_does_not_fit_is_said(gradtool: Run, arguments: list[str], about: str) -> None:

@@ -5,7 +5,8 @@ each of the oracle's models, and of the zoo's, which are called ``zoo_NAME`` and
 ``FLAGS_enable_pir_api=0`` programs are saved as descriptions, else as the new IR.
 
 Paddle cannot write a backward part with branches or loops in the new IR (it aborts while it takes the stacks of values
-out): with ``--forward`` the forward part alone is saved. Layers of ``branching.py`` are saved by ``paddle.jit.save``.
+out): with ``--forward`` the forward part alone is saved. Layers of ``branching.py`` and ``serving.py`` are
+saved by ``paddle.jit.save``.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import numpy as np
 import paddle
 
 from tests.paddle_files.branching import LAYERS
+from tests.paddle_files.serving import SERVED
 from tests.zoo import measured
 
 MODELS = Path(__file__).parents[1] / "oracle" / "models"
@@ -162,7 +164,7 @@ def initialize(name: str, program: Any, place: Any) -> None:
 
 
 def saved_layer(layer: Any, out: Path) -> None:
-    """Save a layer of ``branching.py`` with ``paddle.jit.save``, and what it computes in dynamic mode."""
+    """Save a layer of these files with ``paddle.jit.save``, and what it computes in dynamic mode."""
     name = type(layer).__name__
     out.mkdir(parents=True)
     for key, p in layer.named_parameters():
@@ -203,7 +205,7 @@ def main() -> None:
     """Save the models that the command line names; what Paddle itself refuses is told and left out."""
     out, *asked = sys.argv[1:]
     forward_only = "--forward" in asked
-    layers = {layer.__name__: layer for layer in LAYERS}
+    layers = {layer.__name__: layer for layer in (*LAYERS, *SERVED)}
     for name in (n for n in asked if n != "--forward"):
         folder = Path(out) / name
         try:

@@ -12,6 +12,7 @@ import gradtool as paddle
 from gradtool.engine.core.errors import FileFormatError, FileMissing
 from gradtool.engine.files import messages, streams
 from gradtool.engine.ir.paddle.from_desc import from_desc
+from gradtool.models.loading import load
 
 W = np.arange(6, dtype="float32").reshape(3, 2)
 
@@ -69,6 +70,22 @@ def test_a_file_for_each_variable(tmp_path: Path) -> None:
     (tmp_path / "b").unlink()
     with pytest.raises(FileMissing, match="'b'"):
         paddle.fluid.io.load_inference_model(str(tmp_path), executor)
+
+
+def test_outputs_that_are_no_loss_are_summed_up(tmp_path: Path) -> None:
+    program = message()
+    fetch = program.blocks[0].ops.pop()
+    program.blocks[0].ops.pop()
+    fetch.inputs[0].arguments[0] = b"s"
+    program.blocks[0].ops.append(fetch)
+    (tmp_path / "model.pdmodel").write_bytes(program.SerializeToString())
+    np.savez(tmp_path / "model.npz", x=np.ones((2, 3), "float32"))
+    (tmp_path / "model.pdiparams").write_bytes(b"".join(streams.pieces({"b": W[0], "w": W})))
+    table = load(str(tmp_path / "model.pdmodel")).backward(feed=str(tmp_path / "model.npz"), run=True)
+    assert {row.name: table.arrays[row.subject].tolist() for row in table.rows} == {
+        "w": [[2.0] * 2] * 3,
+        "b": [2.0] * 2,
+    }
 
 
 @pytest.mark.usefixtures("isolated")

@@ -22,7 +22,8 @@ VERSIONS = ("pir_3.3.1", "pir_3.1.1", "zoo_pir_3.3.1", "zoo_pir_3.1.1")
 CASES = [(version, n) for version in VERSIONS for n in archives.names(version)]
 WITHOUT_GRADIENTS = frozenset({"s178_while_stopgrad_loopvar"})
 """Programs in which no gradient flows: nothing in the file says where their backward part began."""
-BRANCHING = [(version, n) for version in ("pir_blocks_3.3.1", "pir_blocks_3.1.1") for n in archives.names(version)]
+SAVED_LAYERS = ("pir_blocks_3.3.1", "pir_blocks_3.1.1", "pir_served_3.3.1", "pir_served_3.1.1")
+LAYERS = [(version, n) for version in SAVED_LAYERS for n in archives.names(version)]
 
 
 @pytest.mark.parametrize(("version", "name"), CASES)
@@ -54,10 +55,8 @@ def test_program_of_the_new_ir_gives_what_paddle_computed(
         expect_near(value, wanted)
 
 
-@pytest.mark.parametrize(("version", "name"), BRANCHING)
-def test_forward_part_with_blocks_gives_what_paddle_computed(
-    version: str, name: str, tmp_path: Path, executor: Any
-) -> None:
+@pytest.mark.parametrize(("version", "name"), LAYERS)
+def test_saved_layer_gives_what_paddle_computed(version: str, name: str, tmp_path: Path, executor: Any) -> None:
     folder, values = archives.unpacked(version, name, tmp_path), archives.values(version, name)
     feed, gradients = feed_of(values), gradients_of(values)
     program, _, fetched = paddle.static.load_inference_model(str(folder / "infer"), executor)

@@ -43,7 +43,7 @@ def opened(request: Request, asked: Debug, notes: Notes) -> Iterator[Notebook]:
     until = _until(request, asked, counter)
     # With a journal, so that why is answered from this very run; and as far as the pass that is asked for.
     steps = max(request.steps, asked.step or 0)
-    request = dataclasses.replace(request, full_stacks=True, journal=True, steps=steps)
+    request = dataclasses.replace(request, full_stacks=True, journal=True, steps=steps, feed=asked.feed or request.feed)
     recorder = Recorder(asked.history, asked.step, until)
     with contextlib.ExitStack() as stack:
         stack.enter_context(shown_on(sys.stdout))

@@ -121,7 +121,10 @@ def _columns(probe: Probe, index: int, rng: np.random.Generator) -> Iterator[Fac
 
 
 def padding(probe: Probe, rng: np.random.Generator) -> Iterator[Fact]:
-    """The inputs whose padding, by a mask or by lengths beside them, reaches outputs of what is no padding."""
+    """The inputs whose padding, by a mask or by lengths beside them, reaches outputs of what is no padding.
+
+    A mask that hides one of several inputs is that one's: the others may be sequences of their own.
+    """
     for m, mask in enumerate(probe.inputs):
         for hidden in _hidden(mask.name, mask.array):
             rest = [
@@ -129,9 +132,8 @@ def padding(probe: Probe, rng: np.random.Generator) -> Iterator[Fact]:
                 for i, x in enumerate(probe.inputs)
                 if i != m and x.array.dtype.kind != "b" and x.array.shape[:2] == hidden[0].shape
             ]
-            for i in rest:
-                if all(_reaches(probe, i, places, rng) for places in hidden):
-                    yield _padded(probe, i, m, hidden[0], rng)
+            if rest and all(_reaches(probe, i, places, rng) for i in rest for places in hidden):
+                yield from (_padded(probe, i, m, hidden[0], rng) for i in rest)
 
 
 def _hidden(name: str, array: Array) -> Iterator[list[Array]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import gradtool as paddle
-from gradtool.engine.core import state
+from gradtool.engine.core import source, state
 from gradtool.engine.ir import default
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
@@ -21,7 +22,9 @@ LABEL = "label"
 
 
 def added(left: Loaded, outputs: Sequence[str] | None, request: Request, notes: Notes) -> Variable | None:
-    """The loss that is computed behind the program that *left* holds; None where it needs none.
+    """The loss that is computed behind the program that *left* holds, or its one output that is a number.
+
+    None where none is asked for, or where ``--loss`` names one.
 
     Args:
         outputs: the names of what the program computes; None where the file does not say.
@@ -34,11 +37,14 @@ def added(left: Loaded, outputs: Sequence[str] | None, request: Request, notes: 
         if request.label is not None:
             raise CommandError("--label names what --loss-fn compares with", "--loss-fn mse, or cross_entropy")
         candidates = _real(program, [request.loss] if request.loss is not None else outputs or ())
-        if any(v.spec.count == 1 for v in candidates) or (request.loss is None and not request.need_loss):
+        if request.loss is None and not request.need_loss:
             return None
+        single = [v for v in candidates if v.spec.count == 1]
+        if len(single) == 1:
+            return single[0] if request.loss is None else None
         return _sum(left, candidates, notes)
     output = _compared(left, outputs, request)
-    with _appending(program):
+    with _appending(program, output):
         label = _label(program, request, output)
         return _FUNCTIONS[request.loss_fn](output, label)  # type: ignore[no-any-return]
 
@@ -53,7 +59,7 @@ def _sum(left: Loaded, outputs: Sequence[Variable], notes: Notes) -> Variable | 
     """The sum of all elements of all outputs."""
     if not outputs:
         return None
-    with _appending(left.main):
+    with _appending(left.main, outputs[-1]):
         sums = [paddle.sum(v) if v.spec.count != 1 else v for v in outputs]
         kind = sums[0].dtype
         whole = sums[0]
@@ -91,9 +97,16 @@ def _unread(program: Program) -> list[Variable]:
     return [v for v in made if v not in read and v.dtype.is_floating and not v.stop_gradient]
 
 
-def _appending(program: Program) -> Any:
+@contextlib.contextmanager
+def _appending(program: Program, after: Variable) -> Iterator[None]:
+    """What is made inside goes behind *program*, and stands where *after* does."""
     state.enable_static()
-    return default.program_guard(program, Program())
+    before = source.pretend(None if after.op is None else after.op.loc)
+    try:
+        with default.program_guard(program, Program()):
+            yield
+    finally:
+        source.pretend(before)
 
 
 def _label(program: Program, request: Request, output: Variable) -> Variable:

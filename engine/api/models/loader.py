@@ -7,6 +7,7 @@ fresh.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import sys
 import types
@@ -30,7 +31,7 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.utils import unique_name
 
 from . import cells as notebooks
-from . import entries, importers, imports, scripts, seeds, sessions, showing, surroundings, targets, telling
+from . import entries, importers, imports, open_sizes, scripts, seeds, sessions, showing, surroundings, targets, telling
 from .calls import PassCalls, Stopped
 from .errors import CommandError, ModelError, ScriptExit
 from .interrupting import interruptible
@@ -86,6 +87,8 @@ class Request:
     """What programs are fed, and a function of dynamic mode is called with, by name; one without a name under None."""
     fed: str | None = None
     """The word that says these, where they are rows of a file."""
+    feed: str | None = None
+    """The file of what is fed where the program runs: its arrays say sizes that a saved model leaves open."""
     engine: str = "gradtool"
     """What runs a script: gradtool itself, or real ``paddle`` in a process of its own."""
     spared: tuple[tuple[str, int], ...] = ()
@@ -363,14 +366,16 @@ def _is_done(loaded: Loaded, request: Request, error: Exception) -> bool:
     return error.succeeded and (script or (request.unfinished and _is_there(loaded)))
 
 
-def _import(loaded: Loaded, read: Callable[[], Any], target: Target, request: Request, notes: Notes) -> None:
+def _import(loaded: Loaded, read: Callable[..., Any], target: Target, request: Request, notes: Notes) -> None:
     """Have an importer read what is no Python.
 
     Raises:
         CommandError: a function, arguments or a mode are asked for that it does not have.
     """
-    if target.function is not None or request.arg:
+    if target.function is not None or (request.arg and not target.takes_sizes):
         raise CommandError(f"{target.name} holds a program: it has no functions")
+    if target.takes_sizes:
+        read = functools.partial(read, open_sizes.told(request))
     if target.is_run:
         _replay(loaded, read, target, request)
         return

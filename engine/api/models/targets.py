@@ -39,8 +39,10 @@ class Target:
     function: str | None
     cells: Sequence[notebooks.Cell] = ()
     """The code cells of a notebook."""
-    saved: Callable[[], Any] | None = None
+    saved: Callable[..., Any] | None = None
     """Reads the model, if the file holds something else than Python."""
+    takes_sizes: bool = False
+    """Whether that takes the sizes that the file leaves open, see :class:`.importers.Sizes`."""
     package: str | None = None
     """The package around a module."""
     replayed: bool = False
@@ -124,7 +126,10 @@ def _of_file(where: str, function: str | None) -> Target:
             raise MissingModel(f"{name} is no notebook: {error}") from None
         return Target(lambda: b"", where, file, name, folder, function, texts)
     saved = importers.reader(path, data)
-    return Target(lambda: data, where, file, name, None if saved is not None else folder, function, saved=saved)
+    if saved is None:
+        return Target(lambda: data, where, file, name, folder, function)
+    sized = importers.takes_sizes(path)
+    return Target(lambda: data, where, file, name, None, function, saved=saved, takes_sizes=sized)
 
 
 def exists(path: str) -> bool:

@@ -45,6 +45,9 @@ _LEFT_OUT: Final = frozenset(
 )
 
 
+_MISTOLD: Final = frozenset({"matrix_rank", "slogdeterminant"})
+"""Operators of which the file says what they take, and not what Paddle's kernels make."""
+
 _UNREAD: Final = {"pylayer": "its backward is Python, which no file holds"}
 """Operators with regions, and why they are not read."""
 
@@ -265,7 +268,8 @@ class PirReader(Entries):
             home, spec, values = self.constants[number]
             v = Variable(home, self.program.names("constant") + ".tmp_0", spec, stop_gradient=True)
             home.vars[v.name] = v
-            settings = {"shape": spec.shape, "dtype": spec.dtype.code}
+            # What a loop has yet to make has the loop's shape in the file, with sizes that nobody knows before it.
+            settings = {"shape": tuple(abs(d) for d in spec.shape), "dtype": spec.dtype.code}
             if len(values) == spec.count:
                 self.append(home, "assign_value", {}, v, values=values, **settings)
             elif len(values) == 1 and not isinstance(values[0], complex):  # not listed: the file may say any size
@@ -387,7 +391,9 @@ class PirReader(Entries):
                 v.shape == () and v is not op.outputs[0]
             ):  # not said: nobody but its gradient reads it
                 v.spec = spec
-            elif not compatible(v.spec, spec) and not self.untold.isdisjoint(op.input_variables()):
+            elif not compatible(v.spec, spec) and (
+                op.type in _MISTOLD or not self.untold.isdisjoint(op.input_variables())
+            ):
                 v.spec = spec
                 self.untold.add(v)
             elif not compatible(v.spec, spec):

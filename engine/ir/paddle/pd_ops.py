@@ -113,7 +113,8 @@ einsum einsum : Operands* -> Out
 elementwise_pow elementwise_pow : X Y -> Out
 elu elu : X -> Out
 embedding lookup_table_v2 : Ids W -> Out ; sparse=is_sparse
-empty empty : @shape -> Out
+empty empty : @shape/ShapeTensor -> Out
+empty_like fill_any_like : X -> Out
 equal equal : X Y -> Out
 equal_all equal_all : X Y -> Out
 erf erf : X -> Out
@@ -143,13 +144,14 @@ frame frame : X -> Out
 frobenius_norm frobenius_norm : X @dim -> Out
 full_batch_size_like fill_constant_batch_size_like : Input -> Out
 full_like fill_any_like : X @value -> Out
+full_with_tensor fill_constant : @value/ValueTensor @shape/ShapeTensor -> Out
 fused_softmax_mask_upper_triangle fused_softmax_mask_upper_triangle : X -> Out
 gammaincc gammaincc : x y -> out
 gammaln gammaln : x -> out
 gather gather : X Index @axis/Axis -> Out
 gather_nd gather_nd : X Index -> Out
 gather_tree gather_tree : Ids Parents -> Out
-gaussian gaussian_random : @shape -> Out
+gaussian gaussian_random : @shape/ShapeTensor -> Out
 gaussian_inplace gaussian_inplace : x -> out
 gelu gelu : X -> Out
 greater_equal greater_equal : X Y -> Out
@@ -274,7 +276,7 @@ prod reduce_prod : X @dim -> Out ; keepdim=keep_dim
 psroi_pool psroi_pool : X ROIs RoisNum -> Out
 put_along_axis put_along_axis : Input Index Value -> Result ; axis=Axis include_self=Include_self reduce=Reduce
 qr qr : X -> Q R
-randint randint : @shape -> Out
+randint randint : @shape/ShapeTensor -> Out
 randperm randperm :  -> Out
 real real : X -> Out
 reciprocal reciprocal : X -> Out
@@ -284,6 +286,7 @@ relu6 relu6 : X -> Out
 remainder elementwise_mod : X Y -> Out
 renorm renorm : X -> Out
 repeat_interleave repeat_interleave : X -> Out ; axis=dim repeats=Repeats
+repeat_interleave_with_tensor_index repeat_interleave : X RepeatsTensor -> Out ; axis=dim output_size=
 reshape reshape2 : X @shape/Shape -> Out
 reverse reverse : X @axis -> Out
 rint rint : x -> out
@@ -365,7 +368,7 @@ trunc trunc : X -> Out
 truncated_gaussian_random truncated_gaussian_random :  -> Out
 unbind unbind : X -> Out
 unfold unfold : X -> Y
-uniform uniform_random : @shape @min @max -> Out
+uniform uniform_random : @shape/ShapeTensor @min @max -> Out
 uniform_inplace uniform_random_inplace : X -> Out
 uniform_random_batch_size_like uniform_random_batch_size_like : Input -> Out
 unique unique : X -> Out Indices Index Counts

@@ -180,7 +180,7 @@ class Entries:
 
     def attribute(self, told: Any, depth: int) -> Any:
         """An attribute's value: a number, a text, or a tuple of them."""
-        kind, content = kind_of(told), told.get("D") if isinstance(told, dict) else None
+        kind, content = kind_of(told), told.get("D", told.get("VD")) if isinstance(told, dict) else None
         if depth > 8:
             self.fail("attributes nested too deeply")
         if kind in _NUMBERS and isinstance(content, (bool, int, str)):

@@ -47,7 +47,9 @@ class Subject:
         from ..loader import Request
 
         lists = {name: tuple(value) for name, value in self.options.items() if isinstance(value, list)}
-        return Request(self.target, **{**self.options, **lists}, unfinished=True)
+        words = {**self.options, **lists}
+        words["feed"] = self.feed or words.get("feed")
+        return Request(self.target, **words, unfinished=True)
 
     def data(self) -> dict[str, Any]:
         """As JSON's types."""

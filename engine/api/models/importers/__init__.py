@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -37,14 +38,33 @@ class Imported(NamedTuple):
     feed: Mapping[str, Any] = MappingProxyType({})
 
 
-Importer = Callable[[Path, bytes], Any]
+class Sizes(NamedTuple):
+    """What is told of the sizes that a file leaves open.
+
+    Attributes:
+        named: by the names that the file gives them.
+        fed: the shapes of what is fed, by the names of inputs; that of an array without a name under None.
+    """
+
+    named: Mapping[str, int] = MappingProxyType({})
+    fed: Mapping[str | None, tuple[int, ...]] = MappingProxyType({})
+
+
+UNTOLD: Final = Sizes()
+"""Nothing is told."""
+
+Importer = Callable[..., Any]
 
 PYTHON: Final = ".py"
 _importers: dict[str, Importer] = {}
+_sized: set[Importer] = set()
 
 
-def importer(*endings: str) -> Callable[[Importer], Importer]:
+def importer(*endings: str, sized: bool = False) -> Callable[[Importer], Importer]:
     """Register the function below for files whose names end so; longer endings come before shorter ones.
+
+    Args:
+        sized: it takes :class:`Sizes`, too: its files leave sizes open, and give them names.
 
     >>> @importer(".constant")
     ... def read(path, data):
@@ -57,6 +77,8 @@ def importer(*endings: str) -> Callable[[Importer], Importer]:
 
     def register(function: Importer) -> Importer:
         _importers.update(dict.fromkeys(endings, function))
+        if sized:
+            _sized.add(function)
         return function
 
     return register
@@ -102,7 +124,12 @@ def is_file_name(path: Path) -> bool:
     return known or importer_of(path) is not None
 
 
-def reader(path: Path, data: bytes) -> Callable[[], Any] | None:
+def takes_sizes(path: Path) -> bool:
+    """Whether files that are called so leave sizes open that can be told: their readers take :class:`Sizes`."""
+    return importer_of(path) in _sized
+
+
+def reader(path: Path, data: bytes) -> Callable[..., Any] | None:
     """A function that reads the model in *data*, the contents of *path*; None if it is Python.
 
     Raises:
@@ -112,7 +139,7 @@ def reader(path: Path, data: bytes) -> Callable[[], Any] | None:
         return None
     read = importer_of(path)
     if read is not None:
-        return lambda: read(path, data)
+        return partial(read, path, data)
     from . import saved_program
 
     return saved_program.reader(path, data)

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from ..onnx import ENDING
-from . import importer
+from . import Sizes, importer
 
 
-@importer(ENDING)
-def read(path: Path, data: bytes) -> Any:
+@importer(ENDING, sized=True)
+def read(path: Path, data: bytes, sizes: Sizes) -> Any:
     """The program; its initializers are parameters, and their values lie in the current scope."""
     from ..onnx.reading import read as program_in
 
-    return program_in(data, path.name, path.parent)
+    return program_in(data, path.name, path.parent, sizes)

@@ -6,7 +6,8 @@ Nothing in them is run, so that they are safe to look at wherever they come from
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import io
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +18,8 @@ from ..errors import CommandError
 
 if TYPE_CHECKING:
     from gradtool.engine.ir.program import Program
+
+    from . import Imported
 
 PROGRAMS: Final[Mapping[str, str]] = {".json": "json", ".txt": "text", ".pdmodel": "container"}
 """What files with programs end in, and how they hold them."""
@@ -48,7 +51,7 @@ _OTHERS = {
 
 _TEXT_BEGINS = b"{ // block_idx:"
 
-Read = Callable[[], "Program"]
+Read = Callable[[], "Program | Imported"]
 
 
 ENDINGS = frozenset({*_FORMS, *_OTHERS})
@@ -117,7 +120,7 @@ def _container(path: Path, data: bytes) -> Read:
 _READ: dict[str, Callable[[Path, bytes], Read]] = {"json": _json, "text": _text, "container": _container}
 
 
-def _checked(path: Path, read: Read) -> Program:
+def _checked(path: Path, read: Read) -> Program | Imported:
     from gradtool.engine.ir.parse import ProgramTextError
 
     try:
@@ -126,7 +129,7 @@ def _checked(path: Path, read: Read) -> Program:
         raise CommandError(f"{path} holds no program: {error.message}", error.hint) from None
 
 
-def _foreign_program(path: Path, data: bytes) -> Program:
+def _foreign_program(path: Path, data: bytes) -> Program | Imported:
     """The program of Paddle's in a file; values that lie beside it go to the current scope."""
     from gradtool.engine.executor.scope import global_scope
     from gradtool.static._foreign import beside, program_in
@@ -134,18 +137,29 @@ def _foreign_program(path: Path, data: bytes) -> Program:
     described = program_in(data, path.name)
     assert described is not None, "its beginning says that it is one"
     global_scope().values.update(beside(described.program, str(path), _BESIDE))
-    return described.program
+    return _computing(described.program, described.fetches)
 
 
-def _with_values(path: Path, data: bytes) -> Program:
+def _with_values(path: Path, data: bytes) -> Program | Imported:
     """The program in a container; values that lie beside it go to the current scope."""
     from gradtool.engine.executor.scope import global_scope
-    from gradtool.static import deserialize_program
-    from gradtool.static._saving import values_in
+    from gradtool.engine.files import container
+    from gradtool.static._saving import inference, values_in
 
-    program: Program = deserialize_program(data)
+    program, _, fetched = inference(*container.read_stream(io.BytesIO(data), "the bytes"), "the bytes")
     beside = [path.with_suffix(suffix) for suffix in _BESIDE] if path.suffix == ".pdmodel" else []
     for file in beside:
         if file.is_file():
             global_scope().values.update(values_in(str(file)))
-    return program
+    return _computing(program, [v.name for v in fetched])
+
+
+def _computing(program: Program, outputs: Sequence[str]) -> Program | Imported:
+    """*program*, with what it computes where the file says that and says no loss."""
+    from gradtool.engine.ir import roles
+
+    from . import Imported
+
+    if not outputs or any(op.role & roles.LOSS for op in program.global_block().ops):
+        return program
+    return Imported(program, tuple(outputs))

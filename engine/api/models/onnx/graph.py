@@ -31,6 +31,7 @@ from . import narrow, sizes
 from .errors import Lacking, Malformed
 from .node import Entry, Node
 from .operators import rows
+from .origins import Origins
 from .sources import Sources
 from .tensors import array_of, is_real, meant, type_name
 
@@ -109,6 +110,7 @@ class Builder:
         env = dict(env)
         if graph.sparse_initializer:
             self.fail("sparse initializers", "gradtool reads dense ones")
+        origins = Origins(graph)
         for proto in graph.initializer:
             self.at = f", initializer {proto.name!r}"
             try:
@@ -116,7 +118,8 @@ class Builder:
             except (Malformed, Lacking) as error:
                 self.fail(str(error))
             kind = self.meant(proto.data_type)
-            env[proto.name] = Entry(proto.name, array=array, learnt=is_real(array) and not kind)
+            learnt = is_real(array) and not kind and origins.is_learnt(proto.name)
+            env[proto.name] = Entry(origins.name(proto.name), array=array, learnt=learnt)
             env[proto.name].kind = kind
         self.at = ""
         return env

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,9 +11,11 @@ from gradtool.engine.core import state
 from gradtool.engine.core.collector import paused_gc
 from gradtool.engine.core.errors import FileFormatError, UnsupportedError
 from gradtool.engine.core.spec import TensorSpec
+from gradtool.engine.ir.variable import Variable
 
-from ..importers import Imported
+from ..importers import UNTOLD, Imported, Sizes
 from .graph import EXPECTED, Builder
+from .open_sizes import OpenSizes
 from .operators import rows
 from .tensors import type_name
 
@@ -46,26 +48,69 @@ def parse(data: bytes, file: str) -> Any:
     return model
 
 
-def read(data: bytes, file: str, folder: Path) -> Imported:
+def read(data: bytes, file: str, folder: Path, told: Sizes = UNTOLD) -> Imported:
     """The program that *data*, an ONNX model, describes; values of its parameters go to the current scope.
 
     Args:
         file: its name, for messages.
         folder: where it lies; values in other files lie there too.
+        told: sizes that the file leaves open.
 
     Raises:
         FileFormatError: it is none, or one that cannot exist (a ValueError).
+        CommandError: a size is told that it does not leave open.
         UnsupportedError: the package onnx is not installed.
     """
     model = parse(data, file)
     with paused_gc():
         opset = _checked(model, file)
-        builder = Builder(file, folder)
-        model = _inlined(model, file, opset)
-        builder.inferred = _inferred(model)
-        with state.building():
-            results = builder.read(model.graph, opset)
+        return _most_complete(model, file, folder, opset, told)
+
+
+def _most_complete(model: Any, file: str, folder: Path, opset: int, told: Sizes) -> Imported:
+    """The program with those sizes, of all that are tried, that leave fewest operators lacking."""
+    sizes = OpenSizes(model)
+    best: tuple[int, Builder, list[Variable]] | None = None
+    fault: FileFormatError | None = None
+    begun = 0
+    for number, attempt in enumerate(sizes.attempts(told)):
+        sizes.set(attempt)
+        try:
+            builder, results = _built(model, file, folder, opset)
+        except FileFormatError as error:
+            fault = fault or error
+            continue
+        lacking = len(builder.absent.reasons)
+        begun = begun if number else lacking
+        if best is None or lacking < best[0]:
+            best = (lacking, builder, results)
+            if number and attempt != told.named:
+                builder.note(_taken(attempt, told, begun - lacking))
+        if not lacking or not sizes.first:
+            break
+    if best is None:
+        assert fault is not None, "there is a program or a reason why not"
+        raise fault
+    _, builder, results = best
     return Imported(builder.program, tuple(v.name for v in results), tuple(builder.notes))
+
+
+def _taken(sizes: Mapping[str, int], told: Sizes, count: int) -> str:
+    """What is said of sizes that the file leaves open and operators need."""
+    text = ", ".join(f"{name} = {size}" for name, size in sizes.items() if name not in told.named)
+    who = f"{count} of its operators {'needs' if count == 1 else 'need'} them" if count else "it cannot be read without"
+    name, size = next((n, s) for n, s in sizes.items() if n not in told.named)
+    return f"sizes that the file leaves open are taken as {text}, since {who}; --arg {name}={2 * size} gives others"
+
+
+def _built(model: Any, file: str, folder: Path, opset: int) -> tuple[Builder, list[Variable]]:
+    """The program of a model that is sound, and what it computes."""
+    builder = Builder(file, folder)
+    inlined = _inlined(model, file, opset)
+    builder.inferred = _inferred(inlined)
+    with state.building():
+        results = builder.read(inlined.graph, opset)
+    return builder, results
 
 
 def _checked(model: Any, file: str) -> int:

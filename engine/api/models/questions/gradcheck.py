@@ -50,7 +50,7 @@ class Gradcheck(Question[Comparison]):
     def ask(self, request: Request, notes: Notes = SILENT) -> Comparison:
         """As in the base; what dynamic mode computes is recorded while the file runs."""
         recorder = Recorder(which=number_of(request))
-        request = replace(request, **self.needs)
+        request = self.requested(request)
         with recorder.recording(), loader.executed(request, notes) as left, watch.unwatched():
             meant = left.calls.meant() if request.backward is None else None
             if meant is None or meant is left.calls.swept[-1]:

@@ -194,7 +194,7 @@ class OverTime(Question[Training]):
         """As in the base; the file is listened to while it runs."""
         if self.by not in (None, "parameter", "layer"):
             raise CommandError(f"--by {self.by}: over time a row is a parameter or a layer")
-        request = replace(request, **self.needs, steps=self.steps or request.steps)
+        request = replace(self.requested(request), steps=self.steps or request.steps)
         with Listening() as listening, loader.executed(request, notes) as left:
             left.must_run("stats --steps")
             if not listening.heard:

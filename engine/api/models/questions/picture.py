@@ -51,7 +51,9 @@ class Drawn(Cuts, Question[Picture]):
 
     def ask(self, request: Request, notes: Notes = SILENT) -> Picture:
         """As in the base."""
-        request = replace(request, full_stacks=self.full_stacks, journal=True, unfinished=True)
+        request = replace(
+            request, full_stacks=self.full_stacks, journal=True, unfinished=True, feed=self.feed or request.feed
+        )
         gradients = _Gradients()
         with (
             watch.watched(tensors=gradients),

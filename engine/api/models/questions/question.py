@@ -58,7 +58,7 @@ class Question(ABC, Generic[A]):
             ModelError: the user's code raised.
             GradtoolError: the engine refused.
         """
-        request = replace(request, **self.needs)
+        request = self.requested(request)
         with loader.executed(request, notes) as left:
             before = pass_before(left)
             if before is None:
@@ -71,6 +71,10 @@ class Question(ABC, Generic[A]):
         with loader.executed(request) as left:
             answer = self.answer(opening.model_in(left, request), notes)
         return answer if failure is None else self.with_failure(answer, failure)
+
+    def requested(self, request: Request) -> Request:
+        """*request* with what this question needs of a model that is loaded for it."""
+        return replace(request, feed=getattr(self, "feed", None) or request.feed, **self.needs)
 
     def with_failure(self, answer: A, failure: Answer) -> A:
         """*answer* about the last backward pass before one failed; of the failure, the error alone is told."""

@@ -160,7 +160,7 @@ def opened(
         GradtoolError: the engine refused.
         ModelError: the file raised before it had computed a loss.
     """
-    request = replace(request, **asked.needs)
+    request = asked.requested(request)
     words = [*request.words(), *asked.words]
     with loader.executed(request, notes) as left:
         error = left.error

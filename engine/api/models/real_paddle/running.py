@@ -91,7 +91,8 @@ def _static(path: Path) -> Imported:
 
     from ..importers import Imported, saved_program
 
-    program = saved_program.reader(path, path.read_bytes())()
+    saved = saved_program.reader(path, path.read_bytes())()
+    program = saved.program if isinstance(saved, Imported) else saved
     with np.load(path.with_name(FEED)) as arrays:
         feed = dict(arrays)
     fetched = json.loads(path.with_name(FETCHED).read_text(encoding="utf-8"))

@@ -51,7 +51,7 @@ class OfModel(Side):
             if wanted.backend is not None:
                 stack.enter_context(choice.using(wanted.backend))
             request = stack.enter_context(self.requested(request))
-            request = dataclasses.replace(request, **wanted.asked.needs)
+            request = wanted.asked.requested(request)
             if recorder is None:
                 left = stack.enter_context(loader.executed(request, notes))
             else:

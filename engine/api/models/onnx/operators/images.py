@@ -196,8 +196,8 @@ def _to_sizes(n: Node, x: Any, axes: list[int], part: Array) -> Any:
         scales = dict.fromkeys(scales, one)
     for i, (at, size) in enumerate(zip(axes, wanted, strict=True)):
         if at not in scales:
-            if size is None and x.shape[at] < 0:
-                continue  # a batch of any size stays as it is
+            if size is None and x.shape[at] < 0 and at < 2:
+                continue  # samples and channels of any number stay as they are
             raise Lacking("an axis that is resized, of a size that is not known")
         scale = scales[at]
         assert size is not None

@@ -17,7 +17,11 @@ from .rows import row
 
 
 def forwards(index: Any, size: int) -> Any:
-    """Places counted from the front: those below 0 count from the end."""
+    """Places counted from the front: those below 0 count from the end.
+
+    Args:
+        size: of the axis; below 0 where it is not known, and then all places must count from the front.
+    """
     if size < 0:
         return index
     below = paddle.less_than(index, paddle.zeros_like(index))
@@ -30,11 +34,17 @@ def _places(n: Node, i: int, size: int) -> Any:
     if array is None:
         index = n[i]
         return forwards(index, size)
-    if array.size and (array.min() < (-size if size >= 0 else 0) or (size >= 0 and array.max() >= size)):
+    if size < 0 and array.size and array.min() < 0:
+        raise Lacking("places that count from the end of a size that is not known")
+    if array.size and size >= 0 and (array.min() < -size or array.max() >= size):
         raise Malformed(f"it takes element {int(array.min())} to {int(array.max())} of {size}")
     if array.size and array.min() < 0:
         return paddle.assign(np.where(array < 0, array + size, array))
     return n[i]
+
+
+_END = (1 << 31) - 1
+"""A place behind every axis."""
 
 
 @row("Gather")
@@ -43,11 +53,15 @@ def _gather(n: Node) -> Any:
     axis = axis + len(x.shape) if axis < 0 else axis
     if axis == 0 and len(x.shape) == 2 and n.entry(0).learnt:
         return F.embedding(n[1], x)
+    array = n.array(1)
+    if array is not None and array.ndim == 0 and x.shape[axis] < 0:
+        place = int(array)
+        end = place + 1 if place != -1 else _END
+        return paddle.squeeze(paddle.slice(x, [axis], [place], [end]), axis=[axis])
     index = _places(n, 1, x.shape[axis])
     shape = list(index.shape)
-    array = n.array(1)
     if array is not None and array.ndim == 0:
-        place = int(array) % x.shape[axis] if x.shape[axis] >= 0 else int(array)
+        place = int(array) % x.shape[axis]
         return paddle.squeeze(paddle.slice(x, [axis], [place], [place + 1]), axis=[axis])
     if len(shape) == 1:
         return paddle.gather(x, index, axis=axis)

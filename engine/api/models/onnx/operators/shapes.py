@@ -62,7 +62,9 @@ def _reshape(n: Node) -> Any:
     if n.holds("shape"):
         return paddle.reshape(x, n.wholes("shape"))
     shape = mixed(n, 1, spare=True)
-    if isinstance(shape, list) and 0 in shape:
+    if isinstance(shape, list) and any(isinstance(d, int) and d == 0 for d in shape):
+        if not all(isinstance(d, int) for d in shape):
+            return paddle.reshape(x, _with_own(x, shape, n))
         if n.whole("allowzero", 0):
             return paddle.reshape(x, _with_zero(x, shape))
         if len(shape) > len(x.shape) and 0 in shape[len(x.shape) :]:
@@ -72,6 +74,17 @@ def _reshape(n: Node) -> Any:
     if isinstance(shape, list) and not shape:
         return paddle.reshape(x, [])
     return paddle.reshape(x, shape)
+
+
+def _with_own(x: Any, shape: list[Any], n: Node) -> list[Any]:
+    """A shape of numbers and variables in which 0 means the operand's own size."""
+    if n.whole("allowzero", 0):
+        raise Lacking("a size of 0 beside sizes that are computed")
+    every = paddle.shape(x)
+    own = [picked(every, j) if d < 0 else d for j, d in enumerate(x.shape)]
+    if any(isinstance(d, int) and d == 0 and j >= len(own) for j, d in enumerate(shape)):
+        raise Malformed("it keeps a size that its operand has not")
+    return [own[j] if isinstance(d, int) and d == 0 else d for j, d in enumerate(shape)]
 
 
 def _with_zero(x: Any, shape: list[int]) -> list[int]:
