@@ -1,5 +1,5 @@
 # about  what a generator's loss leaves in a discriminator's gradients
-# code   GT106
+# code   GT710
 # told   also go by what another backward call has left
 import paddle
 import paddle.nn as nn

@@ -338,3 +338,26 @@ def test_what_a_model_prints_is_shown_once_however_often_rules_run_it(gradtool: 
     Path("prints.py").write_text(PRINTS, encoding="utf-8")
     done = gradtool("check", "prints.py", "--no-cache")
     assert done.err == "a loss follows\nforward [2, 4]\n"
+
+
+def test_a_nan_that_makes_a_file_raise_is_told_with_the_error(gradtool: Run, folder: Path) -> None:
+    text = """\
+import paddle
+
+paddle.seed(0)
+net = paddle.nn.Linear(4, 2)
+opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+for _ in range(3):
+    p = net(paddle.rand([8, 4])) - 5.0
+    chosen = paddle.multinomial(paddle.nn.functional.softmax(p))
+    p.sqrt().mean().backward()
+    opt.step()
+    opt.clear_grad()
+"""
+    Path("draws.py").write_text(text, encoding="utf-8")
+    done = gradtool("check", "draws.py", "--format", "concise")
+    lines = done.out.splitlines()
+    assert done.code == 1
+    assert [line.split()[:2] for line in lines[:-1]] == [["draws.py:8:5:", "GT903"], ["draws.py:9:5:", "GT201"]]
+    assert "must be finite" in lines[0]
+    assert "sqrt.0 makes" in lines[1]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from gradtool.engine.core import source
@@ -18,6 +19,7 @@ from . import rules, waivers
 from .checked import Checked, Job
 from .evidence import Evidence
 from .finding import Finding, Spot, once
+from .rule import Rule
 from .selection import Selection as Selection
 
 UNLOADED = "GT903"
@@ -117,16 +119,29 @@ def _waivers(files: Iterable[str]) -> list[waivers.Waiver]:
 def _found(evidence: Evidence, selection: Selection, refused: type[CommandError] = ModelError) -> list[Finding]:
     found: list[Finding] = []
     chosen = selection.rules()
-    try:
-        with showing.once():
+    with showing.once():
+        try:
             for rule in chosen:
-                found += evidence.asked(
-                    rule.code, rule.findings(evidence, selection.options.get(rule.code), selection.special(rule.code))
-                )
-    except (refused, GradtoolError) as error:
-        if all(f.code != BACKWARD_FAILS for f in found):  # which says the same, and why
-            found.append(_unloaded(evidence.name, error))
+                found += _by(rule, evidence, selection)
+        except (refused, GradtoolError) as error:
+            if all(f.code != BACKWARD_FAILS for f in found):  # which says the same, and why
+                known = {f.code for f in found}
+                found += [f for f in _reasons(evidence, selection, chosen) if f.code not in known]
+                found.append(_unloaded(evidence.name, error))
     return found
+
+
+def _by(rule: Rule, evidence: Evidence, selection: Selection) -> Iterator[Finding]:
+    told = rule.findings(evidence, selection.options.get(rule.code), selection.special(rule.code))
+    return evidence.asked(rule.code, told)
+
+
+def _reasons(evidence: Evidence, selection: Selection, chosen: Iterable[Rule]) -> list[Finding]:
+    """What ran before a file raised, looked at for why it did: numbers that are none are refused by what needs some."""
+    evidence.partial = True
+    with contextlib.suppress(CommandError, GradtoolError):  # the error itself is told in any case
+        return [finding for rule in chosen if rule.explains for finding in _by(rule, evidence, selection)]
+    return []
 
 
 def _weighed(finding: Finding, selection: Selection) -> Finding:

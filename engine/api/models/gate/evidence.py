@@ -88,6 +88,8 @@ class Evidence:
         """By code of a rule that could not look at all of the model, why."""
         self.incomplete = False
         """Whether the file was stopped before its end."""
+        self.partial = False
+        """Whether what ran before an error is looked at."""
         self.verbose = 0
 
     def note(self, text: str) -> None:
@@ -99,8 +101,9 @@ class Evidence:
         self._told[text] = None
 
     def raised(self, error: Exception, what: str) -> None:
-        """A gate does not go on with half a model."""
-        raise error from error.__cause__
+        """A gate does not go on with half a model, unless it looks for the reason in it."""
+        if not self.partial:
+            raise error from error.__cause__
 
     def not_asked(self, code: str, why: str) -> None:
         """The rule of that code could not look at all of the model."""

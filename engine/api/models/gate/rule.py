@@ -79,6 +79,7 @@ class Rule:
         golden: whether it compares with a golden file, and is applied only if there is one; of the two models, that
             file keeps the graph of the right one.
         alone: whether it is about the process that a model runs in: its example is run in one of its own.
+        explains: whether what it finds may be why a file raises, so that it looks at what ran before that.
     """
 
     code: str
@@ -95,6 +96,7 @@ class Rule:
     shown: Mapping[str, float] = field(default_factory=dict)
     golden: bool = False
     alone: bool = False
+    explains: bool = False
 
     def findings(
         self,

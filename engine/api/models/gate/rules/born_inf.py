@@ -13,6 +13,7 @@ RULE = Rule(
     summary="An infinity that reaches the loss or a gradient.",
     why=("Infinite gradients make parameters infinite, and the next forward pass makes NaN of these."),
     severity=Severity.ERROR,
+    explains=True,
     look=births_of(INF),
     wrong="""\
 import paddle

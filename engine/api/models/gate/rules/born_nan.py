@@ -13,6 +13,7 @@ RULE = Rule(
     summary="A NaN that reaches the loss or a gradient.",
     why=("One step with it turns every parameter into NaN, and nothing brings them back."),
     severity=Severity.ERROR,
+    explains=True,
     look=births_of(NAN),
     wrong="""\
 import paddle
