@@ -16,7 +16,7 @@ from . import passes
 from .inputs import Inputs, fed_value
 from .live import Peak, peak
 from .lower import lower
-from .outputs import fetch_names, fetched_values, handle, store
+from .outputs import fetch_names, fetched_values, handles, store
 from .plan import Plan, Step
 from .scope import Scope, global_scope
 
@@ -111,7 +111,7 @@ class Executor:
         program = plain(program) or default.default_main_program()
         state.started.note(program)
         try:
-            plan, regs, values = self._prepare(program, feed, fetch_list, scope)
+            plan, regs, values = self._prepare(program, feed, fetch_list, scope, few=True)
             try:
                 if self._device is None and not program.random_seed:
                     plan.run(regs)
@@ -124,7 +124,7 @@ class Executor:
             fetched = self._finish(plan, regs, values, stays=not return_numpy)
         finally:
             state.ended.note()
-        return fetched if return_numpy else [handle(a) for a in fetched]
+        return fetched if return_numpy else handles(fetched)
 
     def steps(
         self,
@@ -179,6 +179,8 @@ class Executor:
         fetch_list: Any,
         scope: Scope | None,
         chosen: frozenset[str] | None = None,
+        *,
+        few: bool = False,
     ) -> tuple[Plan, list[Any], dict[str, Any]]:
         if self._closed:
             raise ExecutionError("Attempted to use a closed Executor")
@@ -191,7 +193,7 @@ class Executor:
         feed = _of_variables(program, feed or {})
         plan = self.plan = self._plan(program, feed, fetch_names(fetch_list), chosen)
         values = (scope or global_scope()).values.raw
-        return plan, plan.inputs.registers(feed, values), values
+        return plan, plan.inputs.registers(feed, values, few=few and plan.compiled is not None), values
 
     @contextmanager
     def _seeded(self, program: Program | None) -> Iterator[None]:

@@ -31,8 +31,8 @@ class StoredTypeError(ExecutionError, DtypeError):
 class Inputs:
     """How the registers of a plan are filled before each of its runs.
 
-    Most runs are fed as the one before, and load what it has stored. So what has passed is remembered by its class,
-    type and shape, and a value like it goes straight into its register.
+    Most runs are fed as the one before, and load what it has stored. So what has passed is remembered by its class and
+    shape, and a value like it of the variable's type goes straight into its register.
 
     Args:
         plan: whose registers they are.
@@ -42,32 +42,37 @@ class Inputs:
 
     def __init__(self, plan: Plan, program: Program, names: Mapping[str, Any], backend: Backend) -> None:
         variables = program.global_block().vars
+        fed = [(n, variables[n]) for n in names]
         self._program = program
         self._backend = backend
         self._blank = plan.blank()
-        self._feeds = [(n, plan.feeds.get(n), variables[n], variables[n].spec, set[Any]()) for n in names]
+        self._few = Few(plan.constants)
+        self._feeds = [(n, plan.feeds.get(n), v, v.spec, v.dtype.numpy, set[Any]()) for n, v in fed]
         self._loads = [(n, r, variables[n], variables[n].dtype.numpy) for n, r in plan.loads.items()]
         self._classes: set[Any] = set()
         self._settled: set[Any] = set()
 
-    def registers(self, feed: Mapping[str, Any], values: dict[str, Any]) -> list[Any]:
+    def registers(self, feed: Mapping[str, Any], values: dict[str, Any], *, few: bool = False) -> list[Any]:
         """The registers as a run finds them.
 
         Args:
             feed: a value for each of the names.
             values: of the scope, as they are there; those that the plan reads are brought to where it runs.
+            few: whether nearly all of them will stay empty; what is returned then behaves as the list does when one of
+                them is read or written.
 
         Raises:
             FeedError: a fed value does not fit its variable.
             UninitializedError: the scope has no value that is read.
             StoredTypeError: it has one of another type.
         """
-        regs = self._blank.copy()
+        regs: Any = Few(self._few) if few else self._blank.copy()
         classes = self._classes
-        for name, r, variable, spec, passed in self._feeds:
+        for name, r, variable, spec, dtype, passed in self._feeds:
             value = feed[name]
-            kind = value.__class__
-            if kind not in classes or (kind, value.dtype, value.shape) not in passed or variable.spec is not spec:
+            # Types are compared, not looked up: NumPy takes longer to hash one than all the rest takes.
+            like_before = value.__class__ in classes and value.dtype == dtype and value.shape in passed
+            if not like_before or variable.spec is not spec:
                 value = self._fed(variable, value, passed)
             if r is not None:
                 regs[r] = value
@@ -75,14 +80,14 @@ class Inputs:
         unsettled = []
         for name, r, variable, dtype in self._loads:
             stored = values.get(name, _ABSENT)
-            if stored.__class__ in settled and stored.dtype == dtype and name not in live:
+            if stored.__class__ in settled and stored.dtype == dtype and not (live and name in live):
                 regs[r] = stored
             else:
                 self._expect(variable, values)
                 unsettled.append((name, r))
         if unsettled:
             self._settle(unsettled, values, regs)
-        return regs
+        return regs  # type: ignore[no-any-return]  # see *few*
 
     def _fed(self, variable: Variable, value: Any, passed: set[Any]) -> Any:
         """*value* as it is fed; remembered where that is itself."""
@@ -90,7 +95,7 @@ class Inputs:
         if fed is value:
             if len(passed) >= _PASSED_KEPT:
                 passed.clear()
-            passed.add((value.__class__, value.dtype, value.shape))
+            passed.add(value.shape)
             self._classes.add(value.__class__)
         return fed
 
@@ -117,6 +122,15 @@ class Inputs:
             regs[r] = values[name]
             if regs[r] is value and not self._backend.has_places:
                 self._settled.add(type(value))
+
+
+class Few(dict[int, Any]):
+    """The registers of a compiled plan: of thousands a handful hold something, so there is no list to be copied."""
+
+    __slots__ = ()
+
+    def __missing__(self, register: int) -> None:
+        return None
 
 
 def _expect_declared_type(v: Variable, value: Any) -> None:

@@ -43,9 +43,14 @@ def handle(value: Any) -> Any:
     return [handle(v) for v in value] if isinstance(value, list) else FetchedTensor(value)
 
 
+def handles(values: list[Any]) -> list[Any]:
+    """Fetched values as handles."""
+    return [*map(handle, values)] if list in set(map(type, values)) else [*map(FetchedTensor, values)]
+
+
 def fetch_names(fetch_list: Any) -> list[str]:
     """The names asked for, nested lists and pairs laid out in order."""
-    if fetch_list.__class__ is list and all(isinstance(entry, Variable) for entry in fetch_list):
+    if fetch_list.__class__ is list and all(issubclass(kind, Variable) for kind in set(map(type, fetch_list))):
         return [v.name for v in fetch_list]
     listed: list[str] = []
     todo = [fetch_list] if fetch_list is not None else []
@@ -69,7 +74,7 @@ def fetched_values(plan: Plan, regs: Sequence[Any], kept: Callable[[Any], bool] 
         kept: which arrays may stay on the device as they are, since nothing is ever written to them.
     """
     values = [regs[r] for r in plan.fetches]
-    if kept is not None and all(map(kept, {v.__class__: v for v in values}.values())):
+    if kept is not None and len(set(map(type, values))) == 1 and kept(values[0]):
         return values
     shared = {id(regs[r]) for r in plan.outside}
     shared |= plan.constant_ids

@@ -247,11 +247,15 @@ def _stop(variable: Variable, value: bool) -> None:
     _STOP_GRADIENT.__set__(variable, value)
 
 
+_NOTED_STOP = property(_STOP_GRADIENT.__get__, _stop)
+
+
 @watch.when_switched
 def _switch() -> None:
     """While somebody watches, the line that sets ``stop_gradient`` is noted; otherwise it is a plain slot."""
-    noted = property(_STOP_GRADIENT.__get__, _stop)
-    setattr(Variable, "stop_gradient", noted if watch.noting else _STOP_GRADIENT)  # noqa: B010
+    attribute = _NOTED_STOP if watch.noting else _STOP_GRADIENT
+    if Variable.__dict__["stop_gradient"] is not attribute:  # what CPython knows of a class is lost when it is set
+        setattr(Variable, "stop_gradient", attribute)  # noqa: B010
 
 
 class Parameter(Variable):

@@ -26,7 +26,7 @@ class Refusal(NamedTuple):
     """What may turn out to be wrong.
 
     Attributes:
-        wrong: whether it is, a bool without dimensions.
+        wrong: where it is, bools of any shape.
         error: makes the error from the *values*, as NumPy arrays.
         values: what its message tells.
     """
@@ -55,7 +55,7 @@ def refuse(wrong: Any, error: Callable[..., Exception], *values: Any) -> None:
     noted = _collected.get()
     if noted is None:
         raise ExecutionError("values are refused while compiling, and nobody takes note of it")
-    noted.append(Refusal(wrong.any(), error, values))
+    noted.append(Refusal(wrong, error, values))
 
 
 def first_of(values: Any, wrong: Any) -> Any:

@@ -117,7 +117,7 @@ class Traced:
         operands = [self._fixed.get(i, v) for i, v in enumerate(inputs.operands)]
         with collecting() as noted:
             orders = self._computation.on(JAX)(inputs._replace(operands=operands))
-        return tuple(orders), [r.wrong for r in noted]
+        return tuple(orders), [r.wrong.any() for r in noted]
 
 
 def largest(values: Any) -> float:

@@ -33,7 +33,7 @@ class Refusing:
         with collecting() as noted:
             JAX.bind(self.case.op, self.case.attrs, None, specs_of(operands))(*operands)
         self._noted = noted
-        return [(r.wrong, list(r.values)) for r in noted]
+        return [(r.wrong.any(), list(r.values)) for r in noted]
 
     def error(self, operands: list[Any]) -> Exception | None:
         """The error that *operands* give, compiled."""

@@ -20,6 +20,7 @@ from ...core.summary import Summary, Told
 from ...core.tensor_array import TensorArray
 from .assumptions import Assumed
 from .conditional import Conditional, plain
+from .flags import any_of
 from .looked import Lull, LullStory, Maybe, Rounds, looking, taken
 from .part import Seen, TracedPart, carried_out, may_draw
 from .pytrees import Refused, dense
@@ -91,14 +92,16 @@ class JudgedPart(TracedPart):
             looked = taken()
             if looked is not None:
                 self._told.append(Rounds(self._flag(flags, looked.count), looked.body, looked.look.told))
-                rounds.extend(a.any() for a in looked.each)
+                rounds.extend(any_of([a]) for a in looked.each)
             self._note(next(numbers), instruction, outputs, flags)
             if instruction.op is not None:
                 verdicts.add(outputs)
 
         with looking(lambda body: _RoundVerdict(body, self.largest)):
             refused, assumed, _ = carried_out(self.plan, chunk, regs, look)
-        return _Judged(refused, assumed, jnp.stack([verdicts.any(), *rounds]).any(), flags)
+        return _Judged(
+            refused, assumed, jnp.stack([verdicts.any(), *rounds]).any() if rounds else verdicts.any(), flags
+        )
 
     def _flag(self, flags: list[Any], value: Any) -> int:
         """The number of a flag of the chunk that is traced."""
@@ -134,7 +137,7 @@ class JudgedPart(TracedPart):
             inner: list[Any] = [None] * self.plan.size
             for r, value in zip(reads, jax.tree_util.tree_unflatten(structure, values), strict=True):
                 inner[r] = value
-            judged = tuple(self._judged(chunk, inner))
+            judged = tuple(self._judged(chunk, inner).reduced())
             given, whole = jax.tree_util.tree_flatten(({r: inner[r] for r in sorted(written & later)}, judged))
             fixed[:] = [None if isinstance(v, jax.core.Tracer) else (v,) for v in given]
             shape[:] = [whole]
@@ -171,6 +174,11 @@ class _Judged(NamedTuple):
     wrong: Any
     flags: list[Any]
 
+    def reduced(self) -> _Judged:
+        """The same with one flag for each of what it may refuse."""
+        refused = [Refused(any_of([r.wrong]), r.values, r.error, r.index) for r in self.refused]
+        return self._replace(refused=refused)
+
 
 class _Verdicts:
     """Whether anything is wrong with results, element by element of those of the same shape."""
@@ -189,7 +197,7 @@ class _Verdicts:
 
     def any(self) -> Any:
         """Whether there is something."""
-        return jnp.stack([v.any() for v in self._by_shape.values()] or [jnp.asarray(False)]).any()
+        return any_of(list(self._by_shape.values()))
 
 
 class _RoundVerdict:

@@ -12,12 +12,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...core import state
+from ...core.errors import ExecutionError
 from ...core.rows import RowArray
 from ...ops.opdef import Trait
 from ...ops.refusals import collecting
 from . import assumptions
 from .assumptions import Assumed
 from .conditional import Conditional, expect_values, settled
+from .flags import any_of, first
 from .hosted import WANTS_VALUES, NeedsValues, looked_into
 from .mesh import Mesh
 from .packing import Packed
@@ -170,7 +172,7 @@ class TracedPart(Part):
             for r, value in zip(self.donated, donated, strict=True):
                 regs[r] = value
             raise
-        place = -1 if flags is None else _first(flags)
+        place = -1 if flags is None else first(flags)
         if place >= 0:
             donated = [outputs[place] for place in self._stored]  # what they were before
             for r, value in zip(self.donated, donated, strict=True):
@@ -181,7 +183,7 @@ class TracedPart(Part):
         if moved is not None:
             moved.tell(state.random)
         if place >= 0:
-            self._refuse(place - (assumed is not None), donated, others, before)
+            self._refuse(donated, others, before)
         return outputs, seen
 
     def _assume_more(self, assumed: Sequence[Assumed]) -> None:
@@ -199,14 +201,20 @@ class TracedPart(Part):
                     raise Untraceable(a.index, error) from error
         self._version += 1
 
-    def _refuse(self, place: int, *operands: Any) -> NoReturn:
-        """Raise what was refused, as number *place* of all that may be.
+    def _refuse(self, *operands: Any) -> NoReturn:
+        """Raise the first of what was refused.
 
-        The values that it is told with are results of a function of their own, as each array that is returned costs
-        something, and they are read after an error alone.
+        Which one it is, and the values that it is told with, are results of a function of their own, as each array
+        that is returned and each reduction costs something, and they are read after an error alone.
         """
         told: list[Refused] = jax.jit(self._refusals, static_argnums=3)(*operands, self._version)
-        refused = told[place]
+        refused = next((r for r in told if np.asarray(r.wrong).any()), None)
+        if refused is None:
+            raise ExecutionError(
+                "a value was refused that the same operators give and accept when they are compiled once more: it lies "
+                "at the very border of what they take",
+                hint="the backend numpy says which operator that is",
+            )
         raise self.plan.explained(refused.exception(), self.plan.instructions[refused.index], ()) from None
 
     def _refusals(self, donated: list[Any], others: list[Any], before: Any, version: int) -> list[Refused]:
@@ -222,8 +230,9 @@ class TracedPart(Part):
             version: another one for each time that more is taken for granted.
 
         Returns:
-            Values of registers; which of all that may be wrong is wrong, first whether too little is taken for granted,
-            where something is; what that is; what was looked at; how far the stream of random numbers has come.
+            Values of registers; whether too little is taken for granted, where something is, and whether something is
+            refused, where something may be; what is taken for granted; what was looked at; how far the stream of random
+            numbers has come.
         """
         refused, assumed, seen, regs, stream = self._computed(donated, others, before)
         outputs = [self._given(r, regs[r]) for r in self.outs]
@@ -231,7 +240,7 @@ class TracedPart(Part):
         flags = None
         if refused or assumed:
             few = [assumptions.short(assumed)] if assumed else []
-            flags = jnp.stack([*few, *(jnp.asarray(r.wrong) for r in refused)])
+            flags = jnp.stack([*few, any_of([r.wrong for r in refused])])
             for place, value in zip(self._stored, donated, strict=True):  # what was given away has to stay what it was
                 outputs[place] = jnp.where(flags.any(), value, outputs[place])
         # Packed, as each array that is returned costs something.
@@ -269,15 +278,6 @@ class TracedPart(Part):
         name = self._names.get(register)
         where = self.mesh.whole if name is None else self.mesh.of_parameter(name, value.shape)
         return jax.lax.with_sharding_constraint(value, where)
-
-
-def _first(flags: jax.Array) -> int:
-    """Which of *flags* is the first that is true, -1 for none: read where they lie on a CPU, a tenth of a transfer."""
-    try:
-        data = memoryview(flags).tobytes()
-    except (BufferError, TypeError):  # on another device, or on several
-        data = np.asarray(flags).tobytes()
-    return data.find(1)
 
 
 def _references(arrays: Sequence[Any]) -> int:

@@ -15,6 +15,7 @@ from ...core.rows import RowArray
 from ...ops.refusals import refuse
 from . import looked, streams
 from .assumptions import Assumed, assume
+from .flags import any_of
 from .hosted import BLOCK, NeedsValues
 from .part import Seen, carried_out
 from .pytrees import Refused, dense
@@ -95,7 +96,7 @@ class Round:
             sums=tuple(arrays(_whole(registers[s.register])) for s in body.sums),
             framed=self._framed(registers),
             go=False if body.go_on is None else truth(registers[body.go_on]),
-            wrong=tuple((jnp.asarray(r.wrong), tuple(map(jnp.asarray, r.values))) for r in self.refused),
+            wrong=tuple((any_of([r.wrong]), tuple(map(jnp.asarray, r.values))) for r in self.refused),
             needed=tuple(a.needed for a in self.assumed),
             counter=counter if inside is None else inside.counter,
             seen=self._seen(seen),

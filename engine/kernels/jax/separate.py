@@ -41,6 +41,6 @@ class SeparateKernel:
         with collecting() as refusals:
             results = self.traced(*map(on_device, operands))
         for refusal in refusals:
-            if at_home(refusal.wrong):
+            if at_home(refusal.wrong).any():
                 raise refusal.error(*map(at_home, refusal.values))
         return results

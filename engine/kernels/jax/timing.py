@@ -45,7 +45,7 @@ class Timing(Compilation):
         hosted: dict[Path, int] = {}
         with watch.unwatched(), recorded() as recording:
             parts = list(self.each(lambda part: self._run(part, regs, hosted)))
-            jax.block_until_ready(regs)
+            jax.block_until_ready([regs[r] for r in self.plan.results])
         yield self._took(parts, recording, hosted)
 
     def _run(self, part: Part, regs: list[Any], hosted: dict[Path, int]) -> Part:
