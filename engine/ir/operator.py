@@ -46,6 +46,9 @@ class SharedAttrs(dict[str, Any]):
         return dict, (dict(self),)
 
 
+LONG = 1024
+"""Values of an attribute beyond which it is not shared: the table would hold them twice more, and for good."""
+
 _interned: dict[Any, SharedAttrs] = {}
 _defaults: dict[OpDef, SharedAttrs] = {}
 """The attributes of operators that were given none."""
@@ -86,6 +89,8 @@ def _typed(value: Any) -> Any:
     if kind is str:
         return value
     if kind is tuple:
+        if len(value) > LONG:
+            raise TypeError("too long to be compared with what others have")
         return tuple(map(_typed, value))
     if isinstance(value, (bool, int, float)):
         return kind, value if value else str(value)

@@ -16,7 +16,15 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PARTS = ("__main__", "eager_process", "measuring", "step_dynamic", "step_models")
+PARTS = (
+    "__main__",
+    "eager_process",
+    "measuring",
+    "memory_process",
+    "recommender_models",
+    "step_dynamic",
+    "step_models",
+)
 """Files that are no subject of their own, beside the tests."""
 SUBJECTS = sorted(p.stem for p in HERE.glob("*.py") if p.stem not in PARTS and not p.stem.startswith("test_"))
 

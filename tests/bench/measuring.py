@@ -63,3 +63,16 @@ def memory() -> float:
     except OSError:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024.0
     return float(pages * os.sysconf("SC_PAGE_SIZE"))
+
+
+def largest_resident() -> float:
+    """The most that this process has held, in megabytes.
+
+    ``ru_maxrss`` counts what the process held from which this one was forked, so it is only asked where there is no
+    other.
+    """
+    try:
+        status = Path("/proc/self/status").read_text()
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024

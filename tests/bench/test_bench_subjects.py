@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -49,3 +50,17 @@ def test_every_subject_is_listed_with_what_it_measures() -> None:
 def test_a_subject_prints_its_rows(arguments: list[str], rows: list[str]) -> None:
     first = [line.split()[0] for line in printed(*arguments) if line.strip()]
     assert set(rows) <= set(first)
+
+
+def test_the_table_of_processes_is_that_of_the_measured_file() -> None:
+    table = "\n".join(printed("memory", "--table", "docs/measured/memory.json"))
+    assert table in (ROOT / "docs" / "memory.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("engine", "model"), [("gradtool", "ctr"), ("static", "ctr"), ("gradtool", "bert")])
+def test_a_process_tells_what_it_holds(engine: str, model: str) -> None:
+    command = [sys.executable, "-m", "tests.bench.memory_process", engine, model, "1"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
+    held = json.loads(done.stdout)
+    assert 0 < held["imported"] < held["peak"]
+    assert ("plan" in held) == (engine == "static")
