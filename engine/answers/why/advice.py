@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from .scene import Scene, normalises_one
 from .verdicts import Verdict
-
-if TYPE_CHECKING:
-    from .zeros import Scene
 
 ADVICE = {
     Verdict.DETACHED: "leave out the detach or the way through NumPy, or detach only a copy for logging",
@@ -52,12 +49,6 @@ def _is_fed_large_numbers(scene: Scene) -> bool:
     return scene.reach is not None and max(map(abs, scene.reach)) > _LARGE
 
 
-def _normalises_one(scene: Scene) -> bool:
-    from .zeros import normalises_one
-
-    return normalises_one(scene)
-
-
 _CHOOSING = ("softmax", "log_softmax", "softmax_with_cross_entropy")
 _ON_LOGITS = frozenset({"softmax_with_cross_entropy", "sigmoid_cross_entropy_with_logits", "log_softmax", "softmax"})
 _LARGE = 1e3
@@ -76,8 +67,8 @@ CASES: tuple[tuple[Verdict, Callable[[Scene], bool], str], ...] = (
     ),
     (Verdict.TIMES_ZERO, lambda scene: scene.type == "dropout", "a smaller p"),
     (Verdict.TIMES_ZERO, lambda scene: scene.type == "scale", "leave the term out, or give it a weight that is not 0"),
-    (Verdict.NOT_SELECTED, _normalises_one, _MORE_ELEMENTS),
-    (Verdict.CANCELLED, _normalises_one, _MORE_ELEMENTS),
+    (Verdict.NOT_SELECTED, normalises_one, _MORE_ELEMENTS),
+    (Verdict.CANCELLED, normalises_one, _MORE_ELEMENTS),
     (Verdict.SATURATED, _chooses_of_one, "sigmoid for a single class, or softmax over the axis of the classes"),
     (Verdict.SATURATED, _feeds_a_loss_on_logits, "the loss takes logits: leave this one out before it"),
     (Verdict.SATURATED, _is_fed_large_numbers, "scale the inputs down: normalise the data, or a norm before it"),

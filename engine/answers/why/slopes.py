@@ -23,13 +23,13 @@ from ...core.tensor_array import TensorArray
 from .deaths import Death, Deaths
 from .levels import SUSPECT, Level, cancelling, dense, measured, scrambled, smallest, summed
 from .reasons import C, Reasons, V
+from .scene import Scene
 from .verdicts import Verdict
 from .zeros import (
     FACTORS,
     PRODUCTS,
     SHARES,
     Killer,
-    Scene,
     cancelled,
     cancels,
     constant,

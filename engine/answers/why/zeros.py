@@ -5,15 +5,14 @@ One table says what kind of zero an operator can make; the numbers in the explan
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ...core.rows import RowArray
 from .advice import advised
+from .scene import NORMS, Scene, first_of, normalises_one
 from .verdicts import Verdict
 
 
@@ -41,32 +40,6 @@ class Killer:
         return f"{self.verdict.value}{share}"
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """An operator at the moment of the zero.
-
-    Attributes:
-        inputs, outputs: slot -> array, as far as the gradient rule reads it.
-        slot: the input slot whose gradient is zero.
-        operands: for each flat input, its slot.
-        strongest: the largest element of the gradient that arrives.
-        given: whether the operator gave a gradient at all.
-        readers: the types of the operators that read its result.
-        reach: the least and the greatest element of its first input, where they are known beside *inputs*.
-    """
-
-    type: str
-    attrs: Mapping[str, Any]
-    inputs: Mapping[str, Any]
-    outputs: Mapping[str, Any]
-    slot: str
-    operands: tuple[str, ...]
-    strongest: float
-    given: bool
-    readers: frozenset[str] = frozenset()
-    reach: tuple[float, float] | None = None
-
-
 def killer(scene: Scene) -> Killer:
     """What made the gradient zero (or None) in *scene*, and what to do about it."""
     cause = _killer(scene)
@@ -90,7 +63,7 @@ def zero_factor(scene: Scene) -> Killer | None:
     if scene.type == "scale":
         return None if float(scene.attrs.get("scale", 1.0)) else _scale(scene)
     for i, slot in enumerate(scene.operands):
-        other = _array(scene.inputs, slot)
+        other = first_of(scene.inputs, slot)
         if slot != scene.slot and other is not None and not np.any(other):
             return Killer(Verdict.TIMES_ZERO, f"the other operand ({slot}) is 0 everywhere", culprit=i)
     return None
@@ -98,7 +71,7 @@ def zero_factor(scene: Scene) -> Killer | None:
 
 def constant(scene: Scene) -> Killer | None:
     """What is said of an operator whose result is the same whatever it reads; None of others."""
-    return killer(scene) if _has_one_share(scene, _array(scene.outputs, "Out", "Softmax")) else None
+    return killer(scene) if _has_one_share(scene, first_of(scene.outputs, "Out", "Softmax")) else None
 
 
 def cancelled(scene: Scene) -> Killer:
@@ -145,16 +118,8 @@ def _percent(mask: Any) -> float:
     return 100.0 * float(np.mean(mask)) if np.size(mask) else 0.0
 
 
-def _array(arrays: Mapping[str, Any], *slots: str) -> Any:
-    for slot in slots:
-        a = arrays.get(slot)
-        if a is not None and not isinstance(a, (list, tuple, RowArray)):
-            return a
-    return None
-
-
 def _relu(scene: Scene) -> Killer:
-    out, x = _array(scene.outputs, "Out"), _array(scene.inputs, "X")
+    out, x = first_of(scene.outputs, "Out"), first_of(scene.inputs, "X")
     values = out if out is not None else x
     dead = 100.0 if values is None else _percent(values <= 0)
     top = float(scene.attrs.get("threshold", 6.0)) if scene.type == "relu6" else np.inf
@@ -171,9 +136,9 @@ def _relu(scene: Scene) -> Killer:
 
 
 def _clip(scene: Scene) -> Killer:
-    x = _array(scene.inputs, "X")
+    x = first_of(scene.inputs, "X")
     if x is None:
-        x = _array(scene.outputs, "Out")
+        x = first_of(scene.outputs, "Out")
     low, high = (scene.attrs.get(a) for a in ("min", "max")) if "min" in scene.attrs else (None, None)
     if low is None:
         low, high = scene.attrs.get("t_min"), scene.attrs.get("t_max")
@@ -182,7 +147,7 @@ def _clip(scene: Scene) -> Killer:
 
 
 def _saturated(scene: Scene) -> Killer:
-    out, x = _array(scene.outputs, "Out", "Softmax", "Y"), _array(scene.inputs, "X", "Logits")
+    out, x = first_of(scene.outputs, "Out", "Softmax", "Y"), first_of(scene.inputs, "X", "Logits")
     if scene.type in SHARES:
         if _has_one_share(scene, out):
             return Killer(Verdict.SATURATED, f"{scene.type} over an axis of one element is constant")
@@ -221,30 +186,16 @@ def _normalised(scene: Scene) -> Killer:
     )
 
 
-def normalises_one(scene: Scene) -> bool:
-    """Whether an operator takes mean and variance of a single element each time."""
-    x = _array(scene.inputs, "X")
-    if x is None or scene.type not in _NORMS or not x.size:
-        return False
-    if scene.type == "layer_norm":
-        return bool(math.prod(x.shape[int(scene.attrs["begin_norm_axis"]) :]) == 1)
-    channels = x.shape[-1 if scene.attrs.get("data_layout") == "NHWC" else 1]
-    if scene.type == "batch_norm":
-        return bool(x.size == channels) and not scene.attrs.get("is_test") and not scene.attrs.get("use_global_stats")
-    groups = int(scene.attrs["groups"]) if scene.type == "group_norm" else channels
-    return bool(x.size == x.shape[0] * groups)
-
-
 def _product(scene: Scene) -> Killer:
     """One factor is zero: another operand, or the gradient's own (the square of zero)."""
     mine = scene.slot
     for i, slot in enumerate(scene.operands):
-        other = _array(scene.inputs, slot)
+        other = first_of(scene.inputs, slot)
         if slot != mine and other is not None and not np.any(other):
             return Killer(Verdict.TIMES_ZERO, f"the other operand ({slot}) is 0 everywhere", culprit=i)
-    own = _array(scene.inputs, mine)
+    own = first_of(scene.inputs, mine)
     for i, slot in enumerate(scene.operands):
-        other = _array(scene.inputs, slot)
+        other = first_of(scene.inputs, slot)
         if slot != mine and other is not None:
             zero = _percent(other == 0)
             if zero > 0:
@@ -267,7 +218,7 @@ def _dropout(scene: Scene) -> Killer:
 def _selected(scene: Scene) -> Killer:
     said = f"{scene.type} takes no element of it on the way to the loss"
     for i, slot in enumerate(scene.operands):
-        mask = _array(scene.inputs, slot) if slot in ("Condition", "Mask") else None
+        mask = first_of(scene.inputs, slot) if slot in ("Condition", "Mask") else None
         if mask is not None and np.size(mask) and (np.all(mask) or not np.any(mask)):
             holds = "everywhere" if np.all(mask) else "nowhere"
             return Killer(Verdict.NOT_SELECTED, f"{said}: its condition holds {holds}", culprit=i)
@@ -329,14 +280,13 @@ _CHOICES = _names(
     "where lookup_table_v2 masked_fill elementwise_max elementwise_min set_value scatter index_put put_along_axis "
     "nll_loss pad pad3d"
 )
-_NORMS = _names("layer_norm batch_norm instance_norm group_norm")
-_DIFFERENCES = _NORMS | SHARES
+_DIFFERENCES = NORMS | SHARES
 
 _KINDS: dict[str, Callable[[Scene], Killer]] = {
     **dict.fromkeys(_names("relu relu6 leaky_relu prelu thresholded_relu"), _relu),
     **dict.fromkeys(_names("clip brelu hard_sigmoid hard_swish hard_shrink softshrink clip_by_norm"), _clip),
     **dict.fromkeys(_SATURATING, _saturated),
-    **dict.fromkeys(_NORMS, _normalised),
+    **dict.fromkeys(NORMS, _normalised),
     **dict.fromkeys(PRODUCTS, _product),
     **dict.fromkeys(SELECTS | JOINS | _CHOICES, _selected),
     **dict.fromkeys(_names("floor ceil round sign argsort"), _steps),

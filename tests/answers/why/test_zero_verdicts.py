@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from gradtool.engine.answers.why import zeros
-from gradtool.engine.answers.why.zeros import Scene, killer
+from gradtool.engine.answers.why.scene import Scene
+from gradtool.engine.answers.why.zeros import killer
 from gradtool.engine.core.rows import SelectedRows
 from gradtool.engine.ops import registry
 
