@@ -205,6 +205,24 @@ SAID = [
     ("square", {"inputs": {"X": [0.0, 0.0]}}, "zero: multiplied by 0", "the input of square is 0 everywhere"),
     ("square", {"inputs": {"X": [0.0, 1.0]}}, "zero: multiplied by 0", "square multiplies by 0 there"),
     ("square", {}, "zero: multiplied by 0", "square multiplies by 0 there"),
+    (
+        "batch_norm",
+        {"inputs": {"X": [[1.0, 2.0]]}},
+        "zero: never selected",
+        "batch_norm of one element a channel gives that element: nothing of it is normalised",
+    ),
+    (
+        "instance_norm",
+        {"inputs": {"X": [[[1.0], [2.0]]]}},
+        "zero: cancellation",
+        "instance_norm of one element, less its mean, is 0 whatever it is",
+    ),
+    (
+        "group_norm",
+        {"inputs": {"X": [[1.0, 2.0]]}, "attrs": {"groups": 2}},
+        "zero: cancellation",
+        "group_norm of one element, less its mean, is 0 whatever it is",
+    ),
     ("scale", {}, "zero: multiplied by 0", "the factor of scale is 0"),
     ("dropout", {"attrs": {"dropout_prob": 1.0}}, "zero: multiplied by 0", "dropout with p = 1 dropped everything"),
     ("dropout", {}, "zero: multiplied by 0", "dropout with p = 0 dropped everything"),
@@ -280,6 +298,8 @@ ADVICE = [
     ("dropout", {"attrs": {"dropout_prob": 1.0}}, {}, "a smaller p"),
     ("scale", {"attrs": {"scale": 0.0}}, {}, "a weight that is not 0"),
     ("elementwise_mul", {"inputs": {"Y": [0.0]}}, {}, ""),
+    ("layer_norm", {"inputs": {"X": [[1.0], [2.0]]}, "attrs": {"begin_norm_axis": 1}}, {}, "a norm over more elements"),
+    ("batch_norm", {"inputs": {"X": [[1.0], [2.0]]}}, {}, ""),
 ]
 
 

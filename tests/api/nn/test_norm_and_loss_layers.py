@@ -121,3 +121,19 @@ def test_texts() -> None:
     assert repr(nn.GroupNorm(2, 4)) == "GroupNorm(num_groups=2, num_channels=4, epsilon=1e-05)"
     assert repr(nn.InstanceNorm2D(4)) == "InstanceNorm2D(num_features=4, epsilon=1e-05)"
     assert repr(nn.CosineSimilarity()) == "CosineSimilarity(axis=1, eps=1e-08)"
+
+
+@pytest.mark.parametrize(("layer", "shape"), [(paddle.nn.BatchNorm1D, [1, 3]), (paddle.nn.BatchNorm2D, [1, 3, 1, 1])])
+def test_batch_norm_passes_one_element_a_channel_on(layer: Any, shape: list[int]) -> None:
+    """As Paddle 3.1.1 and 3.3.1 do, whatever the weight is; the statistics stay, and the weight has no influence."""
+    paddle.disable_static()
+    norm = layer(3)
+    norm.weight.set_value(np.full(3, 2.0, "float32"))
+    x = paddle.to_tensor(np.array([1.0, 2.0, 3.0], "float32").reshape(shape), stop_gradient=False)
+    y = norm(x)
+    (y * y).sum().backward()
+    assert y.numpy().ravel().tolist() == [1.0, 2.0, 3.0]
+    assert x.grad.numpy().ravel().tolist() == [2.0, 4.0, 6.0]
+    assert norm.weight.grad.numpy().tolist() == norm.bias.grad.numpy().tolist() == [0.0, 0.0, 0.0]
+    assert norm._mean.numpy().tolist() == [0.0, 0.0, 0.0]
+    assert norm._variance.numpy().tolist() == [1.0, 1.0, 1.0]
