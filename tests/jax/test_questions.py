@@ -161,6 +161,23 @@ def _nested(x: Any) -> Any:
     return _rounds(3, step)(x)
 
 
+def _growing(step: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A loop of three rounds, with one of none, one and two rounds in it, and a branch in that."""
+
+    def build(x: Any) -> Any:
+        def inner(m: Any, z: Any) -> list[Any]:
+            return [m + 1, static.nn.cond(paddle.mean(z) > 1.0, lambda: step(z), lambda: z * 1.5)]
+
+        def outer(n: Any, y: Any) -> list[Any]:
+            z = static.nn.while_loop(lambda m, z: m < n, inner, [paddle.zeros([1], "int64"), y])[1]
+            return [n + 1, z * 1.25]
+
+        start = [paddle.zeros([1], "int64"), static.nn.fc(x, 3) * 0 + 3]
+        return paddle.mean(static.nn.while_loop(lambda n, y: n < 3, outer, start)[1])
+
+    return build
+
+
 def _several(x: Any) -> Any:
     drawn = _rounds(3, lambda y: paddle.tanh(paddle.nn.functional.dropout(y * 0.1, 0.5)))
     return drawn(x) + _rounds(0, paddle.tanh)(x) + _branch(-1e9)(x) + _branch(1e9)(x)
@@ -171,20 +188,30 @@ BLOCKS: dict[str, tuple[Callable[[Any], Any], int]] = {
     "more rounds than rows": (_rounds(40, paddle.tanh), 0),
     "born in the last round": (_rounds(4, lambda y: paddle.sqrt(y - 1.6)), 1),
     "one in another": (_nested, 0),
+    "a loop whose rounds are more each time, in a loop": (_growing(paddle.tanh), 0),
+    "born in a loop in a loop": (_growing(lambda y: paddle.sqrt(y - 2.0)), 1),
 }
 
 
 @pytest.mark.parametrize("name", BLOCKS)
-def test_rounds_and_branches_are_told_as_on_numpy(name: str, stepped: list[range]) -> None:
+def test_rounds_and_branches_are_told_as_on_numpy(
+    name: str, stepped: list[range], monkeypatch: pytest.MonkeyPatch
+) -> None:
     build, parts = BLOCKS[name]
     values = np.random.default_rng(3).standard_normal((5, 6)).astype("float32")
     model = _model(build, x=values)
+    sent = list[int]()
+    own = asking.home
+    monkeypatch.setattr(asking, "home", lambda value: sent.append(1) or own(value))
     assert told(model, "jax") == told(model, "numpy")
     assert len(stepped) == parts
+    assert bool(sent) is bool(parts)  # nothing is told with arrays where nothing is wrong
+    sent.clear()
     lines = [_measured_rounds(model, backend) for backend in ("jax", "numpy")]
     for here, there in zip(*lines, strict=True):
         assert here[:-1] == there[:-1]
         np.testing.assert_allclose(here[-1], there[-1], rtol=1e-4, atol=1e-7)
+    assert not sent
 
 
 def _measured_rounds(model: Model, backend: str) -> list[tuple[Any, ...]]:

@@ -38,6 +38,18 @@ def _blocks(x: Any) -> Any:
     return paddle.mean(static.nn.cond(paddle.mean(y) > 100.0, lambda: y * 2, lambda: y + 1) * 3)
 
 
+def _nested(x: Any) -> Any:
+    h = static.nn.fc(x, 48, activation="tanh")
+
+    def inner(m: Any, z: Any) -> list[Any]:
+        return [m + 1, static.nn.cond(paddle.mean(z) > 0.0, lambda: paddle.tanh(z), lambda: z * 2)]
+
+    def outer(n: Any, y: Any) -> list[Any]:
+        return [n + 1, static.nn.while_loop(lambda m, z: m < n, inner, [paddle.zeros([1], "int64"), y])[1]]
+
+    return paddle.mean(static.nn.while_loop(lambda n, y: n < 3, outer, [paddle.zeros([1], "int64"), h])[1] * 3)
+
+
 NUMBERS = len(_bits("float32").begins) + 1
 """How many elements are of each power of ten: the longest of what is told of an array."""
 
@@ -52,6 +64,7 @@ NUMBERS = len(_bits("float32").begins) + 1
         (_blocks, "find_nan", 16),  # how often blocks ran, and what of branches is there
         (_blocks, "stats", NUMBERS * FIRST_ROWS),  # a row for each round
         (_blocks, "profile", 0),
+        (_nested, "stats", NUMBERS * FIRST_ROWS**2),
     ],
 )
 def test_numbers_alone_leave(build: Any, question: str, largest: int) -> None:

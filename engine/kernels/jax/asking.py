@@ -1,23 +1,22 @@
 """What a watcher asks of a plan, answered part by part: numbers leave the device, and arrays where nothing less does.
 
-What is not compiled (blocks in blocks, Python) runs between the parts and is told with arrays, as without a device.
+What is not compiled (Python, shapes that depend on values) runs between the parts and is told with arrays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...core import state
 from ...core.errors import GradtoolError
-from ...core.summary import Asked, Heard, InOrder, Measured, Summary, Timed, Told
+from ...core.summary import Asked, Heard, InOrder, Measured, Summary, Timed
 from ...core.watch import Entered, Exited
 from .compilation import Compilation
 from .conditional import Conditional, plain, settled
 from .holding import Holding, holding
-from .hosted import BLOCK
 from .judged import JudgedPart, holds_numbers, summary
 from .looked import looking, taken
 from .measuring import Counted, Laid, counted, laid, measured, numbers
@@ -30,13 +29,7 @@ LONGEST = 256
 
 
 class Asking(Compilation):
-    """A plan compiled for a question. Blocks in blocks are run as values say, and what is around them."""
-
-    def reason(self, instruction: Any) -> str:
-        """As in the base."""
-        op = instruction.op
-        nested = op is not None and any(has_blocks(inner) for block in op.sub_blocks for inner in block.ops)
-        return BLOCK if nested else super().reason(instruction)
+    """A plan compiled for a question."""
 
     def told(self, regs: list[Any]) -> Iterator[Heard]:
         """Carry out the plan, telling the watcher of each part when it has run."""
@@ -158,9 +151,7 @@ class Measuring(Asking):
         """What a compiled part returns of an instruction: what is measured of its results, and of runs of its block."""
         if not tracing.get():
             return [], None  # it is told with arrays
-        op = instruction.op
-        asked = op is not None and self._asks(op)
-        return [_Result.of(v, lambda value: laid(value) if asked else None) for v in outputs], taken()
+        return _results(instruction, outputs, self._asks, laid), taken()
 
     def traced(self, span: range) -> list[Part]:
         """As in the base; all that a part returns is held until it is measured."""
@@ -173,15 +164,7 @@ class Measuring(Asking):
 
     def events(self, part: Part, seen: Seen) -> list[Heard]:
         """As in the base."""
-        told: list[Heard] = []
-        for index, (results, looked) in seen:
-            if looked is not None and looked.look.asks:
-                for number, each in looked.runs():
-                    told.append(Entered(looked.body.op, number))
-                    told += _steps(looked.body.plan, each)
-                    told.append(Exited())
-            told += _steps(self.plan, [(index, results)])
-        return told
+        return [*_steps(self.plan, seen)]
 
     def wanted(self, part: Part, seen: Seen | None) -> Callable[[int], bool]:
         """As in the base."""
@@ -211,15 +194,15 @@ class _RoundMeasures:
 
     def __init__(self, body: Any, asks: Callable[[Any], bool]) -> None:
         self._asks = asks
-        self.asks = any(i.op is not None and asks(i.op) for i in body.plan.instructions)
+        self.asks = any(map(asks, operators(body.op)))
 
-    def __call__(self, instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> list[_Result]:
-        asked = instruction.op is not None and self._asks(instruction.op)
-        return [_Result.of(v, lambda value: counted(laid(value)) if asked else None) for v in outputs]
+    def __call__(self, instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
+        results = _results(instruction, outputs, self._asks, lambda value: counted(laid(value)))
+        return results, taken()
 
-    def over(self, seen: Seen) -> Seen:
-        """What was measured, and what is known of the rest."""
-        return seen if self.asks else []
+    def over(self, seen: Seen) -> list[Any]:
+        """What was measured, and what is known of the rest, by instruction."""
+        return [of_instruction for _, of_instruction in seen] if self.asks else []
 
 
 class _Result(NamedTuple):
@@ -253,9 +236,22 @@ class _Result(NamedTuple):
         return Summary(shown.shape, shown.dtype, numbers(row) if isinstance(row, Counted) else measured(row))
 
 
-def _steps(plan: Any, seen: Sequence[tuple[int, Sequence[_Result]]]) -> Iterator[Told]:
-    """What is told of instructions whose results were looked at."""
-    for index, results in seen:
+def _results(
+    instruction: Any, outputs: Sequence[Any], asks: Callable[[Any], bool], measure: Callable[[Any], Any]
+) -> list[_Result]:
+    """The results of an instruction, measured where they are asked for."""
+    asked = instruction.op is not None and asks(instruction.op)
+    return [_Result.of(v, lambda value: measure(value) if asked else None) for v in outputs]
+
+
+def _steps(plan: Any, seen: Iterable[tuple[int, Any]]) -> Iterator[Heard]:
+    """What is told of instructions whose results were looked at; blocks stand in blocks as deep as was written."""
+    for index, (results, looked) in seen:
+        if looked is not None and looked.look.asks:
+            for number, each in looked.runs():
+                yield Entered(looked.body.op, number)
+                yield from _steps(looked.body.plan, enumerate(each))
+                yield Exited()
         instruction = plan.instructions[index]
         if instruction.op is not None:
             gave = tuple([result.told() for result in results])
@@ -271,9 +267,13 @@ def asking(plan: Any, asked: Asked) -> Asking | Holding | Timing | None:
     return Measuring(plan, asked) if isinstance(asked, Measured) else holding(plan, asked)
 
 
-def has_blocks(op: Any) -> bool:
-    """Whether an operator has a block."""
-    return bool(op.sub_blocks)
+def operators(op: Any) -> Iterator[Any]:
+    """The operators in the blocks of an operator, those of blocks in them, too."""
+    todo = list(op.sub_blocks)
+    while todo:
+        for inner in todo.pop().ops:
+            yield inner
+            todo += inner.sub_blocks
 
 
 def _there(kernel: Any) -> Callable[..., Any]:

@@ -7,6 +7,7 @@ hundreds of small operators that took minutes to compile.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...core.rows import RowArray
-from ...core.summary import Summary, Told
+from ...core.summary import Summary
 from ...core.tensor_array import TensorArray
 from .assumptions import Assumed
 from .conditional import Conditional, plain
@@ -53,7 +54,7 @@ class JudgedPart(TracedPart):
         self._told: list[Any] = []
         self._summaries: dict[int, Any] = {}
         self._flags: list[Any] = []
-        """What tells, once it is known, how often blocks have run, and what is there."""
+        """See :attr:`Lull.flags`."""
         self.more = [jnp.asarray(True)]
         self._true: Any = None
         """The same in the function that is traced: XLA does not know that it is true."""
@@ -83,41 +84,16 @@ class JudgedPart(TracedPart):
 
     def _judged(self, chunk: range, regs: list[Any]) -> _Judged:
         """Trace a chunk."""
-        verdicts = _Verdicts(self.largest)
-        rounds: list[Any] = []
-        flags: list[Any] = []
+        tale = _Tale(self.largest, self._summaries, len(self._flags))
         numbers = iter(chunk)
 
         def look(instruction: Any, inputs: Any, outputs: Any) -> None:
-            looked = taken()
-            if looked is not None:
-                self._told.append(Rounds(self._flag(flags, looked.count), looked.body, looked.look.told))
-                rounds.extend(any_of([a]) for a in looked.each)
-            self._note(next(numbers), instruction, outputs, flags)
-            if instruction.op is not None:
-                verdicts.add(outputs)
+            tale.note(next(numbers), instruction, inputs, outputs)
 
-        with looking(lambda body: _RoundVerdict(body, self.largest)):
+        with looking(lambda body: _RoundTale(self.largest)):
             refused, assumed, _ = carried_out(self.plan, chunk, regs, look)
-        return _Judged(
-            refused, assumed, jnp.stack([verdicts.any(), *rounds]).any() if rounds else verdicts.any(), flags
-        )
-
-    def _flag(self, flags: list[Any], value: Any) -> int:
-        """The number of a flag of the chunk that is traced."""
-        flags.append(jnp.asarray(value).astype("int64"))
-        return len(self._flags) + len(flags) - 1
-
-    def _note(self, index: int, instruction: Any, outputs: Sequence[Any], flags: list[Any]) -> None:
-        """Note what is told of an instruction in runs where nothing is wrong."""
-        gave = tuple([self._shown(v, flags) for v in outputs])
-        self._summaries.update(zip(instruction.outs, gave, strict=True))
-        if instruction.op is not None:
-            self._told.append((index, instruction.op, tuple(map(self._summaries.get, instruction.ins)), gave))
-
-    def _shown(self, value: Any, flags: list[Any]) -> Any:
-        told = summary(plain(value))
-        return Maybe(self._flag(flags, value.there), told) if isinstance(value, Conditional) else told
+        self._told += tale.told
+        return _Judged(refused, assumed, tale.wrong(), tale.flags)
 
     def _apart(self, chunk: range, regs: list[Any]) -> _Judged:
         """The same as a computation of its own, where all of its operators would be fused."""
@@ -200,32 +176,69 @@ class _Verdicts:
         return any_of(list(self._by_shape.values()))
 
 
-class _RoundVerdict:
-    """Whether anything is wrong in a run of a block.
+class _Tale:
+    """What is told of operators in a row if nothing is wrong with them, and whether something is.
+
+    Args:
+        summaries: by register, what is known of its value.
+        before: how many flags there are before its own.
 
     Attributes:
-        told: what is told of its operators in runs where nothing is.
+        told, flags: see :class:`Lull`.
     """
 
-    def __init__(self, body: Any, largest: float | None) -> None:
-        self.told: list[Told] = []
-        self._summaries: dict[int, Summary | None] = {}
+    def __init__(self, largest: float | None, summaries: dict[int, Any], before: int = 0) -> None:
+        self.told: list[Any] = []
+        self.flags: list[Any] = []
+        self._before = before
+        self._summaries = summaries
         self._verdicts = _Verdicts(largest)
-        self._numbers = iter(range(len(body.plan.instructions)))
+        self._in_blocks: list[Any] = []
 
-    def __call__(self, instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
-        """Judge what an instruction gives."""
-        index, noted = next(self._numbers), self._summaries
-        gave = tuple(map(summary, outputs))
-        read = tuple([noted.setdefault(r, summary(v)) for r, v in zip(instruction.ins, inputs, strict=True)])
-        noted.update(zip(instruction.outs, gave, strict=True))
+    def note(self, index: int, instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+        """Judge what an instruction gives, and what the runs of its block gave."""
+        looked = taken()
+        if looked is not None:
+            wrong, flags = looked.stacked
+            self._in_blocks.append(any_of([wrong]))
+            self.told.append(Rounds(self._flag(looked.of(flags)), looked.look.told))
+        known = self._summaries
+        gave = tuple(map(self._shown, outputs))
+        read = tuple([known.setdefault(r, summary(plain(v))) for r, v in zip(instruction.ins, inputs, strict=True)])
+        known.update(zip(instruction.outs, gave, strict=True))
         if instruction.op is not None:
             self.told.append((index, instruction.op, read, gave))
             self._verdicts.add(outputs)
 
-    def over(self, seen: Seen) -> list[Any]:
-        """One verdict."""
-        return [self._verdicts.any()]
+    def wrong(self) -> Any:
+        """Whether something is."""
+        verdict = self._verdicts.any()
+        return jnp.stack([verdict, *self._in_blocks]).any() if self._in_blocks else verdict
+
+    def _shown(self, value: Any) -> Any:
+        told = summary(plain(value))
+        return Maybe(self._flag(jnp.asarray(value.there)), told) if isinstance(value, Conditional) else told
+
+    def _flag(self, flag: Any) -> int:
+        """The number of another flag."""
+        self.flags.append(flag)
+        return self._before + len(self.flags) - 1
+
+
+class _RoundTale(_Tale):
+    """That of a run of a block."""
+
+    def __init__(self, largest: float | None) -> None:
+        super().__init__(largest, {})
+        self._numbers = itertools.count()
+
+    def __call__(self, instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+        """As in the base, with the next number."""
+        self.note(next(self._numbers), instruction, inputs, outputs)
+
+    def over(self, seen: Seen) -> Any:
+        """Whether something is wrong in it, and the flags."""
+        return self.wrong(), self.flags
 
 
 def _breaks(jaxpr: Any) -> bool:

@@ -1,7 +1,8 @@
 """What is looked at in the runs of a block that is compiled: a row for each run, and how many there were.
 
 Who traces a plan says by :func:`looking` what to look at in the blocks in it, and takes what came of it behind each
-operator with a block by :func:`taken`. Blocks within blocks are not looked into.
+operator with a block by :func:`taken`. Who looks at a run of a block does so for the operators with a block in it, and
+has that as a part of what the run gives.
 """
 
 from __future__ import annotations
@@ -52,6 +53,16 @@ class Looked:
         self.is_loop = is_loop
         self._nesting = nesting
 
+    @property
+    def stacked(self) -> Any:
+        """What the runs gave, each array of it with a row for each run."""
+        return jax.tree_util.tree_unflatten(self._nesting, self.each)
+
+    def of(self, part: Any) -> Looked:
+        """The same with a part of what the runs gave."""
+        leaves, nesting = jax.tree_util.tree_flatten(part)
+        return Looked(self.count, leaves, self.body, self.look, nesting, self.is_loop)
+
     def runs(self) -> Iterator[tuple[int, Any]]:
         """Each run by its number, in the order of the runs, with what it gave; once the function has run."""
         count = int(np.asarray(self.count))
@@ -75,15 +86,14 @@ class Rounds:
     """Stands for the runs of a block in which nothing happened.
 
     Attributes:
-        flag: which of the flags says how many there were.
+        flag: which of the flags is what came of them (:class:`Looked`): the flags of each.
         told: what is told of each.
     """
 
-    __slots__ = ("body", "flag", "told")
+    __slots__ = ("flag", "told")
 
-    def __init__(self, flag: int, body: Any, told: Sequence[Any]) -> None:
+    def __init__(self, flag: int, told: Sequence[Any]) -> None:
         self.flag = flag
-        self.body = body
         self.told = told
 
 
@@ -91,7 +101,7 @@ class Lull:
     """Instructions with which nothing is wrong, as a compiled function returns them.
 
     Attributes:
-        flags: what is known once it has run: how often blocks ran, and what is there.
+        flags: what is known once it has run: what is there, and how often blocks ran, with the flags of each run.
         story: what is to be told.
     """
 
@@ -103,7 +113,7 @@ class Lull:
 
     def event(self) -> Uneventful:
         """One event for all of it."""
-        return self.story.event(tuple([int(np.asarray(f)) for f in self.flags]))
+        return self.story.event(self.flags)
 
 
 class LullStory:
@@ -117,31 +127,35 @@ class LullStory:
 
     def __init__(self, told: Sequence[Any]) -> None:
         self._told = tuple(told)
-        self._events: dict[tuple[int, ...], Uneventful] = {}
+        self._events: dict[tuple[bytes, ...], Uneventful] = {}
 
-    def event(self, flags: tuple[int, ...]) -> Uneventful:
+    def event(self, flags: Sequence[Any]) -> Uneventful:
         """The event."""
-        event = self._events.get(flags)
+        key = tuple([np.asarray(leaf).tobytes() for leaf in jax.tree_util.tree_leaves(flags)])
+        event = self._events.get(key)
         if event is None:
             if len(self._events) >= self.KEPT:
                 self._events.clear()
-            event = self._events[flags] = Uneventful([*self._each(flags)])
+            event = self._events[key] = Uneventful([*_narrated(self._told, flags)])
         return event
 
-    def _each(self, flags: tuple[int, ...]) -> Iterator[Any]:
-        def there(values: Sequence[Any]) -> tuple[Any, ...]:
-            return tuple([(v.summary if flags[v.flag] else None) if isinstance(v, Maybe) else v for v in values])
 
-        for told in self._told:
-            if not isinstance(told, Rounds):
-                index, op, read, gave = told
-                yield index, op, there(read), there(gave)
-                continue
-            numbers = range(flags[told.flag])
-            for number in reversed(numbers) if told.body.backwards else numbers:
-                yield Entered(told.body.op, number)
-                yield from told.told
-                yield Exited()
+def _narrated(story: Sequence[Any], flags: Sequence[Any]) -> Iterator[Any]:
+    """What is told; blocks stand in blocks as deep as the program was written."""
+
+    def there(values: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple([(v.summary if flags[v.flag] else None) if isinstance(v, Maybe) else v for v in values])
+
+    for told in story:
+        if not isinstance(told, Rounds):
+            index, op, read, gave = told
+            yield index, op, there(read), there(gave)
+            continue
+        looked = flags[told.flag]
+        for number, inner in looked.runs():
+            yield Entered(looked.body.op, number)
+            yield from _narrated(told.told, inner)
+            yield Exited()
 
 
 _factory: ContextVar[Callable[[Any], RoundLook] | None] = ContextVar("gradtool_jax_round_look", default=None)
