@@ -155,7 +155,7 @@ def knowing_leaves() -> AbstractContextManager[None]:
 class Keeper:
     """Listens to a run; :meth:`story` tells of its last backward pass. It has to run :func:`knowing_leaves`."""
 
-    summarised = Staying(_is_kept)
+    summarised = Staying(_is_kept, in_blocks=True)
 
     def __init__(self) -> None:
         self._found: SavedStory | None = None

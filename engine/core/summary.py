@@ -92,9 +92,12 @@ class Staying:
     Attributes:
         of: from an operator and those that read one of its results, whether that stays at hand; the same function means
             the same question.
+        in_blocks: whether those of runs of blocks may be told as parts of a buffer, which know their shape and type;
+            else steps of a plan with blocks are told with arrays as without a device.
     """
 
     of: Callable[[Any, Sequence[Any]], bool]
+    in_blocks: bool = False
 
 
 @dataclass(frozen=True, slots=True)

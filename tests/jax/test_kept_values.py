@@ -12,6 +12,7 @@ import pytest
 import gradtool as paddle
 from gradtool import static
 from gradtool.engine.answers.saved import SavedStory
+from gradtool.engine.kernels.jax.assumptions import FIRST_ROWS
 from gradtool.engine.kernels.jax.contents import contents
 
 from .leaving import Leaving
@@ -37,6 +38,34 @@ def _sampled(x: Any) -> Any:
     table = paddle.create_parameter([4, 3], "float32", default_initializer=paddle.nn.initializer.Constant(0.3))
     rows = paddle.nn.functional.embedding(paddle.argmax(x, axis=1) % 4, table)
     return paddle.sum(paddle.tanh(chosen) * paddle.mean(paddle.tanh(rows) * paddle.tanh(rows)))
+
+
+def _blocks(x: Any) -> Any:
+    """Loops in loops, branches, what goes through them as it is, and an array that is written in each round."""
+    h = static.nn.fc(x, 6, activation="tanh")
+    array = paddle.tensor.create_array("float32")
+
+    def inner(m: Any, z: Any) -> list[Any]:
+        return [m + 1, static.nn.cond(paddle.mean(z) > 0.0, lambda: paddle.tanh(z) * h, lambda: paddle.assign(z))]
+
+    def outer(n: Any, y: Any) -> list[Any]:
+        paddle.tensor.array_write(y, n, array)
+        return [n + 1, static.nn.while_loop(lambda m, z: m < n, inner, [paddle.zeros([1], "int64"), y])[1]]
+
+    start = paddle.zeros([1], "int64")
+    paddle.tensor.array_write(h, start, array)
+    y = static.nn.while_loop(lambda n, y: n < 3, outer, [start, h * h])[1]
+    untaken = static.nn.cond(paddle.mean(y) > 1e9, lambda: paddle.exp(y), lambda: y)
+    return paddle.mean(paddle.tensor.array_read(array, start + 1) * paddle.reshape(untaken, [4, 6]))
+
+
+def _in_python(x: Any) -> Any:
+    """A block that is not compiled."""
+
+    def chosen(y: Any) -> Any:
+        return paddle.mean(paddle.masked_select(y, y > 0.2)) * y
+
+    return paddle.mean(static.nn.cond(paddle.mean(x) > 0.0, lambda: chosen(paddle.tanh(x)), lambda: x))
 
 
 def _looped(x: Any) -> Any:
@@ -75,18 +104,20 @@ def _lines(story: SavedStory) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("build", [_dense, _image])
+@pytest.mark.parametrize("build", [_dense, _image, _looped, _blocks])
 def test_what_is_kept_is_what_numpy_keeps_and_stays_where_it_is(build: Build) -> None:
     leaving = Leaving()
     here, there = told(build, "jax", leaving), told(build, "numpy")
     assert _lines(here) == _lines(there)
     assert here.timeline == there.timeline
     assert here.recomputable == there.recomputable
-    assert leaving.largest <= 4  # 128 bits of arrays that may be the same
-    assert any(b.duplicate_of is not None for b in here.buffers) is (build is _dense)
+    # 128 bits of arrays that may be the same, and how often blocks ran: of loops a row for each round, and each in it
+    assert leaving.largest <= {_looped: 4 * FIRST_ROWS, _blocks: 9 * FIRST_ROWS**2}.get(build, 4)
+    assert 4 * 6 not in leaving.sizes
+    assert any(b.duplicate_of is not None for b in here.buffers) is (build in (_dense, _blocks))
 
 
-@pytest.mark.parametrize("build", [_sampled, _looped])
+@pytest.mark.parametrize("build", [_sampled, _in_python])
 def test_what_is_computed_between_parts_counts(build: Build) -> None:
     here, there = told(build, "jax"), told(build, "numpy")
     kept = [{(b.nbytes, b.shape, b.dtype) for b in s.kept} for s in (here, there)]

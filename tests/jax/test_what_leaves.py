@@ -63,6 +63,7 @@ NUMBERS = len(_bits("float32").begins) + 1
         (_dense, "profile", 0),
         (_blocks, "find_nan", 16),  # how often blocks ran, and what of branches is there
         (_blocks, "stats", NUMBERS * FIRST_ROWS),  # a row for each round
+        (_blocks, "saved", 4 * FIRST_ROWS),
         (_blocks, "profile", 0),
         (_nested, "stats", NUMBERS * FIRST_ROWS**2),
     ],

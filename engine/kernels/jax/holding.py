@@ -1,70 +1,121 @@
 """A plan whose watcher is told arrays where they were computed: compiled, with what it asked for as more results.
 
-A run of a block is told by the block's own plan, whose values are handed on in Python: plans with branches and loops
-are not told in this way.
+Of blocks the compiled function gives a row for each run (``looked.py``), and ``identities.py`` tells the runs. Where a
+block is not compiled, its values are handed on in Python, and the plan is gone through instruction by instruction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
-from ...core.summary import Staying, Told
+from ...core import state
+from ...core.rows import RowArray
+from ...core.summary import Heard, Staying
+from ...ops.opdef import Trait
 from .compilation import Compilation
+from .conditional import Conditional, plain
+from .identities import Given, Result, chooser, is_moved, steps
 from .judged import summary
-from .part import HostedPart, Part, Seen, TracedPart
+from .looked import looking, taken
+from .packing import Here
+from .part import HostedPart, Part, Seen, TracedPart, tracing
 from .pytrees import Shown
 
 
+class _Stepwise(Exception):
+    """A block is not compiled."""
+
+
 class Holding(Compilation):
-    """A plan that gives the results of operators that stay at hand, beside its own."""
+    """A plan that gives the results of operators that stay at hand, beside its own.
+
+    Attributes:
+        has_blocks: whether there are blocks in it.
+    """
 
     def __init__(self, plan: Any, asked: Staying) -> None:
-        super().__init__(plan, _shown)
-        readers: dict[int, list[Any]] = {}
-        for i in plan.instructions:
-            for r in i.ins if i.op is not None else ():
-                readers.setdefault(r, []).append(i.op)
-        self._stay = {
-            r
-            for i in plan.instructions
-            for r in i.outs
-            if r >= 0 and i.op is not None and asked.of(i.op, readers.get(r, ()))
-        }
+        super().__init__(plan, lambda i, inputs, outputs: _given(i, inputs, outputs, lambda r: False))
+        self._question = asked
+        self._everyone = [*_operators(plan)]
+        self._stay = self._staying(plan, ())
+        self.has_blocks = any(op.sub_blocks for op in self._everyone)
+        # What has an effect must not come twice, so it is not tried out.
+        self._is_stepwise = self.has_blocks and any(Trait.EFFECT in op.op.trait for op in self._everyone)
 
     def traced(self, span: range) -> list[Part]:
         """As in the base."""
-        return [HeldPart(self.plan, span, self.look, self._stay)]
+        return [_LookingPart(self.plan, span, self.look, self._stay, self._at_run)]
 
-    def told(self, regs: list[Any]) -> Iterator[Told]:
-        """Carry out the plan, telling the watcher of each part when it has run."""
+    def told(self, regs: list[Any]) -> Iterator[Heard]:
+        """Carry out the plan, telling the watcher when it has run; without blocks, of each part."""
+        if not self.has_blocks:
+            yield from self._parts_told(regs)
+            return
+        if not self._is_stepwise:
+            begin, position = [*regs], state.random.position
+            try:
+                yield from [*self._parts_told(regs)]
+                return
+            except _Stepwise:
+                self._is_stepwise = True
+                regs[:], state.random.position = begin, position
+        for step in self.plan.steps(regs):
+            yield step.index, step.op, step.inputs, step.outputs
+
+    def _parts_told(self, regs: list[Any]) -> Iterator[Heard]:
         there: dict[int, Any] = {}
         for events in self.each(lambda part: self._run(part, regs, there)):
             yield from events
 
-    def _run(self, part: Part, regs: list[Any], there: dict[int, Any]) -> list[Told]:
+    def _run(self, part: Part, regs: list[Any], there: dict[int, Any]) -> list[Heard]:
         """Run a part; what to tell of it.
 
         Args:
             there: what was told of registers.
         """
+        is_hosted = isinstance(part, HostedPart)
+        if is_hosted and any(getattr(self.plan.instructions[n].op, "sub_blocks", ()) for n in part.span):
+            raise _Stepwise
         for r in part.ins:  # held, so that parameters are not written over
             there.setdefault(r, regs[r])
         seen: Seen = part(regs)
-        told = []
-        for index, shown in seen:
-            instruction = self.plan.instructions[index]
-            here = isinstance(part, HostedPart)
-            results = zip(instruction.outs, shown, strict=True)
-            gave = [regs[r] if r >= 0 and (here or r in self._stay) else result.summary for r, result in results]
-            there.update(zip(instruction.outs, gave, strict=True))
-            if instruction.op is not None:
-                read = tuple([there.get(r) for r in instruction.ins])
-                told.append((index, instruction.op, read, tuple(gave)))
+
+        def held(r: int) -> Any:
+            return regs[r] if r >= 0 and (is_hosted or r in self._stay) else None
+
+        told = [*steps(self.plan, seen, there, held)]
         if isinstance(part, HeldPart):
             for r in part.more_outs:
                 regs[r] = None
         return told
+
+    def _at_run(self, body: Any) -> _AtRun:
+        frames = () if body.leaving is None else body.leaving.registers
+        handed_on = {*frames, *(c.end for c in body.carried)}
+        return _AtRun(self._staying(body.plan, handed_on))
+
+    def _staying(self, plan: Any, handed_on: Collection[int | None]) -> set[int]:
+        """The registers whose values are needed.
+
+        Args:
+            handed_on: those of a block whose values go to other runs, or to other blocks.
+        """
+        readers: dict[int, list[Any]] = {}
+        leading = {r for r in handed_on if r is not None}
+        for i in plan.instructions:
+            if i.op is not None and (i.op.sub_blocks or is_moved(i.op) or i.op.op.trait & (Trait.VIEW | Trait.MOVES)):
+                leading.update(i.ins)
+            for r in i.ins if i.op is not None else ():
+                readers.setdefault(r, []).append(i.op)
+        return {
+            r
+            for i in plan.instructions
+            for r in i.outs
+            if r >= 0
+            and i.op is not None
+            and self._question.of(i.op, self._everyone if r in leading else readers.get(r, ()))
+        }
 
 
 class HeldPart(TracedPart):
@@ -81,12 +132,64 @@ class HeldPart(TracedPart):
         self.outs += self.more_outs
 
 
-def _shown(instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Shown]:
-    """What a part returns of each instruction: shapes and types."""
-    return [Shown(summary(v)) for v in outputs]
+class _LookingPart(HeldPart):
+    """The same with what is needed of runs of blocks in it."""
+
+    def __init__(self, plan: Any, span: range, look: Any, stay: set[int], at_run: Callable[[Any], _AtRun]) -> None:
+        super().__init__(plan, span, look, stay)
+        self._at_run = at_run
+
+    def trace(self, regs: list[Any]) -> Any:
+        """As in the base."""
+        with looking(self._at_run):
+            return super().trace(regs)
+
+
+class _AtRun:
+    """Gives what is needed of a run of a block.
+
+    Args:
+        stay: the registers whose values are.
+    """
+
+    def __init__(self, stay: set[int]) -> None:
+        self._stay = stay
+
+    def __call__(self, instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> Given:
+        return _given(instruction, inputs, outputs, self._stay.__contains__)
+
+    def over(self, seen: Seen) -> list[Given]:
+        """By instruction."""
+        return [given for _, given in seen]
+
+
+def _given(instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any], stays: Callable[[int], bool]) -> Given:
+    """What a part returns of an instruction.
+
+    Args:
+        stays: whether the value of a register is returned, too.
+    """
+    results = []
+    for r, value in zip(instruction.outs, outputs, strict=True):
+        there = value.there if isinstance(value, Conditional) else None
+        value = plain(value)
+        known = summary(value)
+        same = next((n for n, v in enumerate(inputs) if v is value and there is None and known is not None), None)
+        here = Here(value) if known is not None and stays(r) and not isinstance(value, RowArray) else None
+        results.append(Result(Shown(known, same), there, here))
+    return Given(results, chooser(instruction, inputs), taken() if tracing.get() else None)
+
+
+def _operators(plan: Any) -> Iterator[Any]:
+    """The operators of a plan and of the blocks in it."""
+    todo = [i.op for i in plan.instructions if i.op is not None]
+    while todo:
+        op = todo.pop()
+        yield op
+        todo += [inner for block in op.sub_blocks for inner in block.ops]
 
 
 def holding(plan: Any, asked: Staying) -> Holding | None:
-    """*plan* compiled for what is *asked*; None where there are blocks."""
-    has_blocks = any(i.op is not None and i.op.sub_blocks for i in plan.instructions)
-    return None if has_blocks else Holding(plan, asked)
+    """*plan* compiled for what is *asked*; None where its steps have to be told one by one."""
+    holding = Holding(plan, asked)
+    return None if holding.has_blocks and not asked.in_blocks else holding

@@ -18,6 +18,7 @@ import numpy as np
 from ...core.scoped import scoped
 from ...core.summary import Uneventful
 from ...core.watch import Entered, Exited
+from .packing import is_here
 
 Seen = list[tuple[int, Any]]
 
@@ -37,7 +38,8 @@ class Looked:
 
     Attributes:
         count: how many there were; of a branch, whether it was taken.
-        each: the arrays, with a row for each run; of a branch as they are.
+        each: the arrays, with a row for each run; of a branch as they are. Those of them that stay where they are
+            (:class:`~.packing.Here`) stay there.
         body: whose runs they are (``executor/body.py``).
         look: what looked.
         is_loop: whether there are rows.
@@ -60,15 +62,15 @@ class Looked:
 
     def of(self, part: Any) -> Looked:
         """The same with a part of what the runs gave."""
-        leaves, nesting = jax.tree_util.tree_flatten(part)
+        leaves, nesting = jax.tree_util.tree_flatten(part, is_leaf=is_here)
         return Looked(self.count, leaves, self.body, self.look, nesting, self.is_loop)
 
     def runs(self) -> Iterator[tuple[int, Any]]:
         """Each run by its number, in the order of the runs, with what it gave; once the function has run."""
         count = int(np.asarray(self.count))
-        each = [np.asarray(a) for a in self.each] if count else []
+        each: list[Any] = [a if is_here(a) else np.asarray(a) for a in self.each] if count else []
         for number in reversed(range(count)) if self.body.backwards else range(count):
-            leaves = [a[number] for a in each] if self.is_loop else each
+            leaves = [a.row(number) if is_here(a) else a[number] for a in each] if self.is_loop else each
             yield number, jax.tree_util.tree_unflatten(self._nesting, leaves)
 
 

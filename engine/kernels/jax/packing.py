@@ -14,6 +14,53 @@ SMALL = 1 << 10
 """Elements up to which an array is put together with others."""
 
 
+class Here:
+    """An array that stays where it is, and is told so: of the rows of a buffer one, by the numbers of runs.
+
+    Attributes:
+        buffer: the array that it is a part of.
+        at: which part: a number for each block around.
+        rest: what is known of the buffer, for all its parts.
+    """
+
+    __slots__ = ("at", "buffer", "rest")
+
+    def __init__(self, buffer: Any, at: tuple[int, ...] = (), rest: dict[str, Any] | None = None) -> None:
+        self.buffer = buffer
+        self.at = at
+        self.rest = {} if rest is None else rest
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """As of an array."""
+        return tuple(self.buffer.shape[len(self.at) :])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """As of an array."""
+        dtype: np.dtype[Any] = np.dtype(self.buffer.dtype)
+        return dtype
+
+    @property
+    def nbytes(self) -> int:
+        """As of an array."""
+        return math.prod(self.shape) * int(self.dtype.itemsize)
+
+    @property
+    def array(self) -> Any:
+        """The array."""
+        return self.buffer[self.at] if self.at else self.buffer
+
+    def row(self, number: int) -> Here:
+        """That of a run."""
+        return Here(self.buffer, (*self.at, number), self.rest)
+
+
+def is_here(value: Any) -> bool:
+    """Whether it is an array that stays where it is."""
+    return isinstance(value, Here)
+
+
 class Packed:
     """Nested results, small ones in a row by their type.
 
@@ -21,7 +68,8 @@ class Packed:
         rows: by type, the elements of all small arrays.
         large: the other arrays.
         structure: how the results are nested.
-        places: for each leaf the type and shape of a small array, None for a large one, or a number as it is.
+        places: for each leaf the type and shape of a small array, None for a large one, :class:`Here` for one that
+            stays where it is, or a number as it is.
     """
 
     def __init__(self, rows: dict[str, Any], large: Sequence[Any], structure: Any, places: tuple[Any, ...]) -> None:
@@ -33,11 +81,15 @@ class Packed:
     @classmethod
     def of(cls, results: Any) -> Packed:
         """*results*, arrays and Python's numbers in any nesting, while they are traced."""
-        leaves, structure = jax.tree_util.tree_flatten(results)
+        leaves, structure = jax.tree_util.tree_flatten(results, is_leaf=is_here)
         pieces: dict[str, list[Any]] = {}
-        large, places = [], []
+        large: list[Any] = []
+        places: list[Any] = []
         for leaf in leaves:
-            if not hasattr(leaf, "dtype"):
+            if isinstance(leaf, Here):
+                large.append(leaf.buffer)
+                places.append(Here)
+            elif not hasattr(leaf, "dtype"):
                 places.append(leaf)
             elif leaf.size > SMALL:
                 large.append(leaf)
@@ -54,8 +106,11 @@ class Packed:
         rows = {kind: np.asarray(row) for kind, row in self.rows.items()}
         begins = dict.fromkeys(rows, 0)
         large = iter(self.large)
-        leaves = []
+        leaves: list[Any] = []
         for place in self.places:
+            if place is Here:
+                leaves.append(Here(next(large)))
+                continue
             if not isinstance(place, tuple):
                 leaves.append(next(large) if place is None else place)
                 continue

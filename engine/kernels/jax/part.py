@@ -325,7 +325,7 @@ def carried_out(plan: Any, span: range, regs: list[Any], look: Any = None) -> tu
         all_refused += [Refused(r.wrong, r.values, r.error, index) for r in refusals]
         all_assumed += [a.at(index) for a in assumed]
         if look is not None:
-            outputs = apart(outputs)
+            outputs = apart(outputs, inputs)
         for r, value in zip(instruction.outs, outputs, strict=True):
             regs[r] = value
         if look is not None:
@@ -339,14 +339,17 @@ def inside(plan: Any, stop: Untraceable) -> str:
     return f"in its block {op.type if op is not None else 'something'} is not compiled: {looked_into(stop.error)}"
 
 
-def apart(outputs: Sequence[Any]) -> tuple[Any, ...]:
+def apart(outputs: Sequence[Any], inputs: Sequence[Any] = ()) -> tuple[Any, ...]:
     """*outputs*, of which nothing is simplified together with what reads them.
 
-    XLA makes x of log(exp(x)), and a·c/b of a/(b/c): what is looked at would not be what the operators give.
+    XLA makes x of log(exp(x)), and a·c/b of a/(b/c): what is looked at would not be what the operators give. Those that
+    are *inputs* stay the same objects.
     """
     leaves, structure = jax.tree_util.tree_flatten(tuple(outputs))
-    traced = iter(jax.lax.optimization_barrier([v for v in leaves if isinstance(v, jax.core.Tracer)]))
-    rebuilt = [next(traced) if isinstance(v, jax.core.Tracer) else v for v in leaves]
+    read = {id(v) for v in inputs}
+    new = [isinstance(v, jax.core.Tracer) and id(v) not in read for v in leaves]
+    traced = iter(jax.lax.optimization_barrier([v for v, is_new in zip(leaves, new, strict=True) if is_new]))
+    rebuilt = [next(traced) if is_new else v for v, is_new in zip(leaves, new, strict=True)]
     given: tuple[Any, ...] = jax.tree_util.tree_unflatten(structure, rebuilt)
     return given
 

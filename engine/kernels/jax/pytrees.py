@@ -12,7 +12,7 @@ from ...core.rows import RowArray, RowUpdate, SelectedRows
 from ...core.summary import Summary
 from ...core.tensor_array import TensorArray
 from .conditional import Conditional, settled
-from .packing import Packed
+from .packing import Here, Packed
 
 
 class Refused:
@@ -38,12 +38,17 @@ class Refused:
 
 
 class Shown:
-    """A summary that is known when a function is compiled, and returned by it as it is."""
+    """A summary that is known when a function is compiled, and returned by it as it is.
 
-    __slots__ = ("summary",)
+    Attributes:
+        same: which operand of the instruction it is, the very object; None where it is none of them.
+    """
 
-    def __init__(self, summary: Summary | None) -> None:
+    __slots__ = ("same", "summary")
+
+    def __init__(self, summary: Summary | None, same: int | None = None) -> None:
         self.summary = summary
+        self.same = same
 
 
 def register() -> None:
@@ -54,6 +59,7 @@ def register() -> None:
         lambda r: ((r.wrong, tuple(r.values)), (r.error, r.index)),
         lambda rest, parts: Refused(parts[0], parts[1], *rest),
     )
+    add(Here, lambda h: ((h.buffer,), None), lambda _, parts: Here(*parts))
     add(Shown, lambda same: ((), same), lambda same, _: same)
     add(
         Packed,

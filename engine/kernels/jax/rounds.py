@@ -17,6 +17,7 @@ from . import looked, streams
 from .assumptions import Assumed, assume
 from .flags import any_of
 from .hosted import BLOCK, NeedsValues
+from .packing import Here, is_here
 from .part import Seen, carried_out
 from .pytrees import Refused, dense
 
@@ -66,6 +67,7 @@ class Round:
         self.same: tuple[Any, ...] = ()
         self._look: Any = None
         self._seen_nesting: Any = None
+        self._stays: list[bool] = []
 
     @property
     def counter(self) -> Any:
@@ -106,8 +108,9 @@ class Round:
         """The arrays of what was looked at."""
         if self._look is None:
             return ()
-        leaves, self._seen_nesting = jax.tree_util.tree_flatten(self._look.over(seen))
-        return tuple(map(arrays, leaves))
+        leaves, self._seen_nesting = jax.tree_util.tree_flatten(self._look.over(seen), is_leaf=is_here)
+        self._stays = [is_here(leaf) for leaf in leaves]
+        return tuple([arrays(leaf.buffer if is_here(leaf) else leaf) for leaf in leaves])
 
     def tell(self, count: Any, each: Sequence[Any], is_loop: bool) -> None:
         """Hand on what was looked at.
@@ -117,6 +120,7 @@ class Round:
             each: with a row for each run of a loop.
         """
         if self._look is not None:
+            each = [Here(a) if stays else a for a, stays in zip(each, self._stays, strict=True)]
             looked.tell(looked.Looked(count, each, self._runner.body, self._look, self._seen_nesting, is_loop))
 
     def _framed(self, registers: Sequence[Any]) -> tuple[Any, ...]:
