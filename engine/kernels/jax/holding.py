@@ -39,6 +39,7 @@ class Holding(Compilation):
         self._question = asked
         self._everyone = [*_operators(plan)]
         self._stay = self._staying(plan, ())
+        self._read = {r for i in plan.instructions for r in i.ins} - {r for i in plan.instructions for r in i.outs}
         self.has_blocks = any(op.sub_blocks for op in self._everyone)
         # What has an effect must not come twice, so it is not tried out.
         self._is_stepwise = self.has_blocks and any(Trait.EFFECT in op.op.trait for op in self._everyone)
@@ -53,13 +54,15 @@ class Holding(Compilation):
             yield from self._parts_told(regs)
             return
         if not self._is_stepwise:
-            begin, position = [*regs], state.random.position
+            begin, position = {r: regs[r] for r in self._read}, state.random.position
             try:
                 yield from [*self._parts_told(regs)]
                 return
             except _Stepwise:
                 self._is_stepwise = True
-                regs[:], state.random.position = begin, position
+                state.random.position = position
+                for r, value in begin.items():
+                    regs[r] = value
         for step in self.plan.steps(regs):
             yield step.index, step.op, step.inputs, step.outputs
 
