@@ -20,6 +20,7 @@ from ..ir.variable import SELECTED_ROWS, Variable, gradient_variable
 from ..ops import registry
 from ..ops.opdef import OpDef
 from ..ops.readings import flatten, regroup
+from ..ops.stand_in import StandIn
 from .earlier import EarlierOps, computes
 from .emitted import BackwardCall, Emitted, Saves
 from .expand import expand
@@ -261,7 +262,7 @@ class Differentiator:
             for value, w in zip(node.wrt, mask, strict=True):
                 if w and value is not None:
                     self.call.note(variable_of(value))
-        if op.op.holds_blocks:
+        if op.op.holds_blocks and not isinstance(op.op, StandIn):  # nothing is known of how such a one runs its block
             from .blocks import through_block
 
             return through_block(self, node, arriving, mask)

@@ -13,7 +13,7 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.strip import strip_backward
 from tests.paddle_files import archives
 
-VERSIONS = ("classic_3.1.1", "classic_2.6.2", "zoo_classic_3.1.1")
+VERSIONS = ("classic_3.1.1", "classic_2.6.2", "classic_1.8.5", "zoo_classic_3.1.1")
 CASES = [(version, name) for version in VERSIONS for name in archives.names(version)]
 
 

@@ -120,6 +120,7 @@ _NEUTRAL: Final[Mapping[str, tuple[Any, ...]]] = {
     "scale_y": ((1.0,),),
     "head_number": (1,),
     "scale_in_eltwise": (1.0,),
+    "fuse_brelu_threshold": (6.0,),
     "fuse_alpha": (0.0,),
     "fuse_beta": (0.0,),
     **dict.fromkeys(("data_format", "data_layout"), ("NCHW", "NCDHW", "AnyLayout", "ANYLAYOUT")),

@@ -40,10 +40,18 @@ def _location(lines: Sequence[str]) -> Location:
     )
 
 
+def _outermost_first(lines: Iterable[str]) -> Iterable[str]:
+    """*lines* as later versions have them: Paddle 1.8 has a frame and its text in one, the innermost first."""
+    entries = [line.splitlines() for line in lines]
+    if any(len(entry) > 1 for entry in entries):
+        entries.reverse()
+    return (line for entry in entries for line in entry)
+
+
 def _frames(lines: Iterable[str]) -> Iterable[tuple[str, int, str, str]]:
     """File, line, function and the text of the line, outermost first."""
     frame: tuple[str, int, str] | None = None
-    for line in lines:
+    for line in _outermost_first(lines):
         match = _FRAME.match(line)
         if match is None:
             if frame is not None:

@@ -7,14 +7,14 @@ The operators ``feed`` and ``fetch`` are no operators here: they say what is fed
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, NoReturn
 
 from ...core import names
 from ...core.collector import paused_gc
 from ...core.errors import FileFormatError, GradtoolError, OperatorError
 from ...core.source import Location, short
-from ...core.spec import DTYPES, TensorSpec
+from ...core.spec import DTYPES, UNKNOWN, TensorSpec
 from ...files import messages
 from ...ops import compat, registry
 from ...ops.opdef import OpDef
@@ -182,9 +182,10 @@ class _DescReader:
         dtype = _DTYPES.get(tensor.data_type)
         if dtype is None:  # strings, numbers of eight bits: whoever computes with them is a stand-in
             kind, dtype = "RAW", _DTYPES[0]
-        if len(tensor.dims) > _DEEPEST or any(d < -1 for d in tensor.dims):
+        if len(tensor.dims) > _DEEPEST:
             self.fail(f"its shape is {list(tensor.dims)[:_DEEPEST]}")
-        spec = TensorSpec(list(tensor.dims), dtype)
+        # Before Paddle 2.0 products of sizes are written with those that are not known: -1 times 4 is -4.
+        spec = TensorSpec([max(d, UNKNOWN) for d in tensor.dims], dtype)
         v: Variable
         if entry.is_parameter or likely:
             v = Parameter(block, name, spec, trainable=not entry.stop_gradient)
@@ -242,10 +243,12 @@ class _DescReader:
             attrs["rank"] = 1
         type_, inputs, outputs, attrs = renewed(type_, inputs, outputs, attrs)
         type_, inputs, outputs = own_slots(type_, inputs, outputs)
+        self.declare_gradients(home, inputs, outputs)
         if why is None:
             try:
                 op = definition(type_)
                 taken = attributes.own(op, attrs)
+                inputs = _of_operand(home, op, inputs)
                 ins, outs = _listed(op, op.inputs, inputs), _listed(op, op.outputs, outputs)
                 made = assemble(home, op, ins, self.completed(home, op, outs), taken, **settings)
                 self.specify(made)
@@ -256,6 +259,15 @@ class _DescReader:
             why = why if registry.find(type_) is not None else ""
         stand_in = self.stand_in(type_, inputs, outputs, attrs, why, loc)
         return assemble(home, stand_in, inputs, outputs, attrs, **settings)
+
+    def declare_gradients(self, home: Block, *slots: Mapping[str, list[str]]) -> None:
+        """Declare gradients that Paddle before 2.0 made only when it ran (those of ``recurrent``)."""
+        for name in (n for listed in slots for held in listed.values() for n in held):
+            if names.GRAD not in name or home._find_var_recursive(name) is not None:
+                continue
+            of = home._find_var_recursive(names.forward(name))
+            if of is not None:
+                home.vars[name] = Variable(home, name, of.spec)
 
     def has_one_element(self, home: Block, inputs: Mapping[str, list[str]], outputs: Mapping[str, list[str]]) -> bool:
         """Whether a mean is a list of one number, as before Paddle 2.5, which had no others."""
@@ -279,6 +291,9 @@ class _DescReader:
 
     def specify(self, op: Operator) -> None:
         """Say what the outputs of *op* are that the file leaves without a shape."""
+        places = (op.op.output_index.get(slot) for slot in _FORMERLY.get(op.type, ("XShape",)))
+        held = (op.outputs[place] for place in places if place is not None)
+        self.unsaid.update(v for v in held if isinstance(v, Variable))
         unsaid = [v for v in op.output_variables() if v in self.unsaid]
         if not unsaid or not op.op.infers or op.op.forward is not None:
             return
@@ -339,6 +354,10 @@ class _DescReader:
         return own, common, why
 
 
+_FORMERLY: Final[Mapping[str, Sequence[str]]] = {"layer_norm": ("Mean", "Variance")}
+"""By operator, what only its gradient reads, of other shapes in former versions of Paddle; else ``XShape``."""
+
+
 def _place_parameters(program: Program) -> None:
     """Say of parameters that they were made where the first operator reads them: that is the layer's line."""
     for block in program.blocks:
@@ -370,6 +389,17 @@ def _listed(op: OpDef, slots: Any, listed: Mapping[str, list[str]]) -> dict[str,
     ours = op.forward.type if op.forward is not None else op.type
     beside = compat.KEPT.get(ours, ())
     return {name: held for name, held in listed.items() if name in names_of or (held and name not in beside)}
+
+
+def _of_operand(block: Block, op: OpDef, inputs: dict[str, list[str]]) -> dict[str, list[str]]:
+    """*inputs* with the operand of the forward operator in the place of its result, which gradients read before 2.0."""
+    names_of = {slot.name for slot in op.inputs}
+    if op.forward is None or "Out" not in inputs or "Out" in names_of or "X" not in names_of or "X" in inputs:
+        return inputs
+    out = block._find_var_recursive(inputs["Out"][0]) if inputs["Out"] else None
+    if out is None or out.op is None or out.op.op is not op.forward:
+        return inputs
+    return {"X": out.op.input("X"), **{slot: held for slot, held in inputs.items() if slot != "Out"}}
 
 
 def _known_pairs(block: Block, role_var: tuple[str, ...]) -> tuple[str, ...]:
