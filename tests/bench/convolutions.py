@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradtool.engine.kernels import threads
 from gradtool.engine.kernels.choice import backend
 from gradtool.engine.ops.library import convolve
 
@@ -57,6 +58,7 @@ LAYERS = {
 PEER = """
 import json, sys, time, torch
 torch.set_num_threads(THREADS)
+CLOCK = time.process_time if THREADS == 1 else time.perf_counter
 rows = {}
 for name, (batch, inputs, outputs, size, window, stride, groups) in json.loads(sys.argv[1]).items():
     x, w = torch.randn(batch, inputs, size, size), torch.randn(outputs, inputs // groups, window, window)
@@ -69,9 +71,9 @@ for name, (batch, inputs, outputs, size, window, stride, groups) in json.loads(s
     for action in (forward, lambda: backward(True, False), lambda: backward(False, True)):
         times = []
         for _ in range(int(sys.argv[2])):
-            start = time.perf_counter()
+            start = CLOCK()
             action()
-            times.append(time.perf_counter() - start)
+            times.append(CLOCK() - start)
         best.append(min(times) * 1e3)
     rows[name] = best
 print(json.dumps(rows))
@@ -95,14 +97,14 @@ def products(layer: Layer, name: str) -> list[Callable[[], Any]]:
     ]
 
 
-def best_of(actions: Sequence[Callable[[], Any]], rounds: int) -> list[float]:
+def best_of(actions: Sequence[Callable[[], Any]], rounds: int, clock: Callable[[], float]) -> list[float]:
     """Milliseconds of each, the best of the rounds; in a round each is run once."""
     times = [float("inf")] * len(actions)
     for _ in range(rounds + 1):
         for i, action in enumerate(actions):
-            start = time.perf_counter()
+            start = clock()
             action()
-            times[i] = min(times[i], time.perf_counter() - start)
+            times[i] = min(times[i], clock() - start)
     return [seconds * 1e3 for seconds in times]
 
 
@@ -112,14 +114,17 @@ def main() -> None:
     parser.add_argument("--layers", default=",".join(LAYERS))
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--peer", metavar="PYTHON", help="an environment with PyTorch")
-    parser.add_argument("--threads", type=int, default=2, help="of PyTorch; the others take all processors")
+    parser.add_argument("--threads", type=int, default=2, help="of every engine; of one thread, times are those of CPU")
     options = parser.parse_args()
     layers = {name: LAYERS[name] for name in options.layers.split(",")}
     peer = of_peer(options.peer, layers, options.rounds, options.threads) if options.peer else {}
     engines = ("numpy", "onednn")
+    clock = time.process_time if options.threads == 1 else time.perf_counter
     print(f"{'layer':<14}" + "".join(f"{h:>26}" for h in (*engines, *(["torch"] if peer else []))))
     for name, layer in layers.items():
-        times = best_of([action for engine in engines for action in products(layer, engine)], options.rounds)
+        with threads.limited(options.threads):
+            actions = [action for engine in engines for action in products(layer, engine)]
+            times = best_of(actions, options.rounds, clock)
         columns = [times[:3], times[3:], *([peer[name]] if peer else [])]
         print(f"{name:<14}" + "".join(f"{'  '.join(f'{t:6.2f}' for t in row):>26}" for row in columns), flush=True)
 

@@ -1,4 +1,4 @@
-"""A step of seven models: gradtool on each backend beside a hand-written ``jax.jit``, and in dynamic mode beside peers.
+"""A step of ten models: gradtool on each backend beside a hand-written ``jax.jit``, and in dynamic mode beside peers.
 
     python -m tests.bench step                       # all models, NumPy and JAX, then dynamic mode
     python -m tests.bench step --models mlp,chain --device gpu --runs 50
@@ -6,7 +6,8 @@
 
 Milliseconds of one forward and backward pass, the best of the runs; every engine computes the loss and the gradients
 of all parameters, which are compared before anything is timed. The target: ``jax`` at most 1.1 times the hand-written
-one. Only ratios on one quiet machine mean anything. ``jax`` leaves data and gradients on the device, as the step
+one. Only ratios on one quiet machine mean anything; with OMP_NUM_THREADS=1 (and OPENBLAS_NUM_THREADS=1) times are those
+of CPU, which a busy one hardly changes. ``jax`` leaves data and gradients on the device, as the step
 written by hand does (arrays of JAX are fed, ``return_numpy=False``); ``copied`` is the same step with what an executor
 does by default: feeds go to the device every time, and all gradients come back as arrays of the caller's. ``watched``
 is the step of ``jax`` while ``nan`` looks for what is not finite; the target: at most 1.3 times the bare step.
@@ -40,7 +41,8 @@ from gradtool.engine.answers.coverage import Coverage
 from gradtool.engine.answers.events import Adapter
 from gradtool.engine.answers.nan import Hunt
 from gradtool.engine.core import watch
-from gradtool.engine.kernels.choice import backend
+from gradtool.engine.kernels import choice
+from gradtool.engine.kernels.numba import hot
 from tests.bench.measuring import ROOT, interpreters
 from tests.bench.step_dynamic import Paddle, best
 from tests.bench.step_models import CHAINED, MODELS, Made
@@ -78,8 +80,27 @@ class Jax:
         return centred / jnp.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5)
 
     @staticmethod
-    def conv(x: Any, k: Any) -> Any:
-        return jax.lax.conv_general_dilated(x, k, (1, 1), "SAME")
+    def conv(x: Any, k: Any, stride: int = 1, groups: int = 1) -> Any:
+        pads = [(k.shape[-1] // 2,) * 2] * 2
+        return jax.lax.conv_general_dilated(x, k, (stride, stride), pads, feature_group_count=groups)
+
+    @staticmethod
+    def batch_norm(x: Any, scale: Any, shift: Any) -> Any:
+        centred = x - x.mean((0, 2, 3), keepdims=True)
+        normal = centred / jnp.sqrt((centred**2).mean((0, 2, 3), keepdims=True) + 1e-5)
+        return normal * scale[:, None, None] + shift[:, None, None]
+
+    @staticmethod
+    def averaged(x: Any) -> Any:
+        return x.mean((2, 3))
+
+    @staticmethod
+    def doubled(x: Any) -> Any:
+        return x.repeat(2, 2).repeat(2, 3)
+
+    @staticmethod
+    def beside(values: list[Any]) -> Any:
+        return jnp.concatenate(values, 1)
 
     @staticmethod
     def pool(x: Any) -> Any:
@@ -234,6 +255,13 @@ def milliseconds(steps: Sequence[Callable[[int], float]], runs: int) -> list[flo
     return [seconds * 1e3 for seconds in shortest]
 
 
+def made_hot(step: Callable[[], Any]) -> None:
+    """Run *step* until groups of its plan are compiled."""
+    for _ in range(hot.RUNS + 1):
+        step()
+    hot.waited()
+
+
 def compared(expected: list[Any], here: list[Any], what: str) -> None:
     """Raise where an engine computes something else: a fast wrong answer does not count."""
     for a, b in zip(expected, here, strict=True):
@@ -254,7 +282,7 @@ def main() -> None:
     models = options.models.split(",")
     paddle.enable_static()
     if not options.dynamic:
-        with backend("jax").settings(options.device):
+        with choice.backend("jax").settings(options.device):
             table(models, options.runs)
         print()
     dynamic(models, engines, options.runs)
@@ -264,40 +292,44 @@ def main() -> None:
 
 def table(models: Sequence[str], runs: int) -> None:
     """Print a row for each model."""
-    headings = "".join(f"{h:>10}" for h in ("numpy", "copied", "watched", "jax", "jax.jit", "numba"))
+    headings = "".join(f"{h:>10}" for h in ("numpy", "copied", "watched", "jax", "jax.jit", "numba", "onednn"))
     print(f"{'model':<12}{headings}{'ratio':>8}{'watched':>9}   (at most 1.1, and 1.3)")
     for name in models:
         made = MODELS[name](np.random.default_rng(7))
         by_hand = of_jax(made)
-        reference, fused = of_gradtool(made, "numpy"), of_gradtool(made, "numba")
+        reference, fused, convolved = (of_gradtool(made, backend) for backend in ("numpy", "numba", "onednn"))
         step, copied = (of_gradtool(made, "jax", stays=stays) for stays in (True, False))
         expected = reference()
         compared(expected, by_hand(), f"jax.jit of {name}")
         for _ in range(3):  # groups are compiled after the first run, and compared in the second
             assert all(map(np.array_equal, expected, fused())), f"numba of {name}"
+        made_hot(convolved)
+        compared(expected, convolved(), f"onednn of {name}")
         compared(expected, step(), f"gradtool of {name}")
         compared(expected, copied(), f"gradtool of {name}, copied")
         asked = watched(step)
         compared(expected, asked(), f"gradtool of {name}, watched")
-        steps = (reference, copied, asked, step, by_hand, fused)
+        steps = (reference, copied, asked, step, by_hand, fused, convolved)
         row = milliseconds([partial(best, each) for each in steps], runs)
         ratios = f"{row[3] / row[4]:>8.2f}{row[2] / row[3]:>9.2f}"
         print(f"{name:<12}" + "".join(f"{t:>10.3f}" for t in row) + ratios, flush=True)
 
 
 def dynamic(models: Sequence[str], engines: Sequence[Dynamic], runs: int) -> None:
-    """Print a row of dynamic mode for each model, beside the static program on NumPy."""
-    print(f"{'dynamic mode':<12}{'static':>10}" + "".join(f"{e.name:>20}" for e in engines))
+    """Print a row of dynamic mode for each model, beside the static program on NumPy and with oneDNN."""
+    print(f"{'dynamic mode':<12}{'static':>10}{'onednn':>10}" + "".join(f"{e.name:>20}" for e in engines))
     for name in models:
         made = MODELS[name](np.random.default_rng(7))
-        reference = of_gradtool(made, "numpy")
+        reference, convolved = (of_gradtool(made, backend) for backend in ("numpy", "onednn"))
         expected = reference()
+        made_hot(convolved)
         for engine in engines:
             compared(expected, engine.take(name), f"{engine.name} of {name}")
-        row = milliseconds([partial(best, reference), *(engine.best for engine in engines)], runs)
-        print(f"{name:<12}{row[0]:>10.3f}" + "".join(f"{t:>20.3f}" for t in row[1:]), flush=True)
+        steps = [partial(best, step) for step in (reference, convolved)]
+        row = milliseconds([*steps, *(engine.best for engine in engines)], runs)
+        print(f"{name:<12}" + "".join(f"{t:>10.3f}" for t in row[:2]) + "".join(f"{t:>20.3f}" for t in row[2:]))
         if name == "chain":
-            print(f"{'µs per op':<22}" + "".join(f"{t / CHAINED * 1e3:>20.2f}" for t in row[1:]), flush=True)
+            print(f"{'µs per op':<22}" + "".join(f"{t / CHAINED * 1e3:>20.2f}" for t in row[2:]), flush=True)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -34,8 +35,22 @@ class Paddle:
     def norm(self, x: Any) -> Any:
         return self.F.layer_norm(x, x.shape[-1])
 
-    def conv(self, x: Any, k: Any) -> Any:
-        return self.F.conv2d(x, k, padding=1)
+    def conv(self, x: Any, k: Any, stride: int = 1, groups: int = 1) -> Any:
+        return self.F.conv2d(x, k, stride=stride, padding=k.shape[-1] // 2, groups=groups)
+
+    def batch_norm(self, x: Any, scale: Any, shift: Any) -> Any:
+        channels = [scale.shape[0]]
+        running = self.paddle.zeros(channels), self.paddle.ones(channels)
+        return self.F.batch_norm(x, *running, weight=scale, bias=shift, training=True)
+
+    def averaged(self, x: Any) -> Any:
+        return self.paddle.mean(x, axis=[2, 3])
+
+    def doubled(self, x: Any) -> Any:
+        return self.F.interpolate(x, scale_factor=2, mode="nearest")
+
+    def beside(self, values: list[Any]) -> Any:
+        return self.paddle.concat(values, axis=1)
 
     def pool(self, x: Any) -> Any:
         return self.F.max_pool2d(x, 2, 2)
@@ -90,6 +105,15 @@ class Torch(Paddle):
     def norm(self, x: Any) -> Any:
         return self.F.layer_norm(x, x.shape[-1:])
 
+    def batch_norm(self, x: Any, scale: Any, shift: Any) -> Any:
+        return self.F.batch_norm(x, None, None, scale, shift, training=True)
+
+    def averaged(self, x: Any) -> Any:
+        return x.mean((2, 3))
+
+    def beside(self, values: list[Any]) -> Any:
+        return self.torch.cat(values, 1)
+
     def shaped(self, x: Any, *shape: int) -> Any:
         return self.torch.reshape(x, shape)
 
@@ -122,14 +146,19 @@ class Torch(Paddle):
 ENGINES = {"gradtool": Paddle, "torch": Torch, "paddle": Paddle}
 
 
+ON_ONE_THREAD = os.environ.get("OMP_NUM_THREADS") == "1"
+clock = time.process_time if ON_ONE_THREAD else time.perf_counter
+"""Where there is one thread, time of CPU: what else the machine does hardly changes it."""
+
+
 def best(step: Callable[[], Any], runs: int) -> float:
     """The shortest of the runs, in seconds, after one that does not count: others have used the caches."""
     step()
     times = []
     for _ in range(runs):
-        start = time.perf_counter()
+        start = clock()
         step()
-        times.append(time.perf_counter() - start)
+        times.append(clock() - start)
     return min(times)
 
 

@@ -152,4 +152,90 @@ def chain(rng: np.random.Generator) -> Made:
     return params, data, loss
 
 
-MODELS = {f.__name__: f for f in (mlp, conv, transformer, lstm, loop, ctr, chain)}
+class Layers:
+    """Parameters of convolutional layers, made one after the other."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+        self.params: Arrays = {}
+
+    def normed(self, name: str, inputs: int, outputs: int, window: int, groups: int = 1) -> None:
+        """A convolution without bias, and what batch norm multiplies and adds."""
+        self.params[name] = weight(self.rng, outputs, inputs // groups, window, window)
+        # without a shift, what multiplies before relu and another batch norm has no gradient
+        numbers = self.rng.uniform(0.5, 1, (2, outputs)).astype("float32")
+        self.params |= {f"{name} scale": numbers[0], f"{name} shift": numbers[1] - 0.5}
+
+
+def images(rng: np.random.Generator, rows: int) -> Arrays:
+    """Small coloured images with their classes."""
+    return {"x": rng.standard_normal((rows, 3, 32, 32)).astype("float32"), "y": rng.integers(0, 10, rows)}
+
+
+def resnet(rng: np.random.Generator) -> Made:
+    """Three residual blocks with batch norm."""
+    layers, blocks = Layers(rng), [(16, 16, 1), (16, 32, 2), (32, 64, 2)]
+    layers.normed("first", 3, 16, 3)
+    for i, (inputs, outputs, _) in enumerate(blocks):
+        layers.normed(f"{i}a", inputs, outputs, 3)
+        layers.normed(f"{i}b", outputs, outputs, 3)
+        if inputs != outputs:
+            layers.normed(f"{i}c", inputs, outputs, 1)
+    params = {**layers.params, "w": weight(rng, 64, 10)}
+
+    def loss(o: Any, p: Arrays, d: Arrays) -> Any:
+        def normed(x: Any, name: str, stride: int = 1) -> Any:
+            return o.batch_norm(o.conv(x, p[name], stride), p[f"{name} scale"], p[f"{name} shift"])
+
+        h = o.relu(normed(d["x"], "first"))
+        for i, (inputs, outputs, stride) in enumerate(blocks):
+            passed = h if inputs == outputs else normed(h, f"{i}c", stride)
+            h = o.relu(normed(o.relu(normed(h, f"{i}a", stride)), f"{i}b") + passed)
+        return o.entropy(o.matmul(o.averaged(h), p["w"]), d["y"])
+
+    return params, images(rng, 16), loss
+
+
+def separable(rng: np.random.Generator) -> Made:
+    """Four depthwise separable blocks with batch norm."""
+    layers, blocks = Layers(rng), [(16, 32, 1), (32, 64, 2), (64, 64, 1), (64, 128, 2)]
+    layers.normed("first", 3, 16, 3)
+    for i, (inputs, outputs, _) in enumerate(blocks):
+        layers.normed(f"{i}a", inputs, inputs, 3, groups=inputs)
+        layers.normed(f"{i}b", inputs, outputs, 1)
+    params = {**layers.params, "w": weight(rng, 128, 10)}
+
+    def loss(o: Any, p: Arrays, d: Arrays) -> Any:
+        def layer(x: Any, name: str, stride: int = 1, groups: int = 1) -> Any:
+            h = o.conv(x, p[name], stride, groups)
+            return o.relu(o.batch_norm(h, p[f"{name} scale"], p[f"{name} shift"]))
+
+        h = layer(d["x"], "first")
+        for i, (inputs, _, stride) in enumerate(blocks):
+            h = layer(layer(h, f"{i}a", stride, inputs), f"{i}b")
+        return o.entropy(o.matmul(o.averaged(h), p["w"]), d["y"])
+
+    return params, images(rng, 16), loss
+
+
+def decoder(rng: np.random.Generator) -> Made:
+    """An encoder, and a decoder that makes images large again and reads those of the encoder beside them."""
+    sizes = {"d1": (16, 3), "d2": (32, 16), "deep": (64, 32), "u2": (32, 96), "u1": (16, 48)}
+    params = {name: weight(rng, *channels, 3, 3) for name, channels in sizes.items()}
+    params |= {"out": weight(rng, 10, 16, 1, 1)}
+
+    def loss(o: Any, p: Arrays, d: Arrays) -> Any:
+        def layer(x: Any, name: str) -> Any:
+            return o.relu(o.conv(x, p[name]))
+
+        wide = layer(d["x"], "d1")
+        half = layer(o.pool(wide), "d2")
+        h = layer(o.pool(half), "deep")
+        h = layer(o.beside([o.doubled(h), half]), "u2")
+        h = layer(o.beside([o.doubled(h), wide]), "u1")
+        return o.entropy(o.averaged(o.conv(h, p["out"])), d["y"])
+
+    return params, images(rng, 8), loss
+
+
+MODELS = {f.__name__: f for f in (mlp, conv, resnet, separable, decoder, transformer, lstm, loop, ctr, chain)}
