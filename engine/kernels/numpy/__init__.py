@@ -12,6 +12,7 @@ from . import (
     gradients,
     layer_norm,
     normalizations,
+    ordering,
     pooling,
     products,
     recurrent,
@@ -38,6 +39,7 @@ def make() -> Backend:
     reductions.register()
     layer_norm.register()
     normalizations.register()
+    ordering.register()
     shapes.register()
     rows.register()
     recurrent.register()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..choosing import choose
 from ..infer import floating
 from ..opdef import OpDef, Trait, op
 from . import special
@@ -44,7 +45,7 @@ def _(k, x, dout, *, t_min, t_max):
 @op("leaky_relu", attrs={"alpha": 0.02}, trait=Trait.UNARY)
 def leaky_relu(k, x, *, alpha):
     """x where positive, ``alpha·x`` elsewhere."""
-    return k.xp.where(x > 0, x, x * alpha)
+    return choose(k.xp, x > 0, x, x * alpha)
 
 
 @leaky_relu.gradient
@@ -55,7 +56,7 @@ def _(k, x, dout, *, alpha):
 @op("thresholded_relu", attrs={"threshold": 1.0, "value": 0.0}, trait=Trait.UNARY)
 def thresholded_relu(k, x, *, threshold, value):
     """x above the threshold, *value* elsewhere."""
-    return k.xp.where(x <= threshold, value, x)
+    return choose(k.xp, x <= threshold, value, x)
 
 
 @thresholded_relu.gradient
@@ -66,7 +67,7 @@ def _(k, x, dout, *, threshold):
 @op("hard_shrink", attrs={"threshold": 0.5}, trait=Trait.UNARY)
 def hard_shrink(k, x, *, threshold):
     """x where its size reaches the threshold, 0 elsewhere."""
-    return k.xp.where(k.xp.abs(x) < threshold, 0, x)
+    return choose(k.xp, k.xp.abs(x) < threshold, 0, x)
 
 
 @hard_shrink.gradient
@@ -99,7 +100,7 @@ def _(k, x, dout):
 @op("elu", attrs={"alpha": 1.0}, trait=Trait.UNARY)
 def elu(k, x, *, alpha):
     """x where positive, ``alpha·(exp(x) - 1)`` elsewhere."""
-    return k.xp.where(x > 0, x, alpha * k.xp.expm1(k.xp.minimum(x, 0)))
+    return choose(k.xp, x > 0, x, alpha * k.xp.expm1(k.xp.minimum(x, 0)))
 
 
 @elu.gradient
@@ -110,7 +111,7 @@ def _(k, x, out, dout, *, alpha):
 @op("celu", attrs={"alpha": 1.0}, trait=Trait.UNARY)
 def celu(k, x, *, alpha):
     """x where positive, ``alpha·(exp(x/alpha) - 1)`` elsewhere."""
-    return k.xp.where(x > 0, x, alpha * k.xp.expm1(k.xp.minimum(x, 0) / alpha))
+    return choose(k.xp, x > 0, x, alpha * k.xp.expm1(k.xp.minimum(x, 0) / alpha))
 
 
 @celu.gradient
@@ -125,7 +126,7 @@ SELU = {"scale": 1.0507009873554804934193349852946, "alpha": 1.67326324235437728
 @op("selu", attrs=SELU, trait=Trait.UNARY)
 def selu(k, x, *, scale, alpha):
     """``scale·x`` where positive, ``scale·alpha·(exp(x) - 1)`` elsewhere."""
-    return scale * k.xp.where(x > 0, x, alpha * k.xp.expm1(k.xp.minimum(x, 0)))
+    return scale * choose(k.xp, x > 0, x, alpha * k.xp.expm1(k.xp.minimum(x, 0)))
 
 
 @selu.gradient
@@ -136,7 +137,7 @@ def _(k, out, dout, *, scale, alpha):
 @op("softplus", attrs={"beta": 1.0, "threshold": 20.0}, trait=Trait.UNARY)
 def softplus(k, x, *, beta, threshold):
     """``log(1 + exp(beta·x)) / beta``, and x itself where ``beta·x`` exceeds the threshold."""
-    return k.xp.where(x * beta > threshold, x, _softplus(k.xp, x * beta) / beta)
+    return choose(k.xp, x * beta > threshold, x, _softplus(k.xp, x * beta) / beta)
 
 
 @softplus.gradient
@@ -193,7 +194,7 @@ def _(k, x, dout):
 @op("mish", attrs={"threshold": 20.0}, trait=Trait.UNARY)
 def mish(k, x, *, threshold):
     """``x·tanh(softplus(x))``."""
-    return x * k.xp.tanh(k.xp.where(x > threshold, x, _softplus(k.xp, x)))
+    return x * k.xp.tanh(choose(k.xp, x > threshold, x, _softplus(k.xp, x)))
 
 
 @mish.gradient

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...core.errors import LabelError
 from ...core.spec import UNKNOWN, TensorSpec
 from ...core.spec import dtype as dtype_of
+from ..choosing import choose
 from ..infer import broadcast
 from ..opdef import Like, Trait, op
 from ..refusals import refuse_outside
@@ -14,7 +15,7 @@ from ..samples import bools, exactly, ints
 @op("where", "Condition X Y -> Out", trait=Trait.MOVES)
 def where(k, condition, x, y):
     """*x* where the condition holds, else *y*."""
-    return k.xp.where(condition, x, y)
+    return choose(k.xp, condition, x, y)
 
 
 @where.infer

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from ...core.errors import UsageError
+from ..choosing import choose
 from ..opdef import Like, Trait, op
 from ..samples import between, distinct, exactly, ints
 from .internal import broadcast_axes
@@ -172,7 +173,7 @@ def _(k, x, y, dout, *, axis):
 @op("select", "Condition X Y -> Out", trait=Trait.INTERNAL | Trait.MOVES)
 def select(k, condition, x, y):
     """*x* where the condition holds, else *y*; the shapes broadcast."""
-    return k.xp.where(condition, x, y)
+    return choose(k.xp, condition, x, y)
 
 
 @select.gradient(wrt="X Y")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...core.errors import ShapeError
 from ...core.spec import UNKNOWN
+from ..choosing import choose
 from ..infer import broadcast, expect_floating, product
 from ..opdef import Late, Like, Trait, op
 from ..samples import between, exactly, ints, simplex
@@ -118,7 +119,7 @@ def huber_loss(k, x, y, *, delta):
     """Half the square of ``r = y - x`` where it is at most delta, ``delta·(|r| - delta/2)`` where it is larger."""
     residual = y - x
     size = k.xp.abs(residual)
-    return residual, k.xp.where(size <= delta, 0.5 * residual * residual, delta * (size - 0.5 * delta))
+    return residual, choose(k.xp, size <= delta, 0.5 * residual * residual, delta * (size - 0.5 * delta))
 
 
 @huber_loss.infer

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...core.errors import DtypeError, ShapeError
 from ...core.spec import UNKNOWN, TensorSpec
 from ...core.spec import dtype as dtype_of
+from ..choosing import choose
 from ..infer import broadcast, expect_floating
 from ..opdef import Like, Trait, op
 from ..samples import bools, ints
@@ -13,7 +14,7 @@ from ..samples import bools, ints
 @op("masked_fill", "x mask value -> out", trait=Trait.MOVES)
 def masked_fill(k, x, mask, value):
     """*x* with *value* where *mask* holds; the three are broadcast against each other."""
-    return k.xp.where(mask, value, x)
+    return choose(k.xp, mask, value, x)
 
 
 @masked_fill.infer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN
+from ..choosing import choose
 from ..infer import product
 from ..opdef import Like, Trait, op
 
@@ -30,7 +31,7 @@ def prelu(k, x, alpha, *, mode, data_format):
 
     There is one slope for ``all``, for each ``channel``, or for each ``element`` of an example.
     """
-    return k.xp.where(x > 0, x, x * slopes.kernel(k, alpha, x, mode=mode, data_format=data_format))
+    return choose(k.xp, x > 0, x, x * slopes.kernel(k, alpha, x, mode=mode, data_format=data_format))
 
 
 @prelu.infer

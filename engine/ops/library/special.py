@@ -6,6 +6,7 @@ function", Mathematics of Computation 23 (1969), 631-637: good to about 1e-16 in
 
 from __future__ import annotations
 
+from ..choosing import choose
 from ..writing import into
 
 # erf(x) = x · P(x²)/Q(x²) for |x| <= 0.46875; highest power first, as in every list below.
@@ -69,19 +70,38 @@ FAR = (
 SHORT = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
 ROOT_HALF = 0.70710678118654752440
 INVERSE_ROOT_PI = 0.56418958354775628695
-NEAR_END, MIDDLE_END = 0.46875, 4.0
+NEAR_END, MIDDLE_END, SINGLE_END = 0.46875, 4.0, 1.2
 
 
 def erf(xp, x):
     """The error function of each element."""
+    if x.dtype == "float32":
+        return _erf_single(xp, x)
     near, beyond, sign = _parts(xp, x)
-    return xp.where(xp.abs(x) <= NEAR_END, near, sign * (1 - beyond)).astype(x.dtype)
+    return choose(xp, xp.abs(x) <= NEAR_END, near, sign * (1 - beyond)).astype(x.dtype)
+
+
+def _erf_single(xp, x):
+    """In single precision: up to 1.2 the quotient is good to 6e-9, and beyond the shorter formula for erfc does."""
+    size = xp.abs(x)
+    t = size * 0.3275911
+    t += 1
+    t = into(xp.reciprocal, t)
+    tail = t * SHORT[0]
+    for c in SHORT[1:]:
+        tail += c
+        tail *= t
+    exponent = xp.multiply(x, x)
+    tail *= into(xp.exp, into(xp.negative, exponent))
+    small = xp.clip(x, -SINGLE_END, SINGLE_END)
+    near = small * _ratio(NEAR, small * small)
+    return choose(xp, size <= SINGLE_END, near, xp.copysign(1 - tail, x))
 
 
 def erfc(xp, x):
     """``1 - erf(x)``, with its relative precision kept where that is tiny."""
     near, beyond, sign = _parts(xp, x)
-    return xp.where(xp.abs(x) <= NEAR_END, 1 - near, xp.where(sign < 0, 2 - beyond, beyond)).astype(x.dtype)
+    return choose(xp, xp.abs(x) <= NEAR_END, 1 - near, choose(xp, sign < 0, 2 - beyond, beyond)).astype(x.dtype)
 
 
 def bell(xp, x):
@@ -126,7 +146,7 @@ def _parts(xp, x):
     far = xp.maximum(size, MIDDLE_END)
     z = 1 / (far * far)
     tail = (INVERSE_ROOT_PI - z * _ratio(FAR, z)) / far
-    return near, _gauss(xp, size) * xp.where(size <= MIDDLE_END, _ratio(MIDDLE, middle), tail), xp.sign(x)
+    return near, _gauss(xp, size) * choose(xp, size <= MIDDLE_END, _ratio(MIDDLE, middle), tail), xp.sign(x)
 
 
 def _gauss(xp, x):
