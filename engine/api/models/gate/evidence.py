@@ -55,9 +55,7 @@ class OtherLoss:
     @cached_property
     def sizes(self) -> Sizes:
         """Norms of gradients, by parameter."""
-        from .sizes import BareStats
-
-        return BareStats(feed=self._evidence.feed).ask(self._request, self._evidence)
+        return self._evidence.sizes_of(self._request)
 
     @cached_property
     def comparison(self) -> Comparison:
@@ -84,6 +82,7 @@ class Evidence:
         # What was seen in a run that something else was asked of: the file need not run for it again.
         self._listed: list[FrozenList] | None = None
         self._first: FirstSteps | None = None
+        self._sized: dict[str | None, Sizes] = {}  # by the pass that is asked about
         self.unasked: dict[str, set[str]] = {}
         """By code of a rule that could not look at all of the model, why."""
         self.incomplete = False
@@ -135,6 +134,8 @@ class Evidence:
         asked = Why(feed=self.feed)
         with opened(request, asked, self, beside) as case:
             answers = case.verdicts(asked, self)
+            if case.model is not None and case.model.computes_while_loading:
+                self._size(request, case.model)
             case.case = case.model = None
         if all(a.verdict.name not in ("UNUSED", "NO_PATH") for a in answers if a.finding):
             return answers
@@ -147,6 +148,17 @@ class Evidence:
                 f"{named}: without a gradient in this run, with other seeds they have one, as what is skipped"
             ] = None
         return told
+
+    def _size(self, request: Request, model: Model) -> None:
+        """Measure gradients in a run that something else was asked of, if that can be done."""
+        from .sizes import BareStats
+
+        with contextlib.suppress(CommandError, GradtoolError):  # whoever wants them asks again, and is told
+            self._sized[request.backward] = BareStats(feed=self.feed).answer(model, self)
+
+    def sizes_of(self, request: Request) -> Sizes:
+        """Norms of gradients of one loss of the file, by parameter."""
+        return self._sized.get(request.backward) or self._sizes(request)
 
     @cached_property
     def others(self) -> list[OtherLoss]:
@@ -199,17 +211,17 @@ class Evidence:
     @cached_property
     def sizes(self) -> Sizes:
         """Norms of gradients, by parameter."""
-        return self._sizes()
+        return self.sizes_of(self.request)
 
     @cached_property
     def sizes_again(self) -> Sizes:
         """The same, of another run."""
-        return self._sizes()
+        return self._sizes(self.request)
 
-    def _sizes(self) -> Sizes:
+    def _sizes(self, request: Request) -> Sizes:
         from .sizes import BareStats
 
-        return BareStats(feed=self.feed).ask(self.request, self)
+        return BareStats(feed=self.feed).ask(request, self)
 
     @cached_property
     def comparison(self) -> Comparison:
