@@ -34,6 +34,13 @@ _running: ContextVar[Pass | None] = ContextVar("gradtool_running_pass", default=
 running = _running.get
 """The innermost pass that runs now, or None: for those whom its hooks and rules call."""
 
+TAKEN_OVER = 1 << 16
+"""Bytes from which a sum goes into the memory of its first gradient, where that is nobody else's: asking takes as long
+as allocating little."""
+
+HELD_BY_US = 4
+"""References to an array whose only holder is the place where it arrived, as :meth:`Pass._joined` counts them."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 Grad = Any
 """A gradient on its way: an array, or a Tensor where the backward pass itself is recorded."""
@@ -334,6 +341,14 @@ class Pass:
                     else:
                         leaves[place] = gradient if before is None else self._joined(place, before, gradient)
                     continue
+                if (
+                    kind is GradNode
+                    and entry is None
+                    and (not order or place.key < order[0])
+                    and type(place.form) is not tuple
+                ):  # the commonest: the only output of a node, which is the next one
+                    entry, newest = [place, gradient], place.key
+                    continue
                 maker, at = place if kind is tuple else (place, 0)
                 key = maker.key
                 if key == newest:
@@ -428,6 +443,12 @@ class Pass:
             return [*before, gradient] if isinstance(before, list) else [before, gradient]
         if at in self._own:
             return np.add(before, gradient, out=before)
+        if type(before) is np.ndarray and before.nbytes >= TAKEN_OVER and sys.getrefcount(before) == HELD_BY_US:
+            flags = before.flags
+            alike = type(gradient) is np.ndarray and (before.shape, before.dtype) == (gradient.shape, gradient.dtype)
+            if alike and flags.owndata and flags.writeable:
+                self._own.add(at)
+                return np.add(before, gradient, out=before)
         total = before + gradient
         if type(total) is np.ndarray:
             self._own.add(at)

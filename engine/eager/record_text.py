@@ -59,7 +59,7 @@ def _delegating(slots: Slots) -> list[str]:
         ]
     if slots.only is not None and slots.retained():
         operands = ", ".join(f"x{i}" for i in slots.all)
-        lines += ["if packing() is not None:", f"    return record_all(call, {operands}){pick}"]
+        lines += ["if packed and packing() is not None:", f"    return record_all(call, {operands}){pick}"]
     return lines
 
 
@@ -146,7 +146,7 @@ def _packing(slots: Slots) -> list[str]:
         return []
     results = "".join(f"t{j}, " for j in slots.outs)
     return [
-        "if packing() is not None:",
+        "if packed and packing() is not None:",
         f"    record_by_loops(call, ({slots.row('x')}), ({results}))",
         f"    return {results.removesuffix(', ')}",
     ]

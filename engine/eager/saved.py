@@ -41,6 +41,8 @@ class saved_tensors_hooks:
         self._tokens: list[Token[saved_tensors_hooks | None]] = []
 
     def __enter__(self) -> None:
+        if not packed:
+            packed.append(True)
         self._tokens.append(packing.set(self))
 
     def __exit__(self, *exception: object) -> None:
@@ -64,6 +66,9 @@ class saved_tensors_hooks:
 
 packing: ContextVar[saved_tensors_hooks | None] = ContextVar("gradtool_saved_tensors_hooks", default=None)
 """The hooks in force, or None."""
+
+packed: list[bool] = []
+"""Holds something once there were hooks in this process: whoever looks here first need not ask which are in force."""
 
 
 writes: ContextVar[Callable[[Tensor, Any], None] | None] = ContextVar("gradtool_watched_writes", default=None)

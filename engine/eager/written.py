@@ -28,7 +28,7 @@ from .fitting import fitted
 from .mode import grad_enabled
 from .pull_text import pull_text
 from .record_text import record_text
-from .saved import packing
+from .saved import packed, packing
 from .slots import Slots
 from .tape import FORM_BELOW, GradNode, keys, note_site
 from .tensor import Tensor
@@ -57,6 +57,7 @@ _SAME_FOR_ALL: dict[str, Any] = {
     "new": object.__new__,
     "keys": keys,
     "note_site": note_site,
+    "packed": packed,
     "packing": packing.get,
     "record_by_loops": record_by_loops,
     "settled": settled,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import gc
+import sys
 import tracemalloc
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
 import gradtool as paddle
+from gradtool.engine.eager import backward
 
 DEPTH, WIDTH, BATCH = 16, 8, 2048
 LAYER = BATCH * WIDTH * 4
@@ -80,3 +83,45 @@ def test_the_peak_grows_with_the_retained_set_alone() -> None:
         added.append(tracemalloc.get_traced_memory()[1] - retained)
         tracemalloc.stop()
     assert abs(added[1] - added[0]) < LAYER
+
+
+def test_a_sum_takes_the_memory_of_its_first_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = paddle.randn([BATCH, WIDTH])
+    x.stop_gradient = False
+
+    def peak() -> tuple[int, Any]:
+        y = x * 2.0
+        loss = paddle.add_n([paddle.sum(y * factor) for factor in (1.5, 2.5, 3.5)])
+        gc.collect()
+        tracemalloc.start()
+        (gradient,) = paddle.grad(loss, y, retain_graph=True)
+        loss.backward()
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        np.testing.assert_array_equal(gradient.numpy(), np.full([BATCH, WIDTH], 7.5, "float32"))
+        values = x.grad.numpy()
+        x.clear_gradient(False)
+        return most, values
+
+    peak()  # what is made once
+    most, values = peak()
+    monkeypatch.setattr(backward, "TAKEN_OVER", sys.maxsize)
+    more, expected = peak()
+    assert most < more - 0.9 * LAYER
+    np.testing.assert_array_equal(values, expected)
+
+
+def test_a_sum_leaves_gradients_alone_that_others_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backward, "TAKEN_OVER", 0)
+    x = paddle.ones([4, 4])
+    x.stop_gradient = False
+    y = x * 1.0
+    given, seen = paddle.full([4, 4], 3.0), []
+    held = [y + 0.0, y + 0.0, y + 0.0]
+    for result in held:
+        result.retain_grads()
+        result.register_hook(seen.append)
+    paddle.autograd.backward(held, [given, given, None])
+    assert [float(g.numpy().mean()) for g in (given, *seen)] == [3.0, 1.0, 3.0, 3.0]
+    assert [float(r.grad.numpy().mean()) for r in held] == [3.0, 3.0, 1.0]
+    assert float(x.grad.numpy().mean()) == 7.0
