@@ -271,8 +271,9 @@ class Clock:
         self._device.elapsed.append(event.elapsed)
         self._device.shared.append(event.shared)
         spent: dict[Any, Cost] = {}
-        for op, around, seconds, size in event.operators:
-            inside = tuple([Run(outer, ALL) for outer in around])
+        for op, around, seconds, size, rounds in event.operators:
+            numbers = rounds or (None,) * len(around)
+            inside = tuple([Run(o, ALL if n is None else n) for o, n in zip(around, numbers, strict=True)])
             name, part, origin = _recorded(op) if isinstance(op, Entry) else (op.type, part_of(op), op)
             cost = spent.setdefault((origin, inside), Cost(name, name, part, op.loc, origin, 0, [0.0], inside=inside))
             cost.seconds[0] += seconds

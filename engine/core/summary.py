@@ -106,19 +106,21 @@ class Timed:
 
 
 class Spent(NamedTuple):
-    """What an operator took in a run of a compiled plan, in all rounds of the loops around it.
+    """What an operator took in a run of a compiled plan, in one round of the loops around it or in all.
 
     Attributes:
         op: the operator of a program, or the entry of a recorded run.
         around: the branches and loops that it stands in, the outermost first.
         seconds: its time on the device.
         nbytes: what it gives, in one round; 0 where that is not known.
+        rounds: which round of each of those around it, from 0; None where that is not known, and for branches.
     """
 
     op: Any
     around: tuple[Any, ...]
     seconds: float
     nbytes: int
+    rounds: tuple[int | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from gradtool.engine.core.errors import BackendError
 from gradtool.engine.kernels.jax.recording import Moment, alone, covered, recorded
 from gradtool.engine.kernels.jax.scopes import path
 from gradtool.engine.kernels.jax.shares import shares
+from gradtool.engine.kernels.jax.turns import turns
 
 from .leaving import Leaving
 
@@ -178,6 +180,39 @@ def test_operators_in_a_loop_have_their_own_time() -> None:
     assert [c.type for c in inside if c.type in ("scale", "tanh", "tanh_grad")] == ["scale", "tanh", "tanh_grad"]
     assert sum(c.seconds[0] for c in inside) > 0
     assert any(g.name.startswith("forward while") and "#" not in g.name for g in told.by("iteration"))
+
+
+def _rounds(x: Any) -> Any:
+    """Loops in which products stand, which XLA does not make one operation of."""
+
+    def inner(m: Any, z: Any) -> list[Any]:
+        return [m + 1, paddle.tanh(paddle.matmul(z, z))]
+
+    def outer(n: Any, y: Any) -> list[Any]:
+        return [n + 1, static.nn.while_loop(lambda m, z: m < n, inner, [paddle.zeros([1], "int64"), y])[1]]
+
+    start = [paddle.zeros([1], "int64"), static.nn.fc(paddle.matmul(x, x, transpose_x=True), 6)]
+    return paddle.mean(static.nn.while_loop(lambda n, y: n < 3, outer, start)[1])
+
+
+def test_rounds_are_told_apart_as_on_numpy() -> None:
+    here, there = [
+        {g.name: g.calls for g in story(_rounds, backend).by("iteration") if g.calls} for backend in ("jax", "numpy")
+    ]
+    assert here == there
+    assert sum("#3 · while" in name for name in here) == 4  # two rounds in the third one, forward and backward
+
+
+def test_a_round_begins_where_an_operation_of_the_loop_runs_again() -> None:
+    told = shares(TEXT)
+    assert (told["while.5"].loops, told["neg.1"].within, told["neg.1"].directly) == (True, "while.5", True)
+    programs = {"p": {"loop": told["while.5"], "neg": replace(told["neg.1"], within="loop"), "sum": told["sum.1"]}}
+    own = [Moment(2, 3, "p", "neg"), Moment(4, 6, "p", "neg")]
+    lines = [[Moment(1, 3, "p", "loop"), own[0], Moment(7, 8, "p", "sum")], [own[1], Moment(9, 10, "q", "neg")]]
+    assert [turns(lines, programs, {(4,): backwards}) for backwards in (False, True)] == [
+        {own[0]: {(4,): 0}, own[1]: {(4,): 1}},
+        {own[0]: {(4,): 1}, own[1]: {(4,): 0}},
+    ]
 
 
 def test_what_is_computed_between_parts_is_its_operators() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .scopes import Path, path
 
@@ -20,6 +20,7 @@ _KIND = re.compile(r"\s*([\w\-]+)\(")
 _ARRAY = re.compile(r"\w+\[([\d,<=]*)\]")
 _OPERAND = re.compile(r"%([\w.\-]+)")
 _CALLED = re.compile(r"\b(?:calls|to_apply|body|condition|branch_computations)=(\{[^}]*\}|%?[\w.\-]+)")
+_BODY = re.compile(r"\bbody=%?([\w.\-]+)")
 _CALLEE = re.compile(r"[\w.\-]+")
 _NAME = re.compile(r'\bop_name="([^"]*)"')
 _CONTRACTED = re.compile(r"\blhs_contracting_dims=\{([\d,]*)\}")
@@ -45,12 +46,14 @@ class Operation:
         owner: whose it is, by its name; empty where it has none.
         called: the computations that it consists of.
         work: how many elements it computes.
+        body: of a loop, the computation that is a round.
     """
 
     kind: str
     owner: Path
     called: Sequence[str]
     work: int
+    body: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +63,48 @@ class Share:
     Attributes:
         parts: by instruction, its part of it, which are 1 together; empty where it is nobody's.
         copies: whether it only moves what is there.
+        loops: whether it is a loop.
+        within: the loop in whose rounds it runs, by its name; empty where there is none.
+        directly: whether it runs once in each round.
     """
 
     parts: Mapping[Path, float] = field(default_factory=dict)
     copies: bool = False
+    loops: bool = False
+    within: str = ""
+    directly: bool = False
 
 
 def shares(text: str) -> dict[str, Share]:
     """Whose the operations of a program are, by their names in XLA's *text* of it."""
     computations = _computations(text)
-    return {name: _share(op, computations) for ops in computations.values() for name, op in ops.items()}
+    loops = _loops(computations)
+    return {
+        name: replace(_share(op, computations), within=within, directly=directly, loops=bool(op.body))
+        for of, ops in computations.items()
+        for within, directly in [loops.get(of, ("", False))]
+        for name, op in ops.items()
+    }
+
+
+def _loops(computations: Mapping[str, Mapping[str, Operation]]) -> dict[str, tuple[str, bool]]:
+    """By computation the loop in whose rounds it runs, and whether it is all of a round."""
+    callers = {
+        callee: (of, name, op.body == callee)
+        for of, ops in computations.items()
+        for name, op in ops.items()
+        for callee in op.called
+    }
+    loops: dict[str, tuple[str, bool]] = {}
+    for of in computations:
+        at, directly = of, True
+        while at in callers:
+            at, name, is_round = callers[at]
+            if is_round:
+                loops[of] = name, directly
+                break
+            directly = False
+    return loops
 
 
 def _computations(text: str) -> dict[str, dict[str, Operation]]:
@@ -91,7 +126,7 @@ def _computations(text: str) -> dict[str, dict[str, Operation]]:
             continue
         arrays = _ARRAY.findall(result)
         shapes[begins[1]] = _shape(arrays[0]) if len(arrays) == 1 else ()
-        name = _NAME.search(rest)
+        name, body = _NAME.search(rest), _BODY.search(rest)
         called = [n for names in _CALLED.findall(rest) for n in _CALLEE.findall(names)] if kind[1] in _CALLING else []
         operands = [shapes[n] for n in _OPERAND.findall(rest.partition(")")[0]) if n in shapes]
         inside[begins[1]] = Operation(
@@ -99,6 +134,7 @@ def _computations(text: str) -> dict[str, dict[str, Operation]]:
             () if name is None else path(name[1]),
             called,
             _work(kind[1], sum(math.prod(_shape(a)) for a in arrays), operands, rest),
+            "" if body is None or kind[1] != "while" else body[1],
         )
     return computations
 

@@ -23,6 +23,9 @@ from .pytrees import Refused
 from .recording import Moment, Recording, alone, covered, instruction, recorded
 from .scopes import Path
 from .shares import Share, shares
+from .turns import Turns, turns
+
+Rounds = tuple[int | None, ...]
 
 WAITING = "(waiting)"
 COPIES = "(copies)"
@@ -64,12 +67,13 @@ class Timing(Compilation):
 
     def _took(self, parts: list[Part], recording: Recording, hosted: dict[Path, int]) -> Took:
         programs = {name: s for part in parts if isinstance(part, TimedPart) for name, s in part.shares.items()}
+        within = turns(recording.lines, programs, dict(_loops(self.plan)))
         spent = _Sums(programs, recording.hosted)
         for line in recording.lines:
             for moment, nanoseconds in alone(line):
-                spent.add(moment, nanoseconds)
+                spent.add(moment, nanoseconds, within.get(moment, {}))
         for moment in recording.hosted:
-            spent.owned[(int(moment.name),)] = moment.stop - moment.start
+            spent.owned[(int(moment.name),)] = {(): moment.stop - moment.start}
         ran = [*recording.hosted, *(m for line in recording.lines for m in line)]
         elapsed = recording.stop - recording.start
         spent.beside[WAITING] = elapsed - covered(ran, recording.start, recording.stop)
@@ -79,9 +83,10 @@ class Timing(Compilation):
             if isinstance(part, TimedPart):
                 nbytes.update({(n,): size for n, size in part.nbytes.items()})
         operators = [
-            Spent(op, around, 1e-9 * spent.owned.get(at, 0.0), nbytes[at] if at in nbytes else _declared(op))
+            Spent(op, around, 1e-9 * seconds, nbytes[at] if at in nbytes else _declared(op), rounds)
             for at, op, around in _operators(self.plan)
             if not around or at[0] in compiled
+            for rounds, seconds in spent.of(at)
         ]
         return Took(
             tuple(operators),
@@ -142,20 +147,33 @@ class _Sums:
     """Nanoseconds by whose they are.
 
     Attributes:
-        owned: by instruction.
+        owned: by instruction, and the rounds of what it stands in: a number for each operator around it, None where
+            that is not known.
         beside: of what is nobody's, by name.
         shared: of what is several instructions'.
     """
 
     def __init__(self, programs: dict[str, dict[str, Share]], hosted: list[Moment]) -> None:
-        self.owned: dict[Path, float] = {}
+        self.owned: dict[Path, dict[Rounds, float]] = {}
+        self._rounds: dict[Path, dict[Rounds, None]] = {}
+        """Of a block, by the operator around it, the rounds that are known."""
         self.beside = dict.fromkeys((WAITING, COPIES, OTHER), 0.0)
         self.shared = 0.0
         self._programs = programs
         self._hosted = sorted(hosted)
 
-    def add(self, moment: Moment, nanoseconds: float) -> None:
-        """Count what ran."""
+    def of(self, at: Path) -> list[tuple[Rounds, float]]:
+        """What an instruction took in each round."""
+        owned = self.owned.get(at, {})
+        rounds = sorted({**self._rounds.get(at[:-1], {}), **owned}, key=lambda numbers: [n or 0 for n in numbers])
+        return [(numbers, owned.get(numbers, 0.0)) for numbers in rounds or [(None,) * (len(at) - 1)]]
+
+    def add(self, moment: Moment, nanoseconds: float, within: Turns) -> None:
+        """Count what ran.
+
+        Args:
+            within: the rounds in which it ran.
+        """
         program = self._programs.get(moment.program)
         if program is None and self._is_hosted(moment):
             return  # by an instruction that is not compiled, which is counted as a whole
@@ -163,7 +181,11 @@ class _Sums:
         if not share.parts:
             self.beside[COPIES if share.copies else OTHER] += nanoseconds
         for owner, part in share.parts.items():
-            self.owned[owner] = self.owned.get(owner, 0.0) + part * nanoseconds
+            numbers = tuple([within.get(owner[:n]) for n in range(1, len(owner))])
+            of_owner = self.owned.setdefault(owner, {})
+            of_owner[numbers] = of_owner.get(numbers, 0.0) + part * nanoseconds
+            if owner[:-1] in within:
+                self._rounds.setdefault(owner[:-1], {})[numbers] = None
         if len(share.parts) > 1:
             self.shared += nanoseconds
 
@@ -182,6 +204,15 @@ def _operators(plan: Any, within: Path = (), around: tuple[Any, ...] = ()) -> It
         owner = plan.owner(n)
         if owner is not None:
             yield (*within, n), owner, around
+
+
+def _loops(plan: Any, within: Path = ()) -> Iterator[tuple[Path, bool]]:
+    """The operators with a block, in blocks too, and whether they go through rounds from the last to the first."""
+    for n, i in enumerate(plan.instructions):
+        body = getattr(i.kernel, "body", None)
+        if body is not None:
+            yield (*within, n), body.backwards
+            yield from _loops(body.plan, (*within, n))
 
 
 def _nbytes(value: Any) -> int:
