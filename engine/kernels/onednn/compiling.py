@@ -53,6 +53,9 @@ def _product(library: Library, case: Case, layouts: tuple[Any, ...]) -> Primitiv
         library.call("memory_desc_destroy", layout)
     if description is None:
         return None
+    if _slow(library.implementation(description), case):
+        library.call("primitive_desc_destroy", description)
+        return None
     operands = [
         Operand(arg, query, _in_groups(Layout(*layout), shapes[name]))
         for (name, arg, query), layout in zip(kind.reads, layouts, strict=True)
@@ -60,6 +63,11 @@ def _product(library: Library, case: Case, layouts: tuple[Any, ...]) -> Primitiv
     name, arg, query = kind.gives
     own = getattr(case, name)
     return Primitive(library, description, operands, Operand(arg, query, Layout.packed(shapes[name])), own)
+
+
+def _slow(implementation: str, case: Case) -> bool:
+    """Whether the reference is faster: where oneDNN has loops alone, or unrolls windows of one channel each."""
+    return "ref" in implementation or ("gemm" in implementation and case.filter[1] == 1 < case.groups)
 
 
 def _in_groups(layout: Layout, shape: tuple[int, ...]) -> Layout:

@@ -22,6 +22,8 @@ HINT = "pip install 'gradtool[onednn]', or your system's package of oneDNN 3 (li
 
 CPU, IN_ORDER, F32, ANY_LAYOUT = 1, 1, 3, 1
 TRAINING, INFERENCE, DIRECT, MAXIMA, SCRATCHPAD_OF_USER = 64, 96, 1, 0x1FF, 1
+IMPLEMENTATION = 8
+"""The question for the name of an implementation."""
 
 SPINS = "20000"
 """How often a thread that waits looks before it sleeps, some microseconds, where ``OMP_WAIT_POLICY`` says nothing: by
@@ -130,6 +132,7 @@ class Library:
             getattr(self._library, f"dnnl_{name}").argtypes = types
         self._library.dnnl_primitive_desc_query_md.argtypes = (c_void_p, c_int, c_int)
         self._library.dnnl_primitive_desc_query_md.restype = c_void_p
+        self._library.dnnl_primitive_desc_query.argtypes = (c_void_p, c_int, c_int, c_void_p)
         self._library.dnnl_memory_desc_get_size.argtypes = (c_void_p,)
         self._library.dnnl_memory_desc_get_size.restype = c_size_t
         self._library.dnnl_memory_desc_equal.argtypes = (c_void_p, c_void_p)
@@ -182,6 +185,12 @@ class Library:
     def layout(self, primitive: c_void_p, query: Query) -> c_void_p:
         """The layout that a primitive's description wants; it belongs to the description."""
         return c_void_p(self._library.dnnl_primitive_desc_query_md(primitive, query, 0))
+
+    def implementation(self, description: c_void_p) -> str:
+        """What a primitive's description is carried out by: ``jit:avx512_core``, ``x64:gemm:jit``, ``ref:any``."""
+        text = ctypes.c_char_p()
+        self._library.dnnl_primitive_desc_query(description, IMPLEMENTATION, 0, byref(text))
+        return (text.value or b"").decode()
 
     def size(self, layout: c_void_p) -> int:
         """Bytes of a memory of that layout."""

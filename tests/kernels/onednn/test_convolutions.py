@@ -93,6 +93,20 @@ def test_most_of_these_are_computed_by_onednn(monkeypatch: pytest.MonkeyPatch) -
     assert [case.kind for case in asked] == ["product"]  # once for its sizes, and not for float64
 
 
+def test_what_it_has_no_kernel_for_is_left_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, w = np.ones((1, 5, 11, 11), "float32"), np.ones((5, 1, 3, 3), "float32")
+    geometry = convolve.Geometry((1, 1), (1, 1), (1, 1), 5, "EXPLICIT", "NCHW")
+    case = products.Case("product", x.shape, w.shape, (1, 5, 11, 11), geometry)
+    arrays = [(a.shape, tuple(n // 4 for n in a.strides)) for a in (x, w)]
+    names = {"jit_dw:avx2": True, "x64:gemm:jit": False, "ref:any": False}
+    for name, taken in names.items():
+        monkeypatch.setattr(library.Library, "implementation", lambda self, description, name=name: name)
+        assert (compiling.compiled(library.Library(), case, tuple(arrays)) is not None) == taken
+        dense = case._replace(filter=(5, 5, 3, 3), geometry=geometry._replace(groups=1))
+        layouts = (arrays[0], ((5, 5, 3, 3), (45, 9, 3, 1)))
+        assert (compiling.compiled(library.Library(), dense, layouts) is not None) == ("ref" not in name)
+
+
 def test_a_geometry_that_cannot_be_is_refused_as_on_numpy() -> None:
     x, w = np.ones((1, 1, 4, 4), "float32"), np.ones((1, 1, 3, 3), "float32")
     geometry = convolve.Geometry((1, 1), (0, 0), (1, 1), 1, "EXPLICIT", "NCHW")
