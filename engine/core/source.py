@@ -287,11 +287,17 @@ def _from_folder(path: str, folder: str) -> str:
     return (os.path.abspath(path) if inside.startswith(os.pardir) else inside).replace(os.sep, "/")
 
 
+_LONGEST: Final = 400
+"""Characters of a line that are told: a program in JSON is one line."""
+
+
 def text(code: CodeType, line: int) -> str:
-    """The source line itself, stripped; empty when the file can no longer be read."""
+    """The source line itself, stripped, and cut where it is long; empty when the file can no longer be read."""
     if is_recorded(code.co_filename) and (code.co_consts[-1] or code.co_filename not in linecache.cache):
-        return str(code.co_consts[-1])  # of files that a saved session holds the lines are in the cache
-    return linecache.getline(code.co_filename, line).strip()
+        held = str(code.co_consts[-1])  # of files that a saved session holds the lines are in the cache
+    else:
+        held = linecache.getline(code.co_filename, line).strip()
+    return held if len(held) <= _LONGEST else f"{held[:_LONGEST]} …"
 
 
 def describe(location: Location) -> str | None:

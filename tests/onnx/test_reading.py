@@ -17,7 +17,10 @@ from gradtool.engine.core.errors import FileFormatError, UnsupportedError, Usage
 from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
 from gradtool.engine.ir.program import Program
 from gradtool.models.importers import Imported
+from gradtool.models.loader import Request
+from gradtool.models.notes import Notes
 from gradtool.models.onnx import reading
+from gradtool.models.questions.backward import Backward
 from gradtool.utils import unique_name
 from tests.onnx.models import info, mlp, model, node, saved, weights
 
@@ -529,3 +532,29 @@ def test_cubic_samples_are_those_of_the_reference_and_have_gradients(beyond: str
     along = sum((slope * way[p.name]).sum() for (p, _), slope in zip(pairs, slopes, strict=True))
     above, below = ran(1e-3, way)[1], ran(-1e-3, way)[1]
     np.testing.assert_allclose((above - below) / 2e-3, along, rtol=5e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("last", ["Softmax", "Relu"])
+def test_a_sum_that_is_always_the_same_has_weights(tmp_path: Path, last: str) -> None:
+    """The loss of a classifier that ends in softmax is no constant."""
+    values = {"w": weights(4, 3)}
+    path = saved(model([node("MatMul", "x w", "h"), node(last, "h", "y")], {"x": [2, 4]}, ["y"], values), tmp_path)
+    notes = Kept()
+    table = Backward(run=True).ask(Request(path), notes)
+    assert float(np.abs(table.arrays[table.rows[0].subject]).max()) > 1e-3
+    assert ("since what softmax gives has a fixed sum" in notes.text) == (last == "Softmax")
+
+
+class Kept(Notes):
+    """Notes as one text."""
+
+    verbose = 0
+    text = ""
+
+    def note(self, text: str) -> None:
+        self.text += text
+
+
+def test_lines_that_are_files_are_cut() -> None:
+    place = source.recorded("program.json", "f", "x" * 5000)
+    assert len(source.text(place, 1)) < 500

@@ -90,6 +90,16 @@ def test_outputs_that_are_no_loss_are_summed_up(tmp_path: Path) -> None:
     }
 
 
+def test_what_pruning_left_is_no_input_and_not_there() -> None:
+    program = message()
+    v = program.blocks[0].vars.add(name=b"h@XShape", need_check_feed=True)
+    v.type.type = 7
+    v.type.dense.tensor.data_type = 5
+    block = from_desc(program.SerializeToString()).program.global_block()
+    assert [v.name for v in block.vars.values() if v.is_data] == ["x"]
+    assert "h@XShape" not in block.vars
+
+
 def test_lines_of_1_8_are_those_of_the_user(tmp_path: Path) -> None:
     archives.unpacked("classic_1.8.5", "words", tmp_path)
     program = from_desc((tmp_path / "train.pdmodel").read_bytes()).program

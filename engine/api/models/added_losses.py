@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 import gradtool as paddle
 from gradtool.engine.core import source, state
 from gradtool.engine.ir import default
@@ -60,7 +62,7 @@ def _sum(left: Loaded, outputs: Sequence[Variable], notes: Notes) -> Variable | 
     if not outputs:
         return None
     with _appending(left.main, outputs[-1]):
-        sums = [paddle.sum(v) if v.spec.count != 1 else v for v in outputs]
+        sums = [paddle.sum(_weighted(v)) if v.spec.count != 1 else v for v in outputs]
         kind = sums[0].dtype
         whole = sums[0]
         for v in sums[1:]:
@@ -68,10 +70,42 @@ def _sum(left: Loaded, outputs: Sequence[Variable], notes: Notes) -> Variable | 
     names = ", ".join(v.name for v in outputs)
     what = "its output" if len(outputs) == 1 else f"its {count(len(outputs), 'output')}"
     notes.note(
-        f"{left.name} has no loss: the sum of {what} {names} is taken; "
+        f"{left.name} has no loss: the sum of {what} {names} is taken{_why_weighted(outputs)}; "
         "--loss NAME names one, --loss-fn mse or cross_entropy compares with --label NAME"
     )
     return whole
+
+
+_OF_FIXED_SUM = frozenset({"softmax", "layer_norm", "instance_norm", "group_norm"})
+"""Operators whose results have a sum that hardly depends on what they read: its gradient is zero but for rounding."""
+
+
+def _maker(v: Variable) -> str:
+    """The type of the operator that computes *v*, before what only names it anew."""
+    while v.op is not None and v.op.type in ("assign", "scale") and isinstance(v.op.inputs[0], Variable):
+        v = v.op.inputs[0]
+    return "" if v.op is None else v.op.type
+
+
+def _needs_weights(v: Variable) -> bool:
+    return bool(v.shape) and v.shape[-1] > 1 and _maker(v) in _OF_FIXED_SUM
+
+
+def _weighted(v: Variable) -> Any:
+    """*v* times weights from near 0 to 1 along its last axis, where its plain sum would say nothing."""
+    if not _needs_weights(v):
+        return v
+    size = v.shape[-1]
+    return paddle.multiply(v, paddle.assign(np.arange(1, size + 1).astype(v.dtype.name) / v.dtype.numpy.type(size)))
+
+
+def _why_weighted(outputs: Sequence[Variable]) -> str:
+    kinds = dict.fromkeys(_maker(v) for v in outputs if v.spec.count != 1 and _needs_weights(v))
+    return (
+        f", with weights up to 1 along the last axis, since what {' and '.join(kinds)} gives has a fixed sum"
+        if kinds
+        else ""
+    )
 
 
 def _compared(left: Loaded, outputs: Sequence[str] | None, request: Request) -> Variable:

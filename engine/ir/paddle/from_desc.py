@@ -144,11 +144,16 @@ class _DescReader:
         parse.complete(program)
         for name in self.fed:
             program.global_block().vars[name].is_data = True
+        if self.feeds:  # operators say what is fed: outputs that were pruned are neither marked nor written
+            for v in program.global_block().vars.values():
+                v.is_data = v.name in self.feeds.values()
         pair(program)
         for v in self.unsaid:
             of = v.block._find_var_recursive(names.forward(v.name)) if names.GRAD in v.name else None
             if of is not None and of in self.unsaid:
                 v.spec = TensorSpec(of.shape, v.dtype)
+        if self.feeds:
+            _drop_unused(program)
         _place_parameters(program)
         verify_read(program)
         checked(program, "loading")
@@ -356,6 +361,15 @@ class _DescReader:
 
 _FORMERLY: Final[Mapping[str, Sequence[str]]] = {"layer_norm": ("Mean", "Variance")}
 """By operator, what only its gradient reads, of other shapes in former versions of Paddle; else ``XShape``."""
+
+
+def _drop_unused(program: Program) -> None:
+    """Leave out what a program for inference declares and no operator names: outputs that were pruned."""
+    named = {v for block in program.blocks for op in block.ops for v in (*op.input_variables(), *op.output_variables())}
+    block = program.global_block()
+    for v in [*block.vars.values()]:
+        if v not in named and not v.persistable and not v.is_data:
+            del block.vars[v.name]
 
 
 def _place_parameters(program: Program) -> None:

@@ -172,12 +172,16 @@ class PirReader(Entries):
             self.fail(f"a parameter that is {shown(told)}")
         spec = self.spec(result.get("TT"))
         before = block.vars.get(told[3])
-        if spec is None or (before is not None and (before.spec is not spec or not before.is_parameter)):
+        if spec is None or (before is not None and before.spec is not spec):
             self.fail(f"the parameter {shown(told[3])} without a type, or twice")
         if before is not None:  # one that is used several times may stand there as often
             self.bind(self.take(result, "%", int), Value(before))
             return
-        v = Parameter(block, told[3], spec, trainable=bool(told[1] and flags[2]))
+        v: Variable
+        if spec.dtype.is_differentiable:
+            v = Parameter(block, told[3], spec, trainable=bool(told[1] and flags[2]))
+        else:  # what layers keep, as the mask of a dropout between recurrent ones
+            v = Variable(block, told[3], spec)
         v.persistable = bool(flags[0])
         v.stop_gradient = bool(flags[1])
         block.vars[v.name] = v
