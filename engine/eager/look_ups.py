@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..core.rows import RowSum
-from ..core.spec import float32, float64, in_use
+from ..core.spec import float32, float64
 from .tape import GradNode
 from .tensor import Leaf
 
@@ -40,7 +40,7 @@ def rows_for_leaves(pull: Pull) -> Pull:
         if type(values) is not tuple or type(wrt[0]) is not Leaf or wrt[0].hooks or not adding_rows.get():
             return pull(node, gradients, wrt)
         ids, table, dout = values[0], values[1], gradients[1]
-        is_plain = type(dout) is np.ndarray and dout.dtype in _TYPES and not in_use
+        is_plain = type(dout) is np.ndarray and dout.dtype in _TYPES and dout.dtype == table.dtype
         if not is_plain or table.size < max(LARGE, 4 * dout.size) or node.call.attrs["is_sparse"]:
             return pull(node, gradients, wrt)
         if node.rare is not None or ids._version is not None:
