@@ -14,6 +14,7 @@ import math
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,9 @@ from .scales import Scales
 
 DATA = "data"
 """The part of a birth that happened outside of all operators."""
+
+_in_order = cache(InOrder)
+"""The question about numbers up to a size: the same object each time, which plans have the answer under."""
 
 _WORST = (NAN, INF)
 _MASKING = frozenset({"where_grad", "masked_fill_grad", "masked_select_grad", "clip_grad", "elementwise_mul_grad"})
@@ -188,12 +192,12 @@ class Hunt:
         self._lines: dict[Any, int] = {}
         self._nth: dict[Any, int] = {}
         self._scales = Scales()
-        watch.scale_watchers.append(weakref.WeakMethod(self._scales.hear))
+        watch.scale_watchers.append(weakref.WeakMethod(self._scales.hear, watch.scale_watchers.remove))
 
     @property
     def summarised(self) -> InOrder | None:
         """What will do in place of arrays, as long as nothing is wrong with them."""
-        return None if self.subnormal else InOrder(self.big)
+        return None if self.subnormal else _in_order(self.big)
 
     def uneventful(self, quiet: Quiet) -> None:
         """Hear of operators with whose results nothing is wrong."""

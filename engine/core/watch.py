@@ -425,7 +425,8 @@ class Limited:
 
 
 scale_watchers: list[Any] = []
-"""Weak references to functions that are told of :class:`Scaled` and :class:`Unscaled` without watching tensors."""
+"""Weak references, which leave this list by themselves, to functions that are told of :class:`Scaled` and
+:class:`Unscaled` without watching tensors."""
 
 
 def note_scale(event: Any) -> None:
@@ -434,9 +435,7 @@ def note_scale(event: Any) -> None:
         note(event)
     for reference in list(scale_watchers):
         by = reference()
-        if by is None:
-            scale_watchers.remove(reference)
-        else:
+        if by is not None:
             by(event)
 
 

@@ -104,6 +104,8 @@ def _bind_again() -> None:
 
     A process may hold many calls that never are: what this takes must not grow with them.
     """
+    if not _chosen:
+        return
     for call in list(_chosen):
         _chosen.discard(call)  # at once, for another thread may be choosing
         call.kernel, call.makes_own = _late(call), False

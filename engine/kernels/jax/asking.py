@@ -16,6 +16,7 @@ from ...core.summary import Asked, Heard, InOrder, Measured, Summary, Timed
 from ...core.watch import Entered, Exited
 from .compilation import Compilation
 from .conditional import Conditional, plain, settled
+from .flags import first
 from .holding import Holding, holding
 from .judged import JudgedPart, holds_numbers, summary
 from .looked import looking, taken
@@ -126,17 +127,17 @@ class Judging(Asking):
 
     def answered(self, part: JudgedPart, seen: Seen) -> bool:
         """As in the base."""
-        return not seen[0][1].any()
+        return first(seen[0][1].wrong) < 0
 
     def events(self, part: JudgedPart, seen: Seen) -> list[Heard]:
         """As in the base: one event, the same one in each run with these shapes."""
-        return [seen[1][1].event()]
+        return [seen[0][1].event()]
 
     def wanted(self, part: JudgedPart, seen: Seen | None) -> Callable[[int], bool]:
         """As in the base."""
         if seen is None:
             return lambda index: True
-        wrong = [span for span, bad in zip(part.chunks, seen[0][1], strict=True) if bad]
+        wrong = [span for span, bad in zip(part.chunks, np.asarray(seen[0][1].wrong), strict=True) if bad]
         return lambda index: any(index in span for span in wrong)
 
 

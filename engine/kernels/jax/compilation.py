@@ -101,14 +101,15 @@ class Compilation:
 
     def summarised(self, regs: list[Any], asked: Asked) -> Iterator[Heard] | None:
         """Carry out the plan and tell a watcher what it asked; see :mod:`.asking`."""
-        from .asking import asking
-
         if tracing.get() or self.mesh is not None:
             return None
-        with self._changing:
-            if asked not in self._asked:
-                self._asked[asked] = asking(self.plan, asked)
-            answering = self._asked[asked]
+        if asked not in self._asked:
+            from .asking import asking
+
+            with self._changing:
+                if asked not in self._asked:
+                    self._asked[asked] = asking(self.plan, asked)
+        answering = self._asked[asked]
         return None if answering is None else answering.told(regs)
 
     def noted(self, regs: list[Any], most: int | None) -> Iterator[Noted] | None:

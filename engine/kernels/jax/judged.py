@@ -23,6 +23,7 @@ from .assumptions import Assumed
 from .conditional import Conditional, plain
 from .flags import any_of
 from .looked import Lull, LullStory, Maybe, Rounds, looking, taken
+from .packing import Packed
 from .part import Seen, TracedPart, carried_out, may_draw
 from .pytrees import Refused, dense
 
@@ -79,8 +80,13 @@ class JudgedPart(TracedPart):
             self._flags += judged.flags
             verdicts.append(judged.wrong)
         # One array for all chunks: what a run is told by is mostly that none of them holds.
-        lull = Lull(self._flags, LullStory(self._told))
-        return refused, assumed, [(self.span.start, jnp.stack(verdicts)), (self.span.stop, lull)]
+        flags = Packed.of(self._flags) if self._flags else None
+        start = self.span.start
+        return refused, assumed, [(start, Lull(jnp.stack(verdicts), flags, LullStory(self._told, start)))]
+
+    def packed(self, seen: Seen) -> Lull:
+        """As in the base: it is packed."""
+        return seen[0][1]  # type: ignore[no-any-return]
 
     def _judged(self, chunk: range, regs: list[Any]) -> _Judged:
         """Trace a chunk."""

@@ -100,22 +100,29 @@ class Rounds:
 
 
 class Lull:
-    """Instructions with which nothing is wrong, as a compiled function returns them.
+    """Instructions that were judged, as a compiled function returns them.
 
     Attributes:
-        flags: what is known once it has run: what is there, and how often blocks ran, with the flags of each run.
-        story: what is to be told.
+        wrong: by chunk, whether something is wrong with them.
+        flags: what is known once it has run, packed: what is there, and how often blocks ran, with the flags of each
+            run; None where nothing depends on that.
+        story: what is to be told if nothing is wrong.
     """
 
-    __slots__ = ("flags", "story")
+    __slots__ = ("flags", "story", "wrong")
 
-    def __init__(self, flags: Sequence[Any], story: LullStory) -> None:
+    def __init__(self, wrong: Any, flags: Any, story: LullStory) -> None:
+        self.wrong = wrong
         self.flags = flags
         self.story = story
 
     def event(self) -> Uneventful:
         """One event for all of it."""
-        return self.story.event(self.flags)
+        return self.story.event(() if self.flags is None else self.flags.unpacked())
+
+    def unpacked(self) -> Seen:
+        """As what is looked at is read: under the number of its first instruction."""
+        return [(self.story.start, self)]
 
 
 class LullStory:
@@ -123,11 +130,13 @@ class LullStory:
 
     Args:
         told: of each operator, with :class:`Maybe` and :class:`Rounds` where that depends on flags.
+        start: the number of the first instruction.
     """
 
     KEPT = 64
 
-    def __init__(self, told: Sequence[Any]) -> None:
+    def __init__(self, told: Sequence[Any], start: int) -> None:
+        self.start = start
         self._told = tuple(told)
         self._events: dict[tuple[bytes, ...], Uneventful] = {}
 
@@ -199,4 +208,4 @@ def register() -> None:
         lambda v: ((v.count, tuple(v.each)), (v.body, v.look, v._nesting, v.is_loop)),
         lambda rest, parts: Looked(*parts, *rest),
     )
-    add(Lull, lambda v: (tuple(v.flags), v.story), lambda story, flags: Lull(flags, story))
+    add(Lull, lambda v: ((v.wrong, v.flags), v.story), lambda story, parts: Lull(*parts, story))

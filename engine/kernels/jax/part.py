@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, NoReturn
 
 import jax
@@ -135,10 +136,21 @@ class TracedPart(Part):
         readers = [(n, getattr(plan.instructions[n].kernel, "frames", ())) for n in span]
         read = [(plan.instructions[n].ins[place], n) for n, places in readers for place in places]
         self._frames = [(r, n) for r, n in read if r in self.ins]
-        self._version = 0  # of what it takes for granted
         self._is_open = False  # whether what it gives has a form that NumPy does not know
-        self._donating: Callable[..., Any] = jax.jit(self._traced, donate_argnums=0, static_argnums=3)
-        self._sparing: Callable[..., Any] = jax.jit(self._traced, static_argnums=3)
+        self._compile()
+
+    def _compile(self) -> None:
+        """Have the functions traced anew: what was traced is right for what was taken for granted.
+
+        JAX remembers what it has traced by the function, so each is an object of its own.
+        """
+        self._donating = self._compiling(donate_argnums=0)
+        self._sparing = self._compiling()
+        self._refusing = jax.jit(partial(self._refusals))
+
+    def _compiling(self, **options: Any) -> Callable[..., Any]:
+        """The part's function, which is compiled for each set of shapes."""
+        return jax.jit(partial(self._traced), **options)
 
     def __call__(self, regs: list[Any]) -> Seen:
         for r, index in self._frames:
@@ -156,7 +168,7 @@ class TracedPart(Part):
         if self._is_open:
             for r in self._results.intersection(self.outs):
                 regs[r] = settled(regs[r])
-        return [] if seen is None else list(seen.unpacked())
+        return [] if seen is None else seen.unpacked()
 
     def _attempt(self, regs: list[Any]) -> tuple[Sequence[Any], Any] | None:
         """What the function gives and what was looked at; None if more had to be taken for granted."""
@@ -167,7 +179,7 @@ class TracedPart(Part):
         function = self._donating if _owned_alone(donated) else self._sparing
         before = operands(state.random.position) if self.draws else None
         try:
-            outputs, flags, assumed, seen, moved = function(donated, others, before, self._version)
+            outputs, flags, assumed, seen, moved = function(donated, others, before)
         except Untraceable:
             for r, value in zip(self.donated, donated, strict=True):
                 regs[r] = value
@@ -199,7 +211,7 @@ class TracedPart(Part):
                     a.otherwise(needed)
                 except NeedsValues as error:
                     raise Untraceable(a.index, error) from error
-        self._version += 1
+        self._compile()
 
     def _refuse(self, *operands: Any) -> NoReturn:
         """Raise the first of what was refused.
@@ -207,7 +219,7 @@ class TracedPart(Part):
         Which one it is, and the values that it is told with, are results of a function of their own, as each array
         that is returned and each reduction costs something, and they are read after an error alone.
         """
-        told: list[Refused] = jax.jit(self._refusals, static_argnums=3)(*operands, self._version)
+        told: list[Refused] = self._refusing(*operands)
         refused = next((r for r in told if np.asarray(r.wrong).any()), None)
         if refused is None:
             raise ExecutionError(
@@ -217,17 +229,16 @@ class TracedPart(Part):
             )
         raise self.plan.explained(refused.exception(), self.plan.instructions[refused.index], ()) from None
 
-    def _refusals(self, donated: list[Any], others: list[Any], before: Any, version: int) -> list[Refused]:
+    def _refusals(self, donated: list[Any], others: list[Any], before: Any) -> list[Refused]:
         """What may be refused, with the values that it is told with; the function that is compiled after an error."""
         refused: list[Refused] = self._computed(donated, others, before)[0]
         return refused
 
-    def _traced(self, donated: list[Any], others: list[Any], before: Any, version: int) -> Any:
+    def _traced(self, donated: list[Any], others: list[Any], before: Any) -> Any:
         """The function that is compiled: values of registers to values of registers.
 
         Args:
             before: seed and counter of the stream of random numbers, if it may be drawn from.
-            version: another one for each time that more is taken for granted.
 
         Returns:
             Values of registers; whether too little is taken for granted, where something is, and whether something is
@@ -245,7 +256,7 @@ class TracedPart(Part):
                 outputs[place] = jnp.where(flags.any(), value, outputs[place])
         # Packed, as each array that is returned costs something.
         told = Packed.of(assumed) if assumed else None
-        return outputs, flags, told, Packed.of(seen) if seen else None, stream and stream.moved
+        return outputs, flags, told, self.packed(seen) if seen else None, stream and stream.moved
 
     def _computed(self, donated: list[Any], others: list[Any], before: Any) -> tuple[Any, Any, Any, list[Any], Any]:
         """Trace the part; what :meth:`trace` gives, the registers, and the stream of random numbers."""
@@ -266,6 +277,10 @@ class TracedPart(Part):
     def trace(self, regs: list[Any]) -> tuple[list[Refused], list[Assumed], Seen]:
         """Trace the instructions over *regs*."""
         return carried_out(self.plan, self.span, regs, self.look)
+
+    def packed(self, seen: Seen) -> Any:
+        """What was looked at, as the function returns it; its method ``unpacked`` gives it back."""
+        return Packed.of(seen)
 
     def _given(self, register: int, value: Any) -> Any:
         """What leaves the function: of what leaves the plan, whole tables; on a mesh, where it belongs there."""

@@ -109,9 +109,6 @@ class TimedPart(TracedPart):
         super().__init__(plan, span, None)
         self.shares: dict[str, dict[str, Share]] = {}
         self.nbytes: dict[int, int] = {}
-        self._programs: dict[Any, Any] = {}
-        self._donating = self._compiling(donate_argnums=0)
-        self._sparing = self._compiling()
 
     def trace(self, regs: list[Any]) -> tuple[list[Refused], list[Assumed], Seen]:
         """As in the base."""
@@ -122,23 +119,24 @@ class TimedPart(TracedPart):
 
     def _compiling(self, **options: Any) -> Callable[..., Any]:
         """The part's function, each of whose programs has a name of its own."""
+        programs: dict[Any, Any] = {}
 
-        def call(donated: list[Any], others: list[Any], before: Any, version: int) -> Any:
+        def call(donated: list[Any], others: list[Any], before: Any) -> Any:
             leaves, structure = jax.tree_util.tree_flatten((donated, others, before))
-            key = (version, tuple(options), structure, *map(jax.typeof, leaves))
-            if key not in self._programs:
-                name = f"gradtool_{self.span.start}_{len(self._programs)}"
+            key = (structure, *map(jax.typeof, leaves))
+            if key not in programs:
+                name = f"gradtool_{self.span.start}_{len(self.shares)}"
 
                 def function(donated: list[Any], others: list[Any], before: Any) -> Any:
-                    return self._traced(donated, others, before, version)
+                    return self._traced(donated, others, before)
 
                 function.__name__ = name
                 lowered = jax.jit(function, **options).lower(donated, others, before)
                 with disk.by_names():
                     program = lowered.compile()
                 self.shares[f"jit_{name}"] = shares(program.as_text() or "")
-                self._programs[key] = program
-            return self._programs[key](donated, others, before)
+                programs[key] = program
+            return programs[key](donated, others, before)
 
         return call
 
