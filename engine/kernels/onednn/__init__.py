@@ -11,19 +11,14 @@ packages; the library itself is loaded when the first convolution comes that is 
 
 from __future__ import annotations
 
-import os
-import sys
 from functools import cache
 
 import numpy
 
 from ..backend import CHOSEN, Backend
 from ..choice import reference, when_hot
-from . import poolings, products
+from . import poolings, products, wheel
 from .loading import ONEDNN
-
-WHEEL = "onednn_cpu_gomp-"
-"""How the folder begins that a packager leaves beside packages."""
 
 
 class ConvolvingBackend(Backend):
@@ -51,14 +46,7 @@ def make() -> Backend:
 
 def installed() -> Backend | None:
     """The backend, if the extra is installed; nothing is loaded."""
-    return _own() if any(map(_holds, dict.fromkeys(sys.path))) else None
-
-
-def _holds(folder: str) -> bool:
-    try:
-        return any(name.startswith(WHEEL) for name in os.listdir(folder or os.curdir))
-    except OSError:
-        return False  # an archive, or nothing
+    return _own() if wheel.folder() is not None else None
 
 
 @cache

@@ -15,8 +15,8 @@ from typing import Any
 
 from ...core.errors import BackendError
 from ..threads import limit
+from . import wheel
 
-WHEEL = "onednn-cpu-gomp"
 MAJOR = 3
 HINT = "pip install 'gradtool[onednn]', or your system's package of oneDNN 3 (libdnnl3)"
 
@@ -228,13 +228,9 @@ def _loaded() -> Any:
 
 def _places() -> Iterator[str]:
     """Where the library may be: in the wheel, or where the system has its libraries."""
-    from importlib import metadata  # only now: it takes longer to import than all that is needed before
-
-    try:
-        files = metadata.files(WHEEL) or []
-    except metadata.PackageNotFoundError:
-        files = []
-    yield from (str(file.locate()) for file in files if file.name == f"libdnnl.so.{MAJOR}")
+    installed = wheel.file(f"libdnnl.so.{MAJOR}")
+    if installed is not None:
+        yield installed
     import ctypes.util
 
     system = ctypes.util.find_library("dnnl")

@@ -16,7 +16,7 @@ import gradtool as paddle
 from gradtool import static
 from gradtool.engine.core.errors import BackendError, ShapeError
 from gradtool.engine.kernels import choice, onednn
-from gradtool.engine.kernels.onednn import compiling, library, products
+from gradtool.engine.kernels.onednn import compiling, library, products, wheel
 from gradtool.engine.ops.library import convolve
 
 ONEDNN = choice.backend("onednn")
@@ -257,10 +257,13 @@ def test_without_its_wheel_numpy_computes(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert onednn.installed() is None
     (tmp_path / "onednn_cpu_gomp-2023.2.0.dist-info").mkdir()
     assert onednn.installed() is not None
+    assert wheel.file("libdnnl.so.3") is None  # without a record of its files
+    (tmp_path / "onednn_cpu_gomp-2023.2.0.dist-info" / "RECORD").write_text("../a/libdnnl.so.3,sha256=x,7\n")
+    assert wheel.file("libdnnl.so.3") == str(tmp_path / ".." / "a" / "libdnnl.so.3")
 
 
 def test_without_it_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "WHEEL", "no-such-package")
+    monkeypatch.setattr(wheel, "PREFIX", "no_such_package-")
     monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
     with pytest.raises(BackendError, match=r"needs oneDNN\n.*pip install 'gradtool\[onednn\]'"):
         library.Library()
