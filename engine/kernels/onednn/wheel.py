@@ -1,4 +1,4 @@
-"""Where the extra has put the library. Not by ``importlib.metadata``, which takes longer to import than all the rest."""
+"""Where the extra has put the library. Not by ``importlib.metadata``, which takes longer to import than the library."""
 
 from __future__ import annotations
 
