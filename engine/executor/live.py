@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.operator import Operator
+from .accumulation import in_turn
 from .plan import Plan
 
 
@@ -32,7 +33,7 @@ def peak(plan: Plan, regs: list[Any]) -> Peak:
     buffers = _Buffers(regs)
     most = 0
     where: Operator | None = None
-    for step in plan.instructions:
+    for step in in_turn(plan.instructions):
         with np.errstate(all="ignore"):
             result = step.kernel(*[regs[i] for i in step.ins])
         for r, value in zip(step.outs, result if step.spread else (result,), strict=True):
@@ -65,7 +66,8 @@ class _Buffers:
         self._by_register: dict[int, Any] = {}
 
     def hold(self, register: int, value: Any) -> None:
-        """*register* holds *value* from now on."""
+        """*register* holds *value* from now on, in place of what it held."""
+        self.let_go(register)
         buffer = root(value)
         key = id(buffer)
         if key in self._uncounted:

@@ -18,7 +18,7 @@ from ..ir.variable import ARRAY, DENSE, SELECTED_ROWS, Variable
 from ..kernels.backend import Backend, Kernel
 from ..kernels.choice import reference
 from ..ops.opdef import Trait
-from . import control, effects, passes
+from . import accumulation, control, effects, passes
 from .plan import Instruction, Plan, explained
 
 _SPEC = attrgetter("spec")
@@ -97,6 +97,8 @@ def optimised(
         code, size = passes.release_shapes(code, stays | lowering.small, size, backend)
     if "free" in chosen:
         code = passes.free(code, stays)
+    if "accumulate" in chosen:
+        code = accumulation.mark(code)
     return code, constants, size
 
 

@@ -15,7 +15,7 @@ from ..kernels.backend import Backend
 from ..ops.opdef import Trait
 from .plan import Instruction
 
-ALL = frozenset({"prune", "fold", "release_shapes", "free"})
+ALL = frozenset({"prune", "fold", "release_shapes", "free", "accumulate"})
 """Every pass, by name."""
 
 FOLD_LIMIT = 1 << 16

@@ -19,6 +19,7 @@ from ..core.errors import GradtoolError, KernelError, describe
 from ..core.summary import Asked, Heard
 from ..ir.operator import Operator
 from ..kernels.backend import Backend
+from .accumulation import in_turn
 
 Code = tuple[int, Callable[..., Any], Any, Any, Any, tuple[int, ...]]
 """``(form, kernel, first, second, out, dead)``; see :func:`encode`."""
@@ -36,6 +37,7 @@ class Instruction:
         outs: output registers; -1 for a result that nobody needs.
         spread: whether the kernel returns a sequence of results.
         effect: whether it does something beside computing its results, so that it always has to run.
+        in_turn: whether it is a sum whose terms may be added as they come; see ``accumulation.py``.
     """
 
     op: Operator | None
@@ -46,6 +48,7 @@ class Instruction:
     spread: bool = False
     dead: tuple[int, ...] = ()
     effect: bool = False
+    in_turn: bool = False
 
 
 @dataclass(eq=False, slots=True)  # not frozen: there is one for every operator of a run
@@ -112,6 +115,7 @@ class Plan:
 
     def carry_out(self, code: Sequence[Instruction]) -> None:
         """Run by *code* from the next run on; it leaves in the registers what :attr:`instructions` do."""
+        code = in_turn(code)
         self.path = tuple(code), tuple([encode(i) for i in code])
 
     def owner(self, index: int) -> Operator | None:

@@ -170,7 +170,7 @@ class _Pass:
         instruction, sight = self.code[index], self.sights[index]
         if instruction.op is None:
             return self._stands(instruction, index)
-        if sight is None or instruction.effect:
+        if sight is None or instruction.effect or instruction.in_turn:
             return False
         op = instruction.op.op
         if op.holds_blocks or op.trait & NEVER or not sight[0] or any(s is None for s in sight[0]):

@@ -37,7 +37,7 @@ def fused(
             steps.append(type(code[0])(None, kernel, tuple(step.inputs), tuple(step.outputs), spread=True))
         else:
             i = code[step]
-            steps.append(type(i)(i.op, i.kernel, i.ins, i.outs, i.likes, i.spread, effect=i.effect))
+            steps.append(type(i)(i.op, i.kernel, i.ins, i.outs, i.likes, i.spread, effect=i.effect, in_turn=i.in_turn))
     _free(steps, freed)
     return steps, kernels
 
