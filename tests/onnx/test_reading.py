@@ -469,6 +469,48 @@ def test_values_in_another_file_are_read(tmp_path: Path) -> None:
         read(_outside("values.bin", offset="32", length="80"), tmp_path)
 
 
+def test_values_beside_a_model_are_found_from_anywhere(tmp_path: Path) -> None:
+    """As exporters write them, relative to the model and not to the working folder."""
+    path = tmp_path / "model.onnx"
+    onnx.save(mlp(), str(path), save_as_external_data=True, location="model.onnx.data", size_threshold=0)
+    read_from(path)
+    np.testing.assert_array_equal(global_scope().values["w0"], weights(5, 4))
+
+
+def read_from(path: Path) -> Imported:
+    return reading.read(path.read_bytes(), path.name, path.parent)
+
+
+def test_gradients_pass_what_is_computed_in_eight_bits() -> None:
+    """Two readers of a tensor in eight bits, whose gradients are those of the real numbers."""
+    values = {
+        "scale": np.asarray(0.1, "float32"),
+        "zero": np.asarray(3, "int8"),
+        "w": np.ones((1, 1, 1, 1), "int8"),
+        "real": weights(1, 1, 2, 2),
+    }
+    quantized = "scale zero w scale zero scale zero"
+    nodes = [
+        node("Mul", "x real", "a"),
+        node("QuantizeLinear", "a scale zero", "q"),
+        node("QLinearConv", f"q {quantized}", "b"),
+        node("QLinearConv", f"b {quantized}", "c"),
+        node("DequantizeLinear", "b scale zero", "d"),
+        node("DequantizeLinear", "c scale zero", "e"),
+        node("Add", "d e", "y"),
+    ]
+    program = read(model(nodes, {"x": [1, 1, 2, 2]}, ["y"], values))
+    y = program.program.global_block().vars[program.outputs[0]]
+    paddle.enable_static()
+    with paddle.static.program_guard(program.program):
+        ((_, gradient),) = paddle.static.append_backward(paddle.sum(y))
+        (got,) = paddle.static.Executor().run(
+            program.program, feed={"x": np.ones((1, 1, 2, 2), "float32")}, fetch_list=[gradient]
+        )
+    each = (1 - 3) * 0.1  # what the weight stands for
+    np.testing.assert_allclose(got, np.full((1, 1, 2, 2), each + each * each), rtol=1e-5)
+
+
 def test_without_the_package_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "onnx", None)
     with pytest.raises(UnsupportedError, match="the package onnx is not installed") as caught:

@@ -275,6 +275,8 @@ class Builder:
             return Entry(name, array=made)
         if isinstance(made, Variable) and made.op is not None and made not in self.names and name:
             self.names[made] = name
+        if isinstance(made, Variable) and not made.dtype.is_differentiable:
+            made.stop_gradient = True
         return Entry(name, made)
 
     def folds(self, proto: Any, entries: Sequence[Entry | None]) -> bool:

@@ -63,7 +63,7 @@ def read(data: bytes, file: str, folder: Path, told: Sizes = UNTOLD) -> Imported
     """
     model = parse(data, file)
     with paused_gc():
-        opset = _checked(model, file)
+        opset = _checked(model, file, folder)
         return _most_complete(model, file, folder, opset, told)
 
 
@@ -113,11 +113,11 @@ def _built(model: Any, file: str, folder: Path, opset: int) -> tuple[Builder, li
     return builder, results
 
 
-def _checked(model: Any, file: str) -> int:
+def _checked(model: Any, file: str, folder: Path) -> int:
     """The version of the operator set of a model that is sound."""
     came, hint = _fault(model)
     if came is None:
-        came = _checkers_fault(model)
+        came = _checkers_fault(model, folder / file)
     if came is not None:
         raise FileFormatError(file, EXPECTED, came, hint=hint)
     return _version(model)
@@ -154,12 +154,13 @@ def _texts(graph: Any) -> Iterator[Any]:
         yield from (a.name for a in node.attribute)
 
 
-def _checkers_fault(model: Any) -> str | None:
-    """What onnx finds wrong with a model."""
+def _checkers_fault(model: Any, path: Path) -> str | None:
+    """What onnx finds wrong with a model; it looks for values in other files beside *path*, else where it runs."""
     import onnx
 
+    beside = any(proto.data_location for graph, _ in _graphs(model) for proto in graph.initializer)
     try:
-        onnx.checker.check_model(model, full_check=False)
+        onnx.checker.check_model(str(path) if beside and path.is_file() else model, full_check=False)
     except onnx.checker.ValidationError as error:
         text = next(iter(str(error).strip().splitlines()), "it is not valid")
         return None if any(passed in text for passed in _PASSED) else f"onnx says of it: {text}"

@@ -102,6 +102,16 @@ def _moved(n: Node, x: int, zero: int, axis: int | None = None) -> Any:
     return wide - (paddle.reshape(point, []) if len(point.shape) == 1 and point.shape[0] == 1 else point)
 
 
+def _read(n: Node, i: int, axis: int) -> Any:
+    """The real numbers that operand *i* stands for by the scale and the zero point behind it."""
+    x, real = n[i], n.entry(i).real
+    y = restored(x, _spread(n[i + 1], x, axis, 0), _spread(n[i + 2], x, axis, 0))
+    if real is None or kind_of(real) != kind_of(y):
+        return y
+    n.builder.note(STRAIGHT)
+    return straight(y, real)
+
+
 @row("MatMulInteger")
 def _whole_product(n: Node) -> Any:
     return product(_moved(n, 0, 2, -2), _moved(n, 1, 3, -1))
@@ -115,18 +125,16 @@ def _whole_convolution(n: Node) -> Any:
 
 @row("QLinearMatMul")
 def _quantized_product(n: Node) -> Any:
-    a = restored(n[0], _spread(n[1], n[0], -2, 0), _spread(n[2], n[0], -2, 0))
-    b = restored(n[3], _spread(n[4], n[3], -1, 0), _spread(n[5], n[3], -1, 0))
+    a, b = _read(n, 0, -2), _read(n, 3, -1)
     wide = paddle.matmul(paddle.cast(a, "float64"), paddle.cast(b, "float64"))
-    return quantized(wide, n[6], n[7], kind_of(n[7]))
+    return n.made(quantized(wide, n[6], n[7], kind_of(n[7])), real=paddle.cast(wide, kind_of(n[6])))
 
 
 @row("QLinearConv")
 def _quantized_convolution(n: Node) -> Any:
-    x = restored(n[0], n[1], n[2])
-    weight = restored(n[3], _spread(n[4], n[3], 0, 0), _spread(n[5], n[3], 0, 0))
+    x, weight = _read(n, 0, 1), _read(n, 3, 0)
     y = convolution(n, x, weight, None)
     if n.has(8):
         scale = paddle.reshape(n[1], []) * n[4]
         y = y + paddle.reshape(paddle.cast(n[8], kind_of(y)) * scale, [1, -1] + [1] * (len(y.shape) - 2))
-    return quantized(y, paddle.reshape(n[6], []), paddle.reshape(n[7], []), kind_of(n[7]))
+    return n.made(quantized(y, paddle.reshape(n[6], []), paddle.reshape(n[7], []), kind_of(n[7])), real=y)
