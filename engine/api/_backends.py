@@ -12,7 +12,9 @@ def set_backend(name: str) -> None:
     Executors and tensors that are there already go on with theirs.
 
     Args:
-        name: ``numpy``, the reference, or ``jax``, which compiles static programs (extra ``gradtool[jax]``).
+        name: ``numpy``, the reference; ``numba``, the same with groups of operators compiled at once; ``onednn``, with
+            convolutions by oneDNN, which is in use where its extra is installed and nobody has chosen; or ``jax``, which
+            compiles static programs (extras ``gradtool[numba]``, ``gradtool[onednn]`` and ``gradtool[jax]``).
 
     Raises:
         ArgumentTypeError: *name* is no string (a TypeError).
