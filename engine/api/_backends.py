@@ -13,8 +13,8 @@ def set_backend(name: str) -> None:
 
     Args:
         name: ``numpy``, the reference; ``numba``, the same with groups of operators compiled at once; ``onednn``, with
-            convolutions by oneDNN, which is in use where its extra is installed and nobody has chosen; or ``jax``, which
-            compiles static programs (extras ``gradtool[numba]``, ``gradtool[onednn]`` and ``gradtool[jax]``).
+            convolutions by oneDNN, which is in use where its extra is installed and nobody has chosen; or ``jax``,
+            which compiles static programs. Each but the first is an extra (``gradtool[onednn]``).
 
     Raises:
         ArgumentTypeError: *name* is no string (a TypeError).
