@@ -28,17 +28,21 @@ def blocks(param: Tensor, operands: dict[str, Any]) -> Iterator[dict[str, Any]]:
     The parts share their elements with the whole. *operands* alone where the parameter is small, the elements of
     something lie otherwise, or somebody looks at the tensors that are written.
     """
+    array = param.array
+    if array.size < LARGE or watch.noting or writes.get() is not None:
+        yield operands
+        return
     tables = {
         slot: value.array
         for slot, value in operands.items()
-        if isinstance(value, Tensor) and value.array.shape == param.array.shape
+        if isinstance(value, Tensor) and value.array.shape == array.shape
     }
-    if param.array.size < LARGE or watch.noting or writes.get() is not None or not all(map(_plain, tables.values())):
+    if not all(map(_plain, tables.values())):
         yield operands
         return
-    flat = {slot: array.reshape(-1) for slot, array in tables.items()}
-    for start in range(0, param.array.size, BLOCK):
-        yield {**operands, **{slot: Tensor(array[start : start + BLOCK]) for slot, array in flat.items()}}
+    flat = {slot: table.reshape(-1) for slot, table in tables.items()}
+    for start in range(0, array.size, BLOCK):
+        yield {**operands, **{slot: Tensor(table[start : start + BLOCK]) for slot, table in flat.items()}}
 
 
 def _plain(array: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -42,6 +43,8 @@ class Steps:
     op_type: str
     _by_elements = False
     """Whether the new value of an element depends on nothing but the elements at its place, and on numbers."""
+    _filled: tuple[dict[str, Any], dict[str, Any]] | None = None
+    """The settings of the parameter that was updated last, and all attributes that they come to."""
     _grad_clip: Any
     _learning_rate: Any
     _parameters: list[Any] | None
@@ -217,7 +220,13 @@ class Steps:
         op = registry.by_type(self.op_type)
         home = self._home(param)
         rates = Tensor(np.array(rate * self._factor(param), state.default_dtype().numpy))
-        return op, home, self._operands(op, home, grad, rates), op.attributes(self._settings(param))
+        return op, home, self._operands(op, home, grad, rates), self._attributes(op, self._settings(param))
+
+    def _attributes(self, op: Any, settings: dict[str, Any]) -> dict[str, Any]:
+        """All attributes of the update operator; those of the parameter before where the settings are the same."""
+        if self._filled is None or self._filled[0] != settings:
+            self._filled = dict(settings), op.attributes(settings)
+        return self._filled[1]
 
     def _settled(self, param: Any, home: Any, operands: Mapping[str, Any]) -> None:
         """What follows an update: the narrow parameter of one that is kept in float32, and powers that grow."""
@@ -261,6 +270,7 @@ def _new_values(op: Any, operands: Mapping[str, Any], attrs: Mapping[str, Any]) 
             yield source, old, own
 
 
+@cache
 def source_of(output: str) -> str:
     """The input slot whose new value an output slot holds."""
     return output.removesuffix("_out").removesuffix("Out")
