@@ -243,3 +243,10 @@ def test_loops(rounds: int) -> None:
             lambda i, y: i < n, lambda i, y: [i + 1, paddle.tanh(y) * 1.5], [paddle.full([1], 0, "int64"), x]
         )
         expect_equal(whole, [count.name, y.name], {"x": np.ones((2, 3), "float32"), "n": np.asarray([rounds])})
+
+
+@pytest.mark.parametrize(
+    "cut", [lambda x: x[::2, 1:5:3], lambda x: x[:, ::-2], lambda x: x[1, 4:0:-1], lambda x: x[-1:-4:-2, ..., 2:2:2]]
+)
+def test_steps_and_their_gradients(cut: Callable[[Any], Any]) -> None:
+    expect_gradients(cut, (4, 6, 3))

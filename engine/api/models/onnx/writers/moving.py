@@ -129,6 +129,41 @@ def _around(w: Writer, x: Variable, axis: int, start: int, end: int) -> tuple[st
     return begin_at, w.node("Sub", size, w.node("Max", begin_at, within(end)))
 
 
+_COMPUTED_BOX = (
+    "StartsTensor", "EndsTensor", "StridesTensor", "StartsTensorList", "EndsTensorList", "StridesTensorList",
+)  # fmt: skip
+
+
+@writes("strided_slice")
+def _strided(c: Call) -> Any:
+    c.only(*_COMPUTED_BOX)
+    w, attrs = c.w, c.attrs
+    bounds = (w.constant(list(attrs[name])) for name in ("starts", "ends", "axes", "strides"))
+    value, dropped = w.node("Slice", c["Input"], *bounds), attrs["decrease_axis"]
+    return w.node("Squeeze", value, w.constant(list(dropped))) if dropped else value
+
+
+@writes("strided_slice_grad")
+def _strided_back(c: Call) -> Any:
+    """Along each axis what was taken, and behind it a zero, which all other places take."""
+    c.only(*_COMPUTED_BOX)
+    w, x, g, attrs = c.w, c.var("Input"), c["Out@GRAD"], c.attrs
+    if attrs["decrease_axis"]:
+        g = w.node("Unsqueeze", g, w.constant(list(attrs["decrease_axis"])))
+    rank = len(x.shape)
+    for axis, start, end, stride in zip(*(attrs[n] for n in ("axes", "starts", "ends", "strides")), strict=True):
+        at = axis % rank
+        if x.shape[at] < 0:
+            raise Unwritten("of a size that is not known")
+        taken = range(x.shape[at])[start:end:stride]
+        pads = [0] * (2 * rank)
+        pads[rank + at] = 1
+        padded = w.node("Pad", g, w.constant(pads), w.number(0, x))
+        sources = [taken.index(i) if i in taken else len(taken) for i in range(x.shape[at])]
+        g = w.node("Gather", padded, w.constant(sources), axis=at)
+    return g
+
+
 @writes("concat")
 def _concat(c: Call) -> Any:
     c.only("AxisTensor")
