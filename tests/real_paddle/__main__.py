@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from .answers import NETWORKS, PROGRAMS, RUNS, SCRIPTS, STATIC, TRACED
+from .answers import NETWORKS, PARALLEL, PROGRAMS, RUNS, SCRIPTS, STATIC, TRACED
 
 
 def main() -> int:
@@ -18,7 +18,7 @@ def main() -> int:
     from gradtool.models.real_paddle.process import record
 
     asked = sys.argv[1:]
-    for script in [*SCRIPTS, *NETWORKS, TRACED, STATIC]:
+    for script in [*SCRIPTS, *NETWORKS, TRACED, PARALLEL, STATIC]:
         if asked and script.stem not in asked:
             continue
         request = Request(str(script), journal=True, unfinished=True, engine="paddle")

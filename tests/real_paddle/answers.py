@@ -15,6 +15,7 @@ PROGRAMS = Path(__file__).parent / "programs"
 STATIC = PROGRAMS / "static_program.py"
 """A static program; what Paddle saved of it stands beside it, in both forms."""
 TRACED = PROGRAMS / "to_static.py"
+PARALLEL = PROGRAMS / "parallel.py"
 
 _CORPUS = Path(__file__).parents[1] / "scripts"
 SCRIPTS = [

@@ -40,6 +40,13 @@ def test_commands_answer_about_a_run(gradtool, command, tmp_path, monkeypatch):
     assert done.code == 0, done.err
 
 
+def test_what_processes_wait_for_is_told(gradtool):
+    done = gradtool("why", str(RUNS / "parallel.paddlerun"))
+    assert "net._layers.auxiliary.weight   grad = None   verdict: UNUSED IN FORWARD" in done.out
+    assert "all processes wait for its gradient, which does not come" in done.out
+    assert "waited for since  parallel.py:19" in done.out
+
+
 def test_what_to_static_decorates_is_seen_line_by_line():
     assert answered(RUNS / "to_static.paddlerun") == ["DETACHED net.a.weight at line 17"]
 

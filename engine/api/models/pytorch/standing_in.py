@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ..recorded import events
 from ..recorded.stand_ins import (
     Row,
     Steps,
@@ -27,6 +26,7 @@ from ..recorded.stand_ins import (
     standing,
     switching,
     switching_mode,
+    waiting,
 )
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _rows(recorder: TorchRecorder) -> Iterator[Row]:
     for name in ("train", "eval"):
         yield torch.nn.Module, name, switching_mode(recorder, getattr(torch.nn.Module, name), _of_module)
     parallel = torch.nn.parallel.DistributedDataParallel
-    yield parallel, "__init__", _waiting(recorder, parallel.__init__)
+    yield parallel, "__init__", waiting(recorder, parallel.__init__, _waited)
     yield torch.nn.Module, "zero_grad", clearing(recorder, torch.nn.Module.zero_grad, _of_module, "zero_grad")
 
 
@@ -199,20 +199,11 @@ def _grad(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[...
     return grad
 
 
-def _waiting(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
-    """What computes before training (shapes are compared, parameters made equal) is none of the program's."""
-
-    @functools.wraps(original)
-    def init(self: Any, module: Any, *args: Any, **named: Any) -> None:
-        recorder.flush()
-        site = recorder.site()
-        with recorder.unheard():
-            original(self, module, *args, **named)
-        if not (recorder.quiet or self.find_unused_parameters or self.static_graph):
-            waited = [p for p in module.parameters() if p.requires_grad]
-            recorder.sink(events.Awaited(tuple([recorder.number(p, site) for p in waited]), site))
-
-    return init
+def _waited(parallel: Any, module: Any) -> list[Any]:
+    """The parameters of which each must have a gradient in every pass."""
+    if parallel.find_unused_parameters or parallel.static_graph:
+        return []
+    return [p for p in module.parameters() if p.requires_grad]
 
 
 def _of_optimizer(optimizer: Any) -> list[Any]:

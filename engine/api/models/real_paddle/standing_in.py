@@ -32,6 +32,7 @@ from ..recorded.stand_ins import (
     standing,
     switching,
     switching_mode,
+    waiting,
 )
 from . import calls
 from .recorder import PaddleRecorder, Tensor, tensors
@@ -94,6 +95,7 @@ def _rows(recorder: PaddleRecorder) -> Iterator[Row]:
                 yield cls, name, _stepping(recorder, steps, vars(cls)[name])
     recurrent = paddle.nn.layer.rnn.RNNBase
     yield recurrent, "flatten_parameters", _unheard(recorder, recurrent.flatten_parameters)
+    yield paddle.DataParallel, "__init__", waiting(recorder, paddle.DataParallel.__init__, _waited)
     layer = paddle.nn.Layer
     for name in ("train", "eval"):
         yield layer, name, switching_mode(recorder, getattr(layer, name), lambda owner: list(owner.parameters()))
@@ -103,6 +105,11 @@ def _rows(recorder: PaddleRecorder) -> Iterator[Row]:
         "clear_gradients",
         clearing(recorder, layer.clear_gradients, lambda owner: list(owner.parameters()), "clear_grad"),
     )
+
+
+def _waited(parallel: Any, layers: Any) -> list[Any]:
+    """The parameters of which each must have a gradient in every pass."""
+    return [] if parallel.find_unused_parameters else [p for p in layers.parameters() if not p.stop_gradient]
 
 
 def _line_by_line(function: Any, *args: Any, **named: Any) -> Any:

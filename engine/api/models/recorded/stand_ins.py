@@ -206,6 +206,29 @@ def switching_mode(
     return switch
 
 
+def waiting(
+    recorder: Recorder, original: Callable[..., Any], waited: Callable[[Any, Any], Iterable[Any]]
+) -> Callable[..., Any]:
+    """Tell whose gradients the processes wait for from now on; what computes before training is none of the program's.
+
+    Args:
+        original: makes one of what puts a module together with those of other processes.
+        waited: of that and the module, the parameters.
+    """
+
+    @functools.wraps(original)
+    def init(self: Any, module: Any, *args: Any, **named: Any) -> None:
+        recorder.flush()
+        site = recorder.site()
+        with recorder.unheard():
+            original(self, module, *args, **named)
+        parameters = () if recorder.quiet else tuple(waited(self, module))
+        if parameters:
+            recorder.sink(events.Awaited(tuple([recorder.number(p, site) for p in parameters]), site))
+
+    return init
+
+
 def _numbered(recorder: Recorder, paths: Iterable[tuple[str, Any]]) -> tuple[tuple[str, int], ...]:
     return tuple([(path, recorder.number(p)) for path, p in paths])
 
