@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN
 from ..opdef import Like, Trait, op
@@ -102,29 +104,64 @@ def _along(xp, weights, x, axis):
     return weights.astype(x.dtype).reshape((-1,) + (1,) * (x.ndim - 1 - axis))
 
 
+BLOCK = 1 << 17
+"""Elements that are worked on at a time."""
+
+
+def _by_images(function, x, axes):
+    """*function* of *x*: on NumPy, of some images after the other, which stay in the processor's cache between passes.
+
+    Args:
+        axes: those that are resized, with their sources; where there are no weights there is one pass each.
+    """
+    passes = [sources[0][1] is not None for _, sources in axes]
+    if not any(passes) or not isinstance(x, np.ndarray) or x.size <= BLOCK:
+        return function(x)
+    step = max(1, BLOCK * x.shape[0] // x.size)
+    first = function(x[:step])
+    out = np.empty((x.shape[0], *first.shape[1:]), first.dtype)
+    out[:step] = first
+    for start in range(step, x.shape[0], step):
+        out[start : start + step] = function(x[start : start + step])
+    return out
+
+
 @op("resize", f"X {SIZES} -> Out", attrs=RESIZE, trait=Trait.INTERNAL)
 def resize(k, x, out_size, size_list, scale_tensor, **attrs):
     """The inner dimensions of *x* resized."""
-    for axis, sources in _axes(k, x.shape, out_size, size_list, scale_tensor, attrs):
-        parts = [
-            v if w is None else v * _along(k.xp, w, x, axis)
-            for v, w in ((k.xp.take(x, source, axis=axis), w) for source, w in sources)
-        ]
-        x = parts[0]
-        for part in parts[1:]:
-            x = x + part
-    return x
+    axes = list(_axes(k, x.shape, out_size, size_list, scale_tensor, attrs))
+
+    def resized(x):
+        for axis, sources in axes:
+            total = None
+            for source, w in sources:
+                part = k.xp.take(x, source, axis=axis)
+                if w is not None:
+                    part *= _along(k.xp, w, x, axis)
+                if total is None:
+                    total = part
+                else:
+                    total += part
+            x = total
+        return x
+
+    return _by_images(resized, x, axes)
 
 
 @op("unresize", f"X Y {SIZES} -> Out", attrs=RESIZE, trait=Trait.INTERNAL)
 def unresize(k, x, like, out_size, size_list, scale_tensor, **attrs):
     """Every element of *x* shared among its sources in the shape of *like*: the transpose of ``resize``."""
-    for axis, sources in _axes(k, like.shape, out_size, size_list, scale_tensor, attrs):
-        out = k.xp.zeros((*x.shape[:axis], like.shape[axis], *x.shape[axis + 1 :]), x.dtype)
-        for source, w in sources:
-            out = add_sorted(out, axis, source, x if w is None else x * _along(k.xp, w, x, axis))
-        x = out
-    return x
+    axes = list(_axes(k, like.shape, out_size, size_list, scale_tensor, attrs))
+
+    def shared(x):
+        for axis, sources in axes:
+            out = k.xp.zeros((*x.shape[:axis], like.shape[axis], *x.shape[axis + 1 :]), x.dtype)
+            for source, w in sources:
+                out = add_sorted(out, axis, source, x if w is None else x * _along(k.xp, w, x, axis))
+            x = out
+        return x
+
+    return _by_images(shared, x, axes)
 
 
 @resize.gradient(wrt="X")
