@@ -114,8 +114,8 @@ def _by_images(function, x, axes):
     Args:
         axes: those that are resized, with their sources; where there are no weights there is one pass each.
     """
-    passes = [sources[0][1] is not None for _, sources in axes]
-    if not any(passes) or not isinstance(x, np.ndarray) or x.size <= BLOCK:
+    weighted = any(sources[0][1] is not None for _, sources in axes)
+    if not weighted or not isinstance(x, np.ndarray) or x.size <= BLOCK:
         return function(x)
     step = max(1, BLOCK * x.shape[0] // x.size)
     first = function(x[:step])
