@@ -167,6 +167,7 @@ def compute(timeline: Timeline, backend: Backend) -> Compiled:
     Raises:
         GradtoolError: an operator failed there; told with its line.
     """
+    timeline.compiled = True
     return compute_entries(timeline.entries, lambda n: timeline.values[n].parts, timeline.store, backend)
 
 

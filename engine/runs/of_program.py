@@ -84,7 +84,8 @@ def record(
     )
     timeline.picture = lambda: from_program.view(program, title=title, loss=loss)
     timeline.lowered = Lowered(program, program.version, tuple(plan.feeds), tuple(values[r].name for r in plan.fetches))
-    if not _computed_whole(plan, registers, entry_of, store):
+    timeline.compiled = _computed_whole(plan, registers, entry_of, store)
+    if not timeline.compiled:
         fill(timeline, draws, lambda entry, error, operands: explained(error, entry.origin, operands))
     return timeline
 

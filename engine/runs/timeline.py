@@ -150,6 +150,8 @@ class Timeline:
         guards: what decided that a branch was taken, and that a loop went on or ended, where these are unrolled.
         gaps: where values came about outside of operators: what did that, and the line.
         unrolled: the entries by the runs of blocks, where these are unrolled.
+        compiled: whether its values were computed by a compiled program: an operator that runs again by itself may give
+            others in the last digits.
     """
 
     title: str
@@ -168,6 +170,7 @@ class Timeline:
     guards: list[int] = field(default_factory=list)
     gaps: list[tuple[str, Location]] = field(default_factory=list)
     unrolled: Round[Entry] | None = None
+    compiled: bool = False
 
     @cached_property
     def _by_name(self) -> dict[str, list[int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import gradtool
@@ -104,3 +105,26 @@ def test_zeros_are_explained_as_on_numpy(tmp_path: Path, programs: list[int], mo
     assert [line[1].is_zero for line in told[0]] == [True, True, True, True, False]
     assert sum(programs) > 40
     assert "softmax" in again  # asked with other signs, it gives more
+
+
+def test_last_digits_are_no_influence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """\
+import paddle
+x, y = (paddle.rand([3, 4]) for _ in range(2))
+x.stop_gradient = y.stop_gradient = False
+h = paddle.tanh(paddle.concat([x * 1.0, y * 1.0], 1)) * paddle.to_tensor([0.0] * 4 + [1.0] * 4)
+loss = paddle.sin(h.sum())
+"""
+    (tmp_path / "model.py").write_text(text, encoding="utf-8")
+    own = elsewhere.compute_entries
+
+    def compute(entries: Any, parts: Any, values: Any, *rest: Any) -> Any:
+        compiled = own(entries, parts, values, *rest)
+        for number in {n for e in entries for n in e.made if n in values}:  # as if other digits had come of it
+            values.replace(number, values.get(number) * np.float32(1.00001))
+        return compiled
+
+    monkeypatch.setattr(elsewhere, "compute_entries", compute)
+    with choice.using("jax"):
+        pairs = gradtool.load(tmp_path / "model.py").flow(from_=("x", "y"), to=("loss",)).pairs
+    assert [(a.text, influence.answer) for a, _, influence in pairs] == [("x", "no"), ("y", "yes")]

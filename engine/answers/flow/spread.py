@@ -67,6 +67,8 @@ class Spread:
         self._base, self._branch = Branch(timeline), Branch(timeline)
         for number, array in changes.items():
             self._branch.edit(number, array, "")
+            if timeline.compiled:  # operators run by themselves on both sides, so that they differ by nothing else
+                self._base.edit(number, Branch(timeline).made(number), "")
         self._wanted = None if towards is None else upstream(timeline, towards)
         self._lost: set[int] = set()
         for number, array in changes.items():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _NAMED = 3
 """Files that are named; of more, the number is told."""
-_COMPUTED = "backward, why, nan, stats, gradcheck, profile, debug and diff --values"
+_COMPUTED = "backward, why, nan, stats, gradcheck, profile, debug, flow and diff --values"
 """The questions that a backend which compiles answers about dynamic mode."""
 
 
