@@ -19,13 +19,16 @@ from ..recorded.stand_ins import (
     hooking,
     leaving,
     left,
+    limiting,
     listing,
     reading_grad,
     replacing,
+    scaling,
     setting_grad,
     standing,
     switching,
     switching_mode,
+    unscaling,
     waiting,
 )
 
@@ -90,6 +93,27 @@ def _rows(recorder: TorchRecorder) -> Iterator[Row]:
     parallel = torch.nn.parallel.DistributedDataParallel
     yield parallel, "__init__", waiting(recorder, parallel.__init__, _waited)
     yield torch.nn.Module, "zero_grad", clearing(recorder, torch.nn.Module.zero_grad, _of_module, "zero_grad")
+    yield from _of_scaled_losses(recorder)
+
+
+def _of_scaled_losses(recorder: TorchRecorder) -> Iterator[Row]:
+    """What multiplies losses, divides gradients, and clips them in between where it should not."""
+    scaler = torch.amp.GradScaler
+    yield scaler, "scale", scaling(recorder, scaler.scale, torch.is_tensor, scaler.get_scale)
+    yield scaler, "unscale_", unscaling(recorder, scaler.unscale_, _of_optimizer, _scale, _all_finite)
+    for name in ("clip_grad_norm_", "clip_grad_value_"):
+        clip = limiting(recorder, getattr(torch.nn.utils, name), torch.is_tensor)
+        for owner in (torch.nn.utils, torch.nn.utils.clip_grad):
+            yield owner, name, clip
+
+
+def _scale(scaler: Any) -> float | None:
+    return float(scaler.get_scale()) if scaler.is_enabled() else None
+
+
+def _all_finite(scaler: Any, optimizer: Any) -> bool:
+    found = scaler._per_optimizer_states[id(optimizer)]["found_inf_per_device"]
+    return not any(float(flag) for flag in found.values())
 
 
 def _requiring(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., None]:

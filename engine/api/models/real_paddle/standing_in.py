@@ -25,13 +25,16 @@ from ..recorded.stand_ins import (
     hooking,
     leaving,
     left,
+    limiting,
     listing,
     reading_grad,
     replacing,
+    scaling,
     setting_grad,
     standing,
     switching,
     switching_mode,
+    unscaling,
     waiting,
 )
 from . import calls
@@ -100,6 +103,7 @@ def _rows(recorder: PaddleRecorder) -> Iterator[Row]:
     for name in ("train", "eval"):
         yield layer, name, switching_mode(recorder, getattr(layer, name), lambda owner: list(owner.parameters()))
     yield layer, "__setattr__", replacing(recorder, layer.__setattr__, "_sub_layers", _paths)
+    yield from _of_scaled_losses(recorder)
     yield (
         layer,
         "clear_gradients",
@@ -110,6 +114,27 @@ def _rows(recorder: PaddleRecorder) -> Iterator[Row]:
 def _waited(parallel: Any, layers: Any) -> list[Any]:
     """The parameters of which each must have a gradient in every pass."""
     return [] if parallel.find_unused_parameters else [p for p in layers.parameters() if not p.stop_gradient]
+
+
+def _of_scaled_losses(recorder: PaddleRecorder) -> Iterator[Row]:
+    """What multiplies losses, divides gradients, and clips them in between where it should not."""
+    scaler, clips = paddle.amp.AmpScaler, paddle.nn.utils
+    yield scaler, "scale", scaling(recorder, scaler.scale, _is_tensor, lambda own: float(own._scale.item()))
+    yield scaler, "_unscale", unscaling(recorder, scaler._unscale, _of_optimizer, _scale, _all_finite)
+    for name in ("clip_grad_norm_", "clip_grad_value_"):
+        yield clips, name, limiting(recorder, getattr(clips, name), _is_tensor)
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, Tensor)
+
+
+def _scale(scaler: Any) -> float | None:
+    return float(scaler._scale.item()) if scaler._enable else None
+
+
+def _all_finite(scaler: Any, optimizer: Any) -> bool:
+    return not bool(scaler._found_inf.item())
 
 
 def _line_by_line(function: Any, *args: Any, **named: Any) -> Any:

@@ -303,8 +303,46 @@ class Switched(NamedTuple):
     site: Site
 
 
+class Scaled(NamedTuple):
+    """A loss was multiplied, so that small gradients do not vanish in narrow numbers.
+
+    Attributes:
+        loss, scaled: before and after.
+        scale: by how much.
+    """
+
+    loss: int
+    scaled: int
+    scale: float
+    site: Site
+
+
+class Unscaled(NamedTuple):
+    """The gradients of some tensors were divided by that.
+
+    Attributes:
+        finite: whether all of them were finite; if not, the update is left out.
+    """
+
+    tensors: tuple[int, ...]
+    scale: float
+    finite: bool
+    site: Site
+
+
+class Limited(NamedTuple):
+    """The gradients of some tensors are about to be clipped by a function."""
+
+    tensors: tuple[int, ...]
+    by: str
+    site: Site
+
+
 Event = (
     Replaced
+    | Scaled
+    | Unscaled
+    | Limited
     | Switched
     | Freed
     | Made | Gone | Writing | Called | Adopted | Detached | Left | Requires | Guarding | Guarded | Began | Ended

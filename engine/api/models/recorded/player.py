@@ -23,7 +23,7 @@ from gradtool.engine.eager.mode import _GradMode, grad_enabled
 from gradtool.engine.eager.parameter import TensorParameter
 from gradtool.engine.eager.recipe import leaves, recipes
 from gradtool.engine.eager.saved import writes
-from gradtool.engine.eager.tape import Place, each, keys
+from gradtool.engine.eager.tape import LossScale, Place, each, keys
 from gradtool.engine.eager.tensor import Tensor, array_of
 from gradtool.engine.eager.unusual import slim, tensor_of, versions_of
 from gradtool.engine.ops.opdef import OpDef
@@ -50,6 +50,7 @@ class Player:
     def __init__(self, framework: Framework) -> None:
         self._framework, self._match = framework, framework.load()
         self.tensors: dict[int, Tensor] = {}
+        self._scales: list[LossScale] = []
         self._nodes: dict[int, ForeignNode] = {}
         self._guards: list[_GradMode] = []
         self._passing = [0]
@@ -510,6 +511,24 @@ class Player:
         if watch.noting:
             watch.note(watch.Awaited(tuple([self.tensors[n] for n in event.tensors])))
 
+    def _scaled(self, event: events.Scaled) -> None:
+        loss, scaled = self.tensors[event.loss], self.tensors[event.scaled]
+        if scaled.node is not None:
+            scaled.node.loss_scale = LossScale(event.scale)
+            self._scales.append(scaled.node.loss_scale)
+        watch.note_scale(watch.Scaled(loss, scaled, event.scale))
+
+    def _unscaled(self, event: events.Unscaled) -> None:
+        for scale in self._scales:
+            scale.is_taken_off = True
+        self._scales.clear()
+        tensors = tuple([self.tensors[n] for n in event.tensors])
+        watch.note_scale(watch.Unscaled(tensors, event.scale, event.finite))
+
+    def _limited(self, event: events.Limited) -> None:
+        if watch.noting:
+            watch.note(watch.Limited(tuple([self.tensors[n] for n in event.tensors]), event.by))
+
     def _updating(self, event: events.Updating) -> None:
         tensors = tuple([self.tensors[n] for n in event.tensors])
         for n in event.tensors:
@@ -598,4 +617,7 @@ _PLAYED: Mapping[type, Callable[[Player, Any], None]] = {
     events.Hooked: Player._hooked_with,
     events.Replaced: Player._replaced,
     events.Switched: Player._switched,
+    events.Scaled: Player._scaled,
+    events.Unscaled: Player._unscaled,
+    events.Limited: Player._limited,
 }

@@ -273,6 +273,81 @@ def clearing(
     return clear
 
 
+def scaling(
+    recorder: Recorder, original: Callable[..., Any], is_tensor: Callable[[Any], bool], by: Callable[[Any], float]
+) -> Callable[..., Any]:
+    """Tell that a loss was multiplied.
+
+    Args:
+        is_tensor: whether something is one loss; of several, none is told.
+        by: the scale of a scaler.
+    """
+
+    @functools.wraps(original)
+    def scale(scaler: Any, loss: Any, *args: Any, **named: Any) -> Any:
+        scaled = original(scaler, loss, *args, **named)
+        if recorder.quiet or scaled is loss or not is_tensor(loss):
+            return scaled
+        recorder.flush()
+        site = recorder.site()
+        with recorder.unheard():
+            factor = by(scaler)
+        recorder.sink(events.Scaled(recorder.number(loss, site), recorder.number(scaled, site), factor, site))
+        return scaled
+
+    return scale
+
+
+def unscaling(
+    recorder: Recorder,
+    original: Callable[..., Any],
+    of: Callable[[Any], list[Any]],
+    by: Callable[[Any], float | None],
+    finite: Callable[[Any, Any], bool],
+) -> Callable[..., Any]:
+    """Tell that gradients were divided.
+
+    Args:
+        of: the tensors that an optimizer holds.
+        by: the scale of a scaler; None of one that is off.
+        finite: whether a scaler has found the gradients of an optimizer's tensors finite.
+    """
+
+    @functools.wraps(original)
+    def unscale(scaler: Any, optimizer: Any) -> Any:
+        result = original(scaler, optimizer)
+        if recorder.quiet:
+            return result
+        recorder.flush()
+        site = recorder.site()
+        with recorder.unheard():
+            factor = by(scaler)
+            all_finite = factor is None or finite(scaler, optimizer)
+        if factor is not None:
+            numbers = tuple([recorder.number(p, site) for p in of(optimizer)])
+            recorder.sink(events.Unscaled(numbers, factor, all_finite, site))
+        return result
+
+    return unscale
+
+
+def limiting(recorder: Recorder, original: Callable[..., Any], is_tensor: Callable[[Any], bool]) -> Callable[..., Any]:
+    """Tell whose gradients are about to be clipped."""
+
+    @functools.wraps(original)
+    def clip(parameters: Any, *args: Any, **named: Any) -> Any:
+        chosen = [parameters] if is_tensor(parameters) else list(parameters)
+        if not recorder.quiet:
+            recorder.flush()
+            site = recorder.site()
+            numbers = [recorder.number(p, site) for p in chosen if recorder.gradient(p) is not None]
+            if numbers:
+                recorder.sink(events.Limited(tuple(numbers), original.__name__, site))
+        return original(chosen, *args, **named)
+
+    return clip
+
+
 def entered(
     recorder: Recorder, original: Callable[..., Any], enabled: bool, enable: Callable[[], Any]
 ) -> Callable[..., Any]:
