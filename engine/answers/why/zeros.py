@@ -55,7 +55,7 @@ def _killer(scene: Scene) -> Killer:
         return Killer(Verdict.NON_DIFFERENTIABLE, said)
     if scene.type.startswith("PyLayer_"):
         return Killer(Verdict.TIMES_ZERO, f"{scene.type.removeprefix('PyLayer_')}.backward returned zeros")
-    return _KINDS.get(scene.type, _other)(scene)
+    return (_KINDS.get(scene.type) or _OF_TORCH.get(scene.type, _other))(scene)
 
 
 def zero_factor(scene: Scene) -> Killer | None:
@@ -238,6 +238,22 @@ def _steps(scene: Scene) -> Killer:
     )
 
 
+def _divided(scene: Scene) -> Killer:
+    """PyTorch's ``div``, which rounds where it is told to."""
+    return _steps(scene) if scene.attrs.get("rounding_mode") else _product(scene)
+
+
+def _hooked(scene: Scene) -> Killer:
+    return Killer(Verdict.TIMES_ZERO, "a backward hook of the module gives zeros in place of what arrives")
+
+
+def _drawn(scene: Scene) -> Killer:
+    return Killer(
+        Verdict.NON_DIFFERENTIABLE,
+        f"{scene.type} draws its elements: its gradient in the probabilities is 0 everywhere",
+    )
+
+
 def _cast(scene: Scene) -> Killer:
     return Killer(Verdict.INTEGER, "cast to integers: what arrives is rounded to 0")
 
@@ -282,6 +298,13 @@ _CHOICES = _names(
 )
 _DIFFERENCES = NORMS | SHARES
 
+_OF_TORCH: dict[str, Callable[[Scene], Killer]] = {
+    "div": _divided,
+    "aten.bernoulli": _drawn,
+    "BackwardHookFunctionBackward": _hooked,
+}
+"""Operators and nodes that PyTorch alone has."""
+
 _KINDS: dict[str, Callable[[Scene], Killer]] = {
     **dict.fromkeys(_names("relu relu6 leaky_relu prelu thresholded_relu"), _relu),
     **dict.fromkeys(_names("clip brelu hard_sigmoid hard_swish hard_shrink softshrink clip_by_norm"), _clip),
@@ -289,7 +312,7 @@ _KINDS: dict[str, Callable[[Scene], Killer]] = {
     **dict.fromkeys(NORMS, _normalised),
     **dict.fromkeys(PRODUCTS, _product),
     **dict.fromkeys(SELECTS | JOINS | _CHOICES, _selected),
-    **dict.fromkeys(_names("floor ceil round sign argsort"), _steps),
+    **dict.fromkeys(_names("floor ceil round sign trunc elementwise_heaviside argsort"), _steps),
     "scale": _scale,
     "dropout": _dropout,
     "cast": _cast,

@@ -1,6 +1,6 @@
 """round has a gradient of zero."""
 
-# expect: TIMES_ZERO net.body.weight at line 17
+# expect: NON_DIFFERENTIABLE net.body.weight at line 17
 
 import torch
 import torch.nn as nn

@@ -69,6 +69,11 @@ def _binary(type_: str, scaled: Callable[[float], dict[str, Any]] | None = None)
     return read
 
 
+def _signs(a: Arguments) -> Match | None:
+    x = a["self"]
+    return None if x.array.dtype.kind == "c" else Match("sign", [x], [a.out], {})
+
+
 def _power(a: Arguments) -> Match | None:
     x, factor = a["self"], a["exponent"]
     if isinstance(factor, Tensor):
@@ -238,6 +243,9 @@ def _index(type_: str, attribute: str) -> Row:
 OPERATORS: Mapping[str, Row] = {
     **{n: _unary(n) for n in ("abs", "cos", "erf", "exp", "expm1", "floor", "log", "log10", "log1p", "log2")},
     **{n: _unary(n) for n in ("reciprocal", "relu", "rsqrt", "sigmoid", "sign", "silu", "sin", "sqrt", "tanh")},
+    **{n: _unary(n) for n in ("ceil", "trunc")},
+    "round": _unary("round", ("decimals", "decimals")),
+    "sgn": _signs,
     "leaky_relu": _unary("leaky_relu", ("alpha", "negative_slope")),
     "gelu": lambda a: Match("gelu", [a["self"]], [a.out], {"approximate": a["approximate"] == "tanh"}),
     "softplus": lambda a: Match(

@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import Any
 
 import torch
+from torch.nn.modules._functions import BackwardHookFunction
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode, _pop_mode, _push_mode
 
 from ..recorded.graph import returns_at
@@ -143,7 +144,7 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
         """Of a node: shape and dtype of each output, what it retains, its own class and where that says its rule."""
         shapes = tuple([(tuple(map(int, m.shape)), _dtype(m.dtype)) for m in getattr(function, "_input_metadata", ())])
         custom = getattr(type(function), "_forward_cls", None) or getattr(function, "_forward_cls", None)
-        if custom is None:
+        if custom is None or custom is BackwardHookFunction:  # which stands where hooks of a module are called
             return shapes, (), "", ()
         return shapes, self._saved(function), custom.__name__, returns_at(custom.backward)
 

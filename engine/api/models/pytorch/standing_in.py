@@ -8,6 +8,8 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
+import torch._functorch.eager_transforms
+import torch._functorch.vmap
 
 from ..recorded.stand_ins import (
     Row,
@@ -83,6 +85,9 @@ def _rows(recorder: TorchRecorder) -> Iterator[Row]:
         yield guard, "__exit__", left(recorder, guard.__exit__)
     yield modes.set_grad_enabled, "__init__", switching(recorder, modes.set_grad_enabled.__init__)
     yield modes.set_grad_enabled, "__exit__", left(recorder, modes.set_grad_enabled.__exit__)
+    # transforms of functions: inside, tensors stand for others, and have neither elements nor nodes to tell of
+    for module, name in _TRANSFORMS:
+        yield module, name, _transforming(recorder, getattr(module, name))
     # optimizers
     optimizer = torch.optim.Optimizer
     yield optimizer, "__init__", listing(recorder, optimizer.__init__, _of_optimizer)
@@ -221,6 +226,25 @@ def _grad(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[...
         return recorder.passed(roots, seeds, "grad", retains, create_graph, run)
 
     return grad
+
+
+def _transforming(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    @contextmanager
+    @functools.wraps(original)
+    def transform(*args: Any) -> Iterator[Any]:
+        recorder.flush()
+        with recorder.unheard(), original(*args) as level:
+            yield level
+
+    return transform
+
+
+_TRANSFORMS = (
+    (torch._functorch.vmap, "vmap_increment_nesting"),
+    (torch._functorch.eager_transforms, "grad_increment_nesting"),
+    (torch._functorch.eager_transforms, "jvp_increment_nesting"),
+)
+"""What ``torch.func`` enters for the time of a transformed function."""
 
 
 def _waited(parallel: Any, module: Any) -> list[Any]:

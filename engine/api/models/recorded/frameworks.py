@@ -66,14 +66,14 @@ def _of_paddle() -> Matching:
 
 _LIKE = ("empty", "zeros", "ones", "full", "rand", "randn", "randint")
 _NEW = ("empty", "empty_strided", "zeros", "ones", "full")
-_SIZES_ALONE = frozenset(
-    {f"{n}_like" for n in _LIKE} | {f"new_{n}" for n in _NEW} | {"zero", "fill", "uniform", "normal"}
-)
+_SIZES_ALONE = frozenset({f"{n}_like" for n in _LIKE} | {f"new_{n}" for n in _NEW} | {"zero", "fill", "uniform"})
 
 
 def _sized_in_torch(name: str, named: Mapping[str, Any]) -> bool:
     # ``bernoulli_`` fills its operand with a probability that it is told; ``bernoulli`` reads one for each element.
-    return name in _SIZES_ALONE or (name == "bernoulli" and isinstance(named.get("p"), float))
+    # So do ``normal_``, which has an operand beside the mean and the deviation, and ``normal``.
+    fills = (name == "bernoulli" and isinstance(named.get("p"), float)) or (name == "normal" and "self" in named)
+    return name in _SIZES_ALONE or fills
 
 
 TORCH = Framework(

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine.core import source, state, watch
+from gradtool.engine.core.errors import UnsupportedError
 from gradtool.engine.core.names import UniqueNames
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.eager import backward as sweeping
@@ -436,6 +437,10 @@ class Player:
                     work.run()
                 else:
                     sweeping.backward(roots, seeds, retain_graph=event.retains)
+            except UnsupportedError:
+                if not event.error:
+                    raise
+                # The pass ended in the middle by an error of the program's own, a hook's say, which goes on from here.
             finally:
                 self._passing[0] = 0
         for n, gradient in event.gradients:
