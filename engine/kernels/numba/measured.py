@@ -24,7 +24,7 @@ class MeasuredBackend(FusingBackend):
 
     def __init__(self, own: FusingBackend, clock: Clock) -> None:
         super().__init__(own.name, own.chain)
-        self.key = f"{own.name} measured {next(_numbers)}"
+        self.eager, self.key = own.eager, f"{own.name} measured {next(_numbers)}"
         self._clock = clock
 
     def tuning(self, plan: Any) -> Tuning:
