@@ -94,6 +94,11 @@ def test_dynamic_mode_says_where_it_is_computed(gradtool: Run, tmp_path: Path) -
     assert "on jax" in done.out
 
 
+def test_why_says_what_is_not_computed_by_the_backend(gradtool: Run, model: str) -> None:
+    said = "operators run one by one on jax, and gradients are taken from the rules on numpy"
+    assert [said in gradtool("why", model, "--backend", name).err for name in ("jax", "numpy")] == [True, False]
+
+
 def test_threads_are_limited_while_a_command_runs(gradtool: Run, tmp_path: Path) -> None:
     text = "import threadpoolctl\nprint([lib['num_threads'] for lib in threadpoolctl.threadpool_info()][:1])\n"
     (tmp_path / "model.py").write_text(text + MODEL)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from gradtool.engine.core import source, state
 from gradtool.engine.eager.tape import FreedGraphError, InplaceError
 from gradtool.engine.files.overlay import Overlay
-from gradtool.engine.kernels.choice import current, eager, reference
+from gradtool.engine.kernels.choice import backend, current, eager, reference
 
 from .notes import Notes
 from .wording import command_line, count
@@ -67,6 +67,19 @@ def recorded_elsewhere() -> str:
         f"dynamic mode is recorded on {own}, and {chosen.name} computes what was recorded for {_COMPUTED}; "
         f"other answers are about what {own} computed"
     )
+
+
+def rules_on_the_reference(name: str | None, notes: Notes) -> None:
+    """Say what a backend which compiles programs does not compute of one where operators are looked at one by one.
+
+    Args:
+        name: of the backend; the one in use if None.
+    """
+    chosen = current() if name is None else backend(name)
+    if chosen.compiles:
+        notes.note(
+            f"operators run one by one on {chosen.name}, and gradients are taken from the rules on {reference().name}"
+        )
 
 
 def users_own(left: Loaded, own: Collection[str], notes: Notes) -> None:

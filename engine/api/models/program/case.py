@@ -10,6 +10,7 @@ from gradtool.engine.answers.why.program_case import Asked, ProgramCase
 from gradtool.engine.answers.why.program_intent import BackwardCall
 from gradtool.engine.ir.variable import Variable
 
+from .. import telling
 from ..calls import PassCall
 from ..notes import SILENT, Notes
 from ..questions.why import Why
@@ -49,6 +50,8 @@ def _runner(model: ProgramModel, asked: Why, notes: Notes) -> Callable[[Sequence
     def run(fetch: Sequence[Variable]) -> Sequence[Any]:
         program = fetch[0].block.program if fetch else model.program
         same = dataclasses.replace(model, program=program)
-        return feeds.run(same, fetch, asked.feed, next(takers, SILENT), asked.backend)
+        taker = next(takers, SILENT)
+        telling.rules_on_the_reference(asked.backend, taker)
+        return feeds.run(same, fetch, asked.feed, taker, asked.backend)
 
     return run
