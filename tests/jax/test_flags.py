@@ -15,13 +15,13 @@ import gradtool as paddle
 from gradtool import static
 from gradtool.engine.core import state
 from gradtool.engine.kernels.choice import backend
-from gradtool.engine.kernels.jax.flags import TOGETHER, any_of, first
+from gradtool.engine.kernels.jax.flags import any_of, first
 from gradtool.engine.kernels.jax.judged import _Verdicts
 
 backend("jax")  # which lets JAX have 64 bits
 
-SHAPES = [(1,), (), (7,), (33, 5), (128, 128), (3, TOGETHER + 1)]
-"""Of one element, of odd sizes, and on both sides of what is put together."""
+SHAPES = [(1,), (), (7,), (33, 5), (128, 128), (3, 16385)]
+"""Of one element, of odd sizes, and larger than what XLA reduces at once."""
 
 
 def places(size: int) -> list[int]:
@@ -31,7 +31,7 @@ def places(size: int) -> list[int]:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_bool_is_seen_wherever_it_stands(shape: tuple[int, ...]) -> None:
-    others = np.zeros((5, 3), bool), np.zeros((0, 4), bool), np.zeros(TOGETHER, bool)
+    others = np.zeros((5, 3), bool), np.zeros((0, 4), bool), np.zeros((5, 33), bool)
     asked = jax.jit(lambda a: any_of([others[0], a, others[1], a, others[2]]))
     array = np.zeros(shape, bool)
     assert not asked(array)

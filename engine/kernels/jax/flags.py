@@ -9,27 +9,21 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-TOGETHER = 1 << 14
-"""Elements below which arrays of different sizes are put together."""
-
 
 def any_of(bools: Sequence[Any]) -> Any:
     """Whether an element of one of the arrays holds, while they are traced.
 
-    What the arrays are computed by is fused with the disjunction of those that have the same size. Each reduction is
-    two or three calls of XLA's own, so small arrays of different sizes are put together. The largest of small numbers
-    takes a CPU half the time of a disjunction of bools or less.
+    What the arrays are computed by is fused with the disjunction of those that have the same shape, and each reduction
+    is two or three calls of XLA's own. (Arrays of the same size and other shapes do not go together: what is fused
+    would be computed in the order of one of them.) The largest of small numbers takes a CPU half the time of a
+    disjunction of bools or less.
     """
-    by_size: dict[int, Any] = {}
-    for array in bools:
-        flat = jnp.ravel(array)
-        before = by_size.get(flat.size)
-        by_size[flat.size] = flat if before is None else before | flat
-    rows = [row.astype("uint8") for size, row in by_size.items() if size]
-    small = [row for row in rows if row.size < TOGETHER]
-    rows = [row for row in rows if row.size >= TOGETHER] + ([jnp.concatenate(small)] if small else [])
-    most = [row.max() for row in rows] or [jnp.uint8(0)]
-    return (most[0] if len(most) == 1 else jnp.stack(most).max()) != 0
+    by_shape: dict[tuple[int, ...], Any] = {}
+    for array in map(jnp.asarray, bools):
+        before = by_shape.get(array.shape)
+        by_shape[array.shape] = array if before is None else before | array
+    most = [jnp.ravel(row).astype("uint8").max() for row in by_shape.values() if row.size]
+    return (jnp.stack(most).max() if len(most) > 1 else [*most, jnp.uint8(0)][0]) != 0
 
 
 def first(flags: jax.Array) -> int:
