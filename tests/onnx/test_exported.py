@@ -250,3 +250,21 @@ def test_loops(rounds: int) -> None:
 )
 def test_steps_and_their_gradients(cut: Callable[[Any], Any]) -> None:
     expect_gradients(cut, (4, 6, 3))
+
+
+@pytest.mark.parametrize("mode", ["upscale_in_train", "downscale_in_infer"])
+def test_dropout_of_inference(mode: str) -> None:
+    expect_gradients(lambda x: F.dropout(x, 0.25, training=False, mode=mode) * 2, (3, 4))
+
+
+def test_dropout_that_draws_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match=r"dropout \(that draws\)"):
+        expect_gradients(lambda x: F.dropout(x, 0.25), (3, 4))
+
+
+def test_numbers_up_to_a_length_of_any_size() -> None:
+    with program() as whole:
+        x = paddle.static.data("x", [-1, 3])
+        places = paddle.arange(0, paddle.shape(x)[0], 1, dtype="int64")
+        y = paddle.cast(paddle.unsqueeze(places, [1]), "float32") + x
+    expect_equal(whole, [y.name], *({"x": np.ones((n, 3), "float32")} for n in (2, 5)))

@@ -333,3 +333,14 @@ def _hard_swish_back(c: Call) -> Any:
     cut = w.node("Clip", moved, w.number(0, x), w.number(a["threshold"], x))
     slope = w.node("Add", w.node("Mul", c["X"], inside), cut)
     return w.node("Div", w.node("Mul", c["Out@GRAD"], slope), w.number(a["scale"], x))
+
+
+@writes("dropout", "dropout_grad")
+def _kept(c: Call) -> Any:
+    """The test form: everything is kept, in the proportion that training has."""
+    if not c.attrs["is_test"]:
+        raise Unwritten("that draws")
+    slot, p = "X" if c.op.type == "dropout" else "Out@GRAD", c.attrs["dropout_prob"]
+    if c.attrs["dropout_implementation"] == "upscale_in_train" or not p:
+        return c.w.node("Identity", c[slot])
+    return c.w.node("Mul", c[slot], c.w.number(1 - p, c.var(slot)))

@@ -227,6 +227,17 @@ def _unbind(c: Call) -> Any:
     return {"Out": _unstacked(c.w, c["X"], len(c.results("Out")), c.attrs["axis"])}
 
 
+@writes("range")
+def _range(c: Call) -> Any:
+    w = c.w
+    return w.node("Range", *(w.node("Reshape", c[slot], w.constant([], "int64")) for slot in ("Start", "End", "Step")))
+
+
+@writes("shape64")
+def _shape64(c: Call) -> Any:
+    return c.w.node("Shape", c["input"])
+
+
 @writes("shape")
 def _shape(c: Call) -> Any:
     out = c.out()
