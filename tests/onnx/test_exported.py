@@ -22,7 +22,7 @@ from gradtool.models.onnx.writing import write
 from gradtool.models.questions.export import Export
 from gradtool.utils import unique_name
 from tests.cli.conftest import Run
-from tests.onnx.models import mlp, saved
+from tests.onnx.models import mlp, model, node, saved
 from tests.onnx.test_networks import NAMES, SAVED
 
 
@@ -268,3 +268,10 @@ def test_numbers_up_to_a_length_of_any_size() -> None:
         places = paddle.arange(0, paddle.shape(x)[0], 1, dtype="int64")
         y = paddle.cast(paddle.unsqueeze(places, [1]), "float32") + x
     expect_equal(whole, [y.name], *({"x": np.ones((n, 3), "float32")} for n in (2, 5)))
+
+
+def test_outputs_are_those_that_the_file_says(tmp_path: Path) -> None:
+    """One that another is computed from is given, too."""
+    content = model([node("Relu", "x", "state"), node("Exp", "state", "y")], {"x": [2]}, ["y", "state"])
+    written = exported(Path(saved(content, tmp_path)), need_loss=False).program
+    assert [v.name for v in onnx.load_model_from_string(written).graph.output][:2] == ["y", "state"]

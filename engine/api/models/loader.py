@@ -148,6 +148,7 @@ class Loaded:
         live: whether the model was there before the command and is not run again: a tensor in a notebook.
         births: of the parameters of dynamic mode that were made while the file ran, in their order.
         loss: of a program from a file, where it is not one of those that the file says.
+        outputs: the names of what a program from a file computes, where the file says that.
         taken: the names of those arrays that the function was called with.
     """
 
@@ -164,6 +165,7 @@ class Loaded:
     births: list[Birth] = field(default_factory=list)
     taken: set[str | None] = field(default_factory=set)
     loss: Variable | None = None
+    outputs: tuple[str, ...] = ()
     _held: list[Any] = field(default_factory=list)
 
     def hold(self, birth: Birth) -> None:
@@ -387,7 +389,7 @@ def _import(loaded: Loaded, read: Callable[..., Any], target: Target, request: R
     loaded.result = names["result"]
     outputs: Sequence[str] | None = None
     if isinstance(loaded.result, importers.Imported):
-        outputs = loaded.result.outputs
+        outputs = loaded.outputs = loaded.result.outputs
         for text in loaded.result.notes:
             notes.note(f"{target.name}: {text}")
         if loaded.result.feed:

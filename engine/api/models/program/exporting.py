@@ -42,14 +42,17 @@ def exported(model: ProgramModel, asked: Export, notes: Notes) -> Exported:
 
 
 def _onnx(model: ProgramModel, gradients: list[str]) -> bytes:
-    """The program as an ONNX model: it gives what nobody reads, the loss, and the gradients of the parameters."""
+    """The program as an ONNX model: it gives the outputs, the loss, and the gradients of the parameters.
+
+    Outputs are what the program's file calls so, else what nobody reads.
+    """
     from ..onnx.writing import write
 
     program = model.program
     ops = [op for op in program.global_block().ops if roles.is_forward(op.role)]
     read = {v for op in ops for v in op.input_variables()}
     ends = [op for op in ops if read.isdisjoint(op.output_variables())]
-    outputs = [v.name for v in map(_result, ends) if v is not None and not v.persistable]
+    outputs = [*model.outputs] or [v.name for v in map(_result, ends) if v is not None and not v.persistable]
     if model.loss is not None and model.loss.name not in outputs:
         outputs.append(model.loss.name)
     return write(program, global_scope().values, [*dict.fromkeys([*outputs, *gradients])])

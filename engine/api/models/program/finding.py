@@ -80,6 +80,7 @@ def _model(left: Loaded, request: Request) -> ProgramModel:
         left.live,
         request,
         [c for c in left.calls.appended if c.loss is not None and c.loss is not loss],
+        left.outputs,
     )
 
 

@@ -53,6 +53,7 @@ class ProgramModel(Model):
         namespace: the module's names.
         calls: calls of ``append_backward`` for this loss that the file made; the one that is asked about is the last.
         others: those for other losses.
+        outputs: the names of what it computes, where its file says that.
         seed: of random feeds and of the run.
     """
 
@@ -71,6 +72,7 @@ class ProgramModel(Model):
     live: bool = False
     request: Request | None = None
     others: list[PassCall] = field(default_factory=list)
+    outputs: tuple[str, ...] = ()
 
     mode: ClassVar = "static"
     refusals: ClassVar[Mapping[str, Refusal]] = {
