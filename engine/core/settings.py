@@ -17,7 +17,8 @@ def setting(save: Callable[[], Restore]) -> Callable[[], Restore]:
     """Have :func:`kept` give a setting of this process back, too; said by the module that has it, when it is imported.
 
     Args:
-        save: called at the beginning; what it returns is called at the end.
+        save: called at the beginning, at once if that is over; what it returns is called at the end. What it names
+            has to be there by then.
     """
     _settings.append(save)
     for restorers in _restorers:

@@ -41,14 +41,14 @@ class _Switch:
     on = True
 
 
-@settings.setting
-def _as_it_was() -> Callable[[], None]:
-    return partial(enable, _Switch.on)
-
-
 def enable(on: bool) -> None:
     """Whether decorated functions remember what they are called with."""
     _Switch.on = on
+
+
+@settings.setting
+def _as_it_was() -> Callable[[], None]:
+    return partial(enable, _Switch.on)
 
 
 class Programs:

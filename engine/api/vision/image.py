@@ -18,11 +18,6 @@ BACKENDS = ("pil", "cv2", "tensor")
 _backend = "pil"
 
 
-@settings.setting
-def _as_it_was() -> Callable[[], None]:
-    return partial(set_image_backend, _backend)
-
-
 def set_image_backend(backend: str) -> None:
     """Say what images are read with from now on: ``pil`` or ``cv2``; ``tensor`` can be said, and reads nothing.
 
@@ -31,6 +26,11 @@ def set_image_backend(backend: str) -> None:
     """
     global _backend
     _backend = _checked(backend)
+
+
+@settings.setting
+def _as_it_was() -> Callable[[], None]:
+    return partial(set_image_backend, _backend)
 
 
 def get_image_backend() -> str:
