@@ -1,4 +1,4 @@
-"""Modules with settings of the process: those that a model alone imports, while everything is to be given back later."""
+"""Modules with settings of the process that a model is the first to import, while everything is to be given back."""
 
 from __future__ import annotations
 
