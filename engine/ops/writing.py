@@ -11,6 +11,7 @@ Never for operands: what others hold must not change.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -121,20 +122,31 @@ def add_sorted(array: Any, axis: int, places: Any, values: Any) -> Any:
     if not isinstance(array, np.ndarray):
         moved = array.__array_namespace__().moveaxis
         return moved(add_at(moved(array, axis, 0), places, moved(values, axis, 0)), 0, axis)
-    # The first of every place, then the second of those that have two, and so on: none comes twice in a step, so each
-    # step is an addition of slices, which takes a fraction of what ``add.at`` does.
-    begins = np.flatnonzero(np.diff(places, prepend=-1))
-    counts, before = np.diff(begins, append=len(places)), (slice(None),) * axis
+    before = (slice(None),) * axis
+    for targets, sources in _additions(np.ascontiguousarray(places, np.int64).tobytes()):
+        array[(*before, targets)] += values[(*before, sources)]
+    return array
+
+
+@lru_cache(maxsize=256)
+def _additions(places: bytes) -> list[tuple[Any, Any]]:
+    """Where to add what, in steps, for places of 64 bits: models ask for the same few of them in each step.
+
+    The first of every place, then the second of those that have two, and so on: none comes twice in a step, so each
+    step is an addition of slices, which takes a fraction of what ``add.at`` does.
+    """
+    at = np.frombuffer(places, np.int64)
+    begins = np.flatnonzero(np.diff(at, prepend=-1))
+    counts, additions = np.diff(begins, append=len(at)), []
     for step in range(int(counts.max(initial=0))):
         sources = begins[counts > step] + step
-        targets = places[sources]
+        targets = at[sources]
         runs = _runs(sources, targets)
         if len(runs) * _SHORTEST > len(sources):
-            array[(*before, targets)] += values[(*before, sources)]
-            continue
-        for start, stop in runs:
-            array[(*before, _as_slice(targets[start:stop]))] += values[(*before, _as_slice(sources[start:stop]))]
-    return array
+            additions.append((targets, sources))
+        else:
+            additions += [(_as_slice(targets[i:j]), _as_slice(sources[i:j])) for i, j in runs]
+    return additions
 
 
 _SHORTEST = 4
