@@ -137,7 +137,8 @@ def _additions(places: bytes) -> list[tuple[Any, Any]]:
     """
     at = np.frombuffer(places, np.int64)
     begins = np.flatnonzero(np.diff(at, prepend=-1))
-    counts, additions = np.diff(begins, append=len(at)), []
+    counts = np.diff(begins, append=len(at))
+    additions: list[tuple[Any, Any]] = []
     for step in range(int(counts.max(initial=0))):
         sources = begins[counts > step] + step
         targets = at[sources]
