@@ -55,6 +55,16 @@ def test_elements_reach_elements_by_operators(gradtool: Run, model: Write) -> No
     assert [step["operator"] for step in pair["path"]] == ["matmul_v2.0", "elementwise_add.0", "softmax.0"]
 
 
+def test_what_a_program_keeps_is_not_given(gradtool: Run, model: Write) -> None:
+    """Statistics of batch norm, constants of an exported model: pairs begin at what is fed, unless they are named."""
+    normed = STATIC.replace("paddle.tanh(", "paddle.static.nn.batch_norm(")
+    assert normed != STATIC
+    data = answer(gradtool, model(normed))
+    assert [pair["from"] for pair in data["pairs"]] == ["x", "y"]  # type: ignore[misc,attr-defined]
+    data = answer(gradtool, model(normed), "--from", "batch_norm_0.w_1")
+    assert len(data["pairs"]) == 1  # type: ignore[arg-type]
+
+
 def test_changes_pass_what_gradients_do_not_and_end_where_they_end(gradtool: Run, model: Write) -> None:
     data = answer(gradtool, model(EAGER), "--from", "y", "--from", "unused", "--to", "loss")
     first, second = data["pairs"]  # type: ignore[misc]

@@ -133,10 +133,10 @@ def _given(run: Timeline, ends: Sequence[Part]) -> list[Part]:
 
 
 def _is_given(run: Timeline, number: int) -> bool:
-    """Whether a value was there before the run, or was drawn at random."""
+    """Whether a value was there before the run, or was drawn at random; what a program keeps is its own."""
     maker = run.values[number].maker
     if maker == NOBODY:
-        return True
+        return run.lowered is None or run.values[number].name in run.lowered.fed
     op = getattr(run.entries[maker].origin, "op", None)
     return not run.entries[maker].inputs and bool(getattr(op, "trait", Trait(0)) & Trait.RANDOM)
 
