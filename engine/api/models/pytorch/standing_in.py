@@ -88,6 +88,7 @@ def _rows(recorder: TorchRecorder) -> Iterator[Row]:
     # transforms of functions: inside, tensors stand for others, and have neither elements nor nodes to tell of
     for module, name in _TRANSFORMS:
         yield module, name, _transforming(recorder, getattr(module, name))
+    yield torch, "compile", _uncompiled(torch.compile)
     # optimizers
     optimizer = torch.optim.Optimizer
     yield optimizer, "__init__", listing(recorder, optimizer.__init__, _of_optimizer)
@@ -245,6 +246,16 @@ _TRANSFORMS = (
     (torch._functorch.eager_transforms, "jvp_increment_nesting"),
 )
 """What ``torch.func`` enters for the time of a transformed function."""
+
+
+def _uncompiled(original: Callable[..., Any]) -> Callable[..., Any]:
+    """What is compiled runs as it stands: compiled code tells no operators."""
+
+    @functools.wraps(original)
+    def compile_(*args: Any, **named: Any) -> Any:
+        return original(*args, **{**named, "disable": True})
+
+    return compile_
 
 
 def _waited(parallel: Any, module: Any) -> list[Any]:
