@@ -58,7 +58,7 @@ def present(values: list[Any]) -> list[Any]:
     return [v for v in flat(values) if v is not None]
 
 
-ROUNDED = dict.fromkeys(("batch_norm", "group_norm", "instance_norm", "layer_norm"), 64)
+ROUNDED = dict.fromkeys(("batch_norm", "group_norm", "instance_norm", "layer_norm", "rnn"), 64)
 """Operators whose gradient kernel rounds otherwise than their rule: so many units in the last place of the largest."""
 
 

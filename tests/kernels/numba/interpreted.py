@@ -83,5 +83,12 @@ def tuned(plan: Any, regs: list[Any], compiled: Any = interpreted, pays: Any = a
 def instruction(op: Any, kernel: Callable[..., Any], ins: Sequence[int], outs: Sequence[int]) -> Any:
     """What the pass reads of an instruction."""
     return SimpleNamespace(
-        op=SimpleNamespace(op=op), kernel=kernel, ins=tuple(ins), outs=tuple(outs), spread=True, effect=False, dead=()
+        op=SimpleNamespace(op=op),
+        kernel=kernel,
+        ins=tuple(ins),
+        outs=tuple(outs),
+        spread=True,
+        effect=False,
+        in_turn=False,
+        dead=(),
     )
