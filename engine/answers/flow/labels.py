@@ -94,7 +94,7 @@ def _reaching(run: Timeline, compared: Compared, unchecked: list[str]) -> Fact |
             other = np.where(where, other, array).astype(array.dtype)
         if np.array_equal(other, array):
             continue
-        spread = Spread(run, {compared.root: other}, (compared.prediction, compared.label))
+        spread = Spread(run, {compared.root: other}, (compared.prediction, compared.label), computed=True)
         if _meets(spread, compared):
             return _fact(run, compared, spread)
         if spread.stops:

@@ -53,6 +53,8 @@ class Spread:
         timeline: the recorded run.
         changes: number of a value -> what it is to be.
         towards: only what leads to one of these values is followed; all if None.
+        computed: whether what is compared is computed here on both sides. Recorded values may be another framework's,
+            or those of a compiled program, which differ in their last digits where nothing was changed.
 
     Attributes:
         masks: number of a value that differs -> which elements do, for the values that were changed first, then in the
@@ -60,14 +62,20 @@ class Spread:
         stops: where the spread could not be followed; what comes after is not in *masks*.
     """
 
-    def __init__(self, timeline: Timeline, changes: Mapping[int, Any], towards: Iterable[int] | None = None) -> None:
+    def __init__(
+        self,
+        timeline: Timeline,
+        changes: Mapping[int, Any],
+        towards: Iterable[int] | None = None,
+        computed: bool = False,
+    ) -> None:
         self.timeline = timeline
         self.masks: dict[int, Array] = {}
         self.stops: list[Stop] = []
         self._base, self._branch = Branch(timeline), Branch(timeline)
         for number, array in changes.items():
             self._branch.edit(number, array, "")
-            if timeline.compiled:  # operators run by themselves on both sides, so that they differ by nothing else
+            if timeline.compiled or computed:  # on both sides, so that they differ by nothing else
                 self._base.edit(number, Branch(timeline).made(number), "")
         self._wanted = None if towards is None else upstream(timeline, towards)
         self._lost: set[int] = set()
