@@ -13,7 +13,7 @@ from ..core import state, watch
 from ..core.errors import ArgumentTypeError, DtypeError
 from ..core.source import Location
 from ..core.summary import Staying
-from ..eager.backward import Pass
+from ..eager.passes import Pass
 from ..eager.recorded import leaves_behind, nodes_behind
 from ..eager.tensor import Leaf, Tensor
 from ..executor.scope import global_scope

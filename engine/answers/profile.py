@@ -16,8 +16,8 @@ from ..core.result import Result
 from ..core.source import Location
 from ..core.spec import in_use
 from ..core.summary import Timed, Took
-from ..eager.backward import Pass
 from ..eager.parameter import parameters_at
+from ..eager.passes import Pass
 from ..eager.tape import GradNode
 from ..eager.tensor import Leaf, Tensor
 from ..executor.live import nbytes

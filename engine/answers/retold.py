@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 from ..core import source, watch
 from ..core.summary import Asked, Took, Uneventful
-from ..eager.backward import Pass
+from ..eager.passes import Pass
 from ..executor.plan import Step
 from ..kernels.backend import Backend
 from ..kernels.choice import current

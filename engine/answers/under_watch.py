@@ -11,7 +11,7 @@ from ..autodiff.gradients import gradients
 from ..core import watch
 from ..core.errors import ArgumentTypeError, LossError, UsageError
 from ..core.summary import Asked
-from ..eager.backward import Pass
+from ..eager.passes import Pass
 from ..eager.recorded import leaves_behind, nodes_behind
 from ..eager.tensor import Leaf, Tensor
 from ..executor.executor import Executor

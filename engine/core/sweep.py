@@ -2,7 +2,7 @@
 
 Both differentiate by walking nodes from the last to the first and handing each the gradients of its outputs. They
 differ in what a value is and in what it means to emit a gradient and to add two of them; those are the sweep's
-arguments. (The tape of dynamic mode has no list to walk: its nodes come out of a heap, see ``eager/backward.py``.)
+arguments. (The tape of dynamic mode has no list to walk: its nodes come out of a heap, see ``eager/passes.py``.)
 """
 
 from __future__ import annotations

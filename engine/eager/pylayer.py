@@ -13,8 +13,8 @@ from ..core.errors import GradientError, UnsupportedError, UsageError
 from ..kernels import choice
 from ..kernels.choice import eager
 from ..ops.opdef import Array, Operand, Read
-from .backward import checked
 from .mode import is_grad_enabled, no_grad
+from .passes import checked
 from .record import lifted, rule_ops, values
 from .saved import Packed, packing, unpacked
 from .tape import Freed, FreedGraphError, GradNode, copied

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Any
 
-from ..eager import backward
+from ..eager.passes import Pass
 from ..eager.tape import GradNode, Place
 from ..eager.tensor import Keep, Leaf
 from .calls import Hooked, PassRecord, Pull
@@ -18,7 +18,7 @@ from .recorder import Recorder
 from .timeline import NOBODY
 
 
-def lay_out(recorder: Recorder, running: backward.Pass) -> int:
+def lay_out(recorder: Recorder, running: Pass) -> int:
     """Add to the last pass of *recorder* what *running* has yet to do.
 
     Returns:
@@ -45,7 +45,7 @@ def lay_out(recorder: Recorder, running: backward.Pass) -> int:
     return done
 
 
-def _makers(places: Sequence[Place], running: backward.Pass) -> Iterator[GradNode]:
+def _makers(places: Sequence[Place], running: Pass) -> Iterator[GradNode]:
     """The operators that made what is at these places, as far as the pass comes to them."""
     for place in places:
         if isinstance(place, Leaf):
@@ -54,7 +54,7 @@ def _makers(places: Sequence[Place], running: backward.Pass) -> Iterator[GradNod
             yield place[0]
 
 
-def _arrived(recorder: Recorder, work: PassRecord, running: backward.Pass) -> None:
+def _arrived(recorder: Recorder, work: PassRecord, running: Pass) -> None:
     """The gradients that have arrived so far, of a pass that nobody recorded."""
     entries = [*running.pending.values(), *([running.at] if running.at is not None else [])]
     gradients: list[tuple[Place, Any]] = [((e[0], i), g) for e in entries for i, g in enumerate(e[1:])]
@@ -66,7 +66,7 @@ def _arrived(recorder: Recorder, work: PassRecord, running: backward.Pass) -> No
             work.totals[place] = work.seeds[place] = number
 
 
-def _next(recorder: Recorder, work: PassRecord, running: backward.Pass, node: GradNode, hooked: bool) -> list[Place]:
+def _next(recorder: Recorder, work: PassRecord, running: Pass, node: GradNode, hooked: bool) -> list[Place]:
     """Lay out the differentiation of one recorded operator; the places that it sends gradients to."""
     wrt = tuple(p if p is not None and running.flows_to(p) else None for p in node.wrt)
     targets = [p for p in wrt if p is not None]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.eager import backward
+from gradtool.engine.eager import passes
 
 DEPTH, WIDTH, BATCH = 16, 8, 2048
 LAYER = BATCH * WIDTH * 4
@@ -105,14 +105,14 @@ def test_a_sum_takes_the_memory_of_its_first_gradient(monkeypatch: pytest.Monkey
 
     peak()  # what is made once
     most, values = peak()
-    monkeypatch.setattr(backward, "TAKEN_OVER", sys.maxsize)
+    monkeypatch.setattr(passes, "TAKEN_OVER", sys.maxsize)
     more, expected = peak()
     assert most < more - 0.9 * LAYER
     np.testing.assert_array_equal(values, expected)
 
 
 def test_a_sum_leaves_gradients_alone_that_others_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backward, "TAKEN_OVER", 0)
+    monkeypatch.setattr(passes, "TAKEN_OVER", 0)
     x = paddle.ones([4, 4])
     x.stop_gradient = False
     y = x * 1.0

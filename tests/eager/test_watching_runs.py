@@ -9,7 +9,7 @@ import pytest
 
 import gradtool as paddle
 from gradtool.engine.core import watch
-from gradtool.engine.eager.backward import Pass
+from gradtool.engine.eager.passes import Pass
 from gradtool.engine.executor.plan import Step
 
 pytestmark = pytest.mark.usefixtures("dynamic")

@@ -14,7 +14,7 @@ from gradtool.engine.autodiff.found import gradients_of_parameters
 from gradtool.engine.core import source, state
 from gradtool.engine.core.errors import ArgumentTypeError, LossError, UsageError
 from gradtool.engine.core.scoped import scoped
-from gradtool.engine.eager import backward
+from gradtool.engine.eager import passes
 from gradtool.engine.eager.recorded import nodes_behind
 from gradtool.engine.eager.tape import restore
 from gradtool.engine.eager.tensor import Leaf, Tensor
@@ -119,7 +119,7 @@ def breakpoint() -> None:
         return
     frame = sys._getframe(1)
     names = _names(_namespaces(frame))
-    running = backward.running()
+    running = passes.running()
     going = recording_now()
     held = [t for t in frame.f_locals.values() if isinstance(t, Tensor)]
     if going is not None and not going.closed:
@@ -256,7 +256,7 @@ def _reached(recorder: Recorder) -> list[Leaf]:
 
 def _passed(recorder: Recorder, loss: Tensor, names: Mapping[Tensor, str]) -> Timeline:
     """Run backward from *loss* and record it."""
-    work = backward.Pass(retain_graph=True, fill=False)
+    work = passes.Pass(retain_graph=True, fill=False)
     work.seed(loss, None)
     with recorder.recording():
         work.run()

@@ -176,7 +176,7 @@ class CallProbe(Probe):
 
     def _slopes(self, index: int, rng: np.random.Generator) -> Array | None:
         """What a product with the Jacobian gives for an input; None where none arrives."""
-        from ...eager.backward import Pass
+        from ...eager.passes import Pass
 
         tensors = [Tensor(x.array.copy()) for x in self.inputs]
         tensors[index].stop_gradient = False

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ...core.source import NOWHERE, Location
-from ...eager import backward as sweeping
 from ...eager.journal import Call, Journal
+from ...eager.passes import Pass
 from ...eager.tape import GradNode, each
 from ...eager.tensor import Keep, Tensor
 from .. import retold
@@ -60,7 +60,7 @@ def over_tape(
             )
         )
 
-    work = sweeping.Pass(retain_graph=True, fill=False, constants=frozenset(t.on_tape() for t in constants))
+    work = Pass(retain_graph=True, fill=False, constants=frozenset(t.on_tape() for t in constants))
     work.seed(loss, None)
     retold.swept(work, look)
     return slopes

@@ -117,7 +117,7 @@ class _ForeignRecipe:
         if self._own is None:
             raise _only_there(self.op.type)
         if self._own.pull is None:
-            from gradtool.engine.eager.backward import running
+            from gradtool.engine.eager.passes import running
 
             work = running()
             assert work is not None

@@ -22,6 +22,7 @@ from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.eager import backward as sweeping
 from gradtool.engine.eager.mode import _GradMode, grad_enabled
 from gradtool.engine.eager.parameter import TensorParameter
+from gradtool.engine.eager.passes import Pass
 from gradtool.engine.eager.recipe import leaves, recipes
 from gradtool.engine.eager.saved import writes
 from gradtool.engine.eager.tape import LossScale, Place, each, keys
@@ -431,7 +432,7 @@ class Player:
             self._passing[0] = number
             try:
                 if event.how == "grad":
-                    work = sweeping.Pass(retain_graph=event.retains, fill=False)
+                    work = Pass(retain_graph=event.retains, fill=False)
                     for t, seed in zip(roots, seeds, strict=True):
                         work.seed(t, seed)
                     work.run()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradtool.engine.core.errors import GradtoolError
-from gradtool.engine.eager.backward import Pass
+from gradtool.engine.eager.passes import Pass
 from gradtool.engine.eager.recorded import nodes_behind
 from gradtool.engine.eager.tape import restore
 from gradtool.engine.eager.tensor import Leaf, Tensor

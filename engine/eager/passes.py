@@ -1,0 +1,602 @@
+"""One backward pass through the tape: the one sweep, over recorded nodes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextvars import ContextVar
+from heapq import heappop, heappush
+from itertools import chain
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ..core import source, watch
+from ..core.errors import DtypeError, GradientError, GradtoolError, ShapeError, describe
+from ..core.spec import TensorSpec, in_use
+from ..core.spec import dtype as dtype_of
+from ..ops import rare
+from ..ops.opdef import Operand, WrittenRule
+from ..ops.registry import by_type
+from . import repeated, tape
+from .look_ups import adding_rows
+from .mode import _GradMode, is_grad_enabled
+from .record import apply, lifted, recorded, rule_ops
+from .tape import Freed, GradNode, Place, each
+from .tensor import Keep, Leaf, Tensor, array_of
+
+_running: ContextVar[Pass | None] = ContextVar("gradtool_running_pass", default=None)
+
+running = _running.get
+"""The innermost pass that runs now, or None: for those whom its hooks and rules call."""
+
+TAKEN_OVER = 1 << 16
+"""Bytes from which a sum goes into the memory of its first gradient, where that is nobody else's: asking takes as long
+as allocating little."""
+
+HELD_BY_US = 4
+"""References to an array whose only holder is the place where it arrived, as :meth:`Pass._joined` counts them."""
+
+Grad = Any
+"""A gradient on its way: an array, or a Tensor where the backward pass itself is recorded."""
+
+
+class Pass:
+    """One backward pass.
+
+    The nodes wait in a heap, newest first: a node is always newer than those it was computed from, so all gradients of
+    its results have arrived when it comes up. An entry of the heap is a list: the node, then a gradient (or None) for
+    each of its outputs.
+
+    Args:
+        retain_graph: keep what the nodes retained, for another pass.
+        create_graph: record the pass itself, so that its results can be differentiated.
+        fill: whether the pass fills ``.grad``; hooks run in any case.
+        targets: the places whose gradients are asked for; None for all leaves.
+        needed: the nodes that lead to the targets; None for all.
+        constants: places through which no gradient flows in this pass.
+
+    Attributes:
+        leaves: after the sweep, the gradients of the leaves it came to (see :meth:`total`).
+        roots: the tensors that it starts from.
+        at: the entry that is being differentiated, or None.
+        hooking: whether its hooks are being called, and not its rule.
+        recording: whether what hooks compute is recorded: as it was where the pass was started, as in Paddle, so that a
+            hook can run backward itself; always where the pass is recorded too.
+        pending: the entries of nodes that gradients have arrived at, by their keys.
+        adds_rows: whether the gradients of leaves may be sums of rows (:mod:`.look_ups`) where nobody watches.
+    """
+
+    def __init__(
+        self,
+        *,
+        retain_graph: bool,
+        create_graph: bool = False,
+        fill: bool = True,
+        targets: Collection[Place] = (),
+        needed: set[GradNode] | None = None,
+        constants: frozenset[Place] = frozenset(),
+    ) -> None:
+        self.retain_graph = retain_graph
+        self.create_graph = create_graph
+        self.fill = fill
+        self.targets = targets
+        self.needed = needed
+        self.constants = constants
+        self.leaves: dict[Leaf, Grad] = {}
+        self.intermediate: list[tuple[Leaf, Grad]] = []
+        self.loc = source.here()
+        self.roots: list[Tensor] = []
+        self.at: list[Any] | None = None
+        self.hooking = False
+        self.recording = create_graph or is_grad_enabled()
+        self._results: dict[Place, Grad] = {}
+        self._order: list[int] = []
+        self.pending: dict[int, list[Any]] = {}
+        self.adds_rows = False
+        self._own: set[Any] = set()
+        """Where a sum stands that nobody else holds: keys of leaves, and of entries with the position in them."""
+
+    def seed(self, tensor: Tensor, gradient: Tensor | None) -> None:
+        """Start from *tensor*, with ones when *gradient* is None.
+
+        Raises:
+            ShapeError: the gradient has another shape (a ValueError).
+            DtypeError: the gradient's dtype cannot become the tensor's (a TypeError).
+        """
+        place = tensor.on_tape()
+        if place in self.constants:
+            return
+        if gradient is None:
+            start: Grad = np.ones(tensor.array.shape, tensor.array.dtype)
+        else:
+            start = checked(gradient, tensor.spec, f"the gradient given for '{tensor.name}'")
+        self.roots.append(tensor)
+        self._deliver((place,), (as_tensor(start) if self.create_graph else array_of(start),))
+
+    def run(self) -> None:
+        """Sweep from the seeds to the leaves."""
+        by = watch.watcher()
+        if by is not None:
+            by(watch.Began(tuple(self.roots), self.create_graph, self._seeds()))
+        token = _running.set(self)
+        try:
+            with _GradMode(self.create_graph), np.errstate(all="ignore"):
+                self._sweep(None if by is None else lambda event: by(event) and False)
+        except Exception as error:
+            if by is not None and self.at is not None:
+                by(watch.Failed(error, node=self.at[0], arriving=tuple(self.at[1:])))
+            raise
+        finally:
+            _running.reset(token)
+            if by is not None:
+                by(watch.Ended())
+
+    def steps(self) -> Iterator[watch.Pulled]:
+        """As :meth:`run`, stopping after each operator with what it got and gave."""
+        events: list[watch.Pulled] = []
+
+        def pause(event: watch.Pulled) -> bool:
+            events.append(event)
+            return True
+
+        while self._order:
+            with _GradMode(self.create_graph), np.errstate(all="ignore"):
+                self._sweep(pause)
+            while events:
+                yield events.pop()
+
+    def total(self, place: Place) -> Grad | None:
+        """The whole gradient at *place* after the sweep, or None where none arrived."""
+        if isinstance(place, Leaf):
+            gradient = self.leaves.get(place)
+        elif place in self._results:
+            gradient = self._results[place]
+        else:
+            entry = self.pending.get(place[0].key)
+            gradient = entry[place[1] + 1] if entry is not None else None
+        return self._sum(gradient)
+
+    def pulled(
+        self, node: GradNode, arriving: Sequence[Grad | None], wrt: Sequence[Place | None]
+    ) -> Sequence[Grad | None]:
+        """What *node* gives where *arriving* arrives, by *wrt*; nothing of it goes on."""
+        return self._by_loops(node, arriving, wrt)
+
+    def hooked(self, hooks: dict[int, Any], gradient: Grad, spec: TensorSpec, what: str, site: str | None) -> Grad:
+        """*gradient* after all *hooks*, in the order of registration.
+
+        Raises:
+            GradientError: a hook returned neither a Tensor nor None. What a hook raises passes through.
+            ShapeError: a hook returned a tensor of another shape (a ValueError).
+        """
+        # The hooks get a copy: the same array may be on its way to other tensors as well.
+        current = as_tensor(gradient)
+        current = Tensor(
+            current.array.copy(), stop_gradient=current.node is None, node=current.node, index=current.index
+        )
+        for hook in list(hooks.values()):
+            if isinstance(hook, Keep):
+                tensor = hook.tensor()
+                if tensor is not None and self.fill:
+                    self.intermediate.append((tensor.leaf, current if self.create_graph else current.array.copy()))
+                continue
+            try:
+                with _GradMode(self.recording):
+                    result = hook(current)
+            except Exception as error:
+                error.add_note(f"raised by a hook on {what}{f', made at {site}' if site else ''}")
+                raise
+            if result is None:
+                continue
+            if not isinstance(result, Tensor):
+                raise GradientError(
+                    f"a hook on {what} returned {type(result).__name__}; it must return a Tensor or None.", made=site
+                )
+            current = as_tensor(checked(result, spec, f"what a hook on {what} returned"))
+        return current if self.create_graph else current.array
+
+    def hooked_leaf(self, leaf: Leaf, gradient: Grad) -> Grad:
+        """*gradient* after the hooks of *leaf*."""
+        return self.hooked(leaf.hooks, gradient, leaf.spec, f"'{leaf.name}'", None) if leaf.hooks else gradient
+
+    def hooked_output(self, node: GradNode, index: int, gradient: Grad | None) -> Grad | None:
+        """*gradient* of output *index* of *node* after the hooks on it; they get zeros where none arrived.
+
+        For a PyLayer that tells None from zeros, they are not called then.
+        """
+        hooks = node.hooks.get(index) if node.hooks is not None else None
+        rule = node.op.rule
+        if not hooks or (gradient is None and rule is not None and rule.takes_none):
+            return gradient
+        if gradient is None:
+            gradient = np.zeros(*node.shapes[index])
+        what = f"the output of {node.op.type}"
+        return self.hooked(hooks, gradient, node.outs[index], what, source.describe(node.loc))
+
+    # -- parts ----------------------------------------------------------------------------------------------------
+
+    def _seeds(self) -> dict[Place, Grad]:
+        """What stands at each place before the sweep; copies of sums, which go on in their own storage."""
+        seeds: dict[Place, Grad] = {}
+        for key, (node, *gradients) in self.pending.items():
+            seeds |= {
+                (node, i): g.copy() if (key, i) in self._own else g for i, g in enumerate(gradients) if g is not None
+            }
+        for leaf, g in self.leaves.items():
+            seeds[leaf] = g.copy() if leaf in self._own else g
+        return seeds
+
+    def _sweep(self, by: watch.Watcher | None) -> None:
+        if by is None and self.needed is None and not (self.constants or self.create_graph or self.targets):
+            self._sweep_all()
+            return
+        order, entries, deliver = self._order, self.pending, self._deliver
+        everything = self.needed is None and not self.constants
+        recorded, targets = self.create_graph, self.targets
+        freed = None if self.retain_graph else Freed(self.loc)
+        while order:
+            # the newest node, if a gradient through it matters
+            entry = entries.pop(heappop(order))
+            node = entry[0]
+            wrt = node.wrt
+            if not everything:
+                wrt = [p if p is not None and self.flows_to(p) else None for p in wrt]
+            if wrt.count(None) == len(wrt):
+                continue
+            # what has arrived there
+            self.at = entry
+            if recorded:
+                entry[1:] = [self._sum(g) for g in entry[1:]]
+            if node.hooks is not None:
+                self._run_hooks(entry)
+            if targets:
+                self._note_targets(entry)
+            # its gradient
+            pull = node.call.recipe.pull
+            start = perf_counter() if by is not None else 0.0
+            try:
+                by_loops = pull is None or recorded
+                gradients = self._by_loops(node, entry[1:], wrt) if by_loops else pull(node, entry, wrt)
+            except GradtoolError as error:
+                raise _placed(error, node) from None
+            except Exception as error:
+                _note_place(error, node)
+                raise
+            pause = by is not None and by(
+                watch.Pulled(node, entry[1:], wrt, gradients, recorded, perf_counter() - start, node.kept)
+            )
+            # what it kept is let go of, and what it gave goes on
+            self.at = None
+            if freed is not None:
+                node.free(freed)
+            deliver(wrt, gradients)
+            if pause:
+                return
+            del entry, gradients  # what has been used is let go before the next node is computed
+
+    def _sweep_all(self) -> None:
+        """As :meth:`_sweep`, of a pass that goes to all leaves, is not recorded, and which nobody watches."""
+        try:
+            if not self.adds_rows:
+                self._sweep_quickly()
+                return
+            token = adding_rows.set(True)
+            try:
+                self._sweep_quickly()
+            finally:
+                adding_rows.reset(token)
+        except GradtoolError as error:
+            if self.hooking or self.at is None:
+                raise
+            raise _placed(error, self.at[0]) from None
+        except Exception as error:
+            if self.at is not None and not self.hooking:
+                _note_place(error, self.at[0])
+            raise
+
+    def _sweep_quickly(self) -> None:
+        """The loop of :meth:`_sweep_all`: what it does for a node is what an operator costs on the way back.
+
+        Most of what a node gives goes to one that is the next, which need not wait among the others.
+        """
+        order, entries, own = self._order, self.pending, self._own
+        leaves: dict[Leaf, Any] = self.leaves
+        freed = Freed(self.loc)
+        lets_go = not self.retain_graph
+        just_lets_go = lets_go and not tape.keeping
+        entry: Any = entries.pop(heappop(order)) if order else None
+        gradient: Any
+        gradients: Any
+        while entry is not None:
+            # the newest node, and its gradient
+            self.at = entry
+            node = entry[0]
+            to = node.to
+            pull = self._pulled_rarely if node.rare is not None else node.call.recipe.pull or self._pulled_rarely
+            gradients = pull(node, entry, to)
+            # what it kept is let go of
+            if just_lets_go and type(node) is GradNode:
+                node.kept = freed
+            elif lets_go:
+                node.free(freed)
+            # and what it gave goes on
+            entry, newest, i = None, 1, -1
+            for place in to:
+                i += 1
+                gradient = gradients[i]
+                if place is None or gradient is None:
+                    continue
+                kind = type(place)
+                before: Any
+                if kind is Leaf:
+                    before = leaves.get(place)
+                    if place in own:
+                        np.add(before, gradient, before)
+                    else:
+                        leaves[place] = gradient if before is None else self._joined(place, before, gradient)
+                    continue
+                if (
+                    kind is GradNode
+                    and entry is None
+                    and (not order or place.key < order[0])
+                    and type(place.form) is not tuple
+                ):  # the commonest: the only output of a node, which is the next one
+                    entry, newest = [place, gradient], place.key
+                    continue
+                maker, at = place if kind is tuple else (place, 0)
+                key = maker.key
+                if key == newest:
+                    there = entry
+                elif entry is None and (not order or key < order[0]):
+                    entry = there = self._entry(maker)
+                    newest = key
+                else:
+                    there = self._waiting(maker)
+                at += 1
+                before = there[at]
+                there[at] = gradient if before is None else self._joined((key, at - 1), before, gradient)
+            if order and (entry is None or order[0] < newest):
+                entry = self._next(entry)
+            gradients = gradient = None  # what has been used is let go before the next node is computed
+        self.at = None
+
+    def _pulled_rarely(self, node: GradNode, entry: list[Any], to: Sequence[Any]) -> Sequence[Grad | None]:
+        """The gradients of a node that has anything beyond what all nodes have, or whose rule must be asked."""
+        if node.hooks is not None:
+            self._run_hooks(entry)
+        pull: Callable[..., Sequence[Grad | None]] | None = node.call.recipe.pull
+        if pull is not None:
+            return pull(node, entry, to)
+        gradients = self._by_loops(node, entry[1:], to)
+        if len(gradients) != len(to):
+            raise ValueError(f"{len(gradients)} gradients for {len(to)} operands")
+        return gradients
+
+    @staticmethod
+    def _entry(node: GradNode) -> list[Any]:
+        """An entry of the heap at which nothing has arrived yet."""
+        form = node.form
+        return [node, *[None] * len(form)] if type(form) is tuple else [node, None]
+
+    def _waiting(self, node: GradNode) -> list[Any]:
+        """The entry of *node* among those that wait."""
+        entry = self.pending.get(node.key)
+        if entry is None:
+            entry = self.pending[node.key] = self._entry(node)
+            heappush(self._order, node.key)
+        return entry
+
+    def _next(self, entry: list[Any] | None) -> list[Any]:
+        """The newest of those that wait, among which *entry* is from now on."""
+        if entry is not None:
+            key = entry[0].key
+            self.pending[key] = entry
+            heappush(self._order, key)
+        return self.pending.pop(heappop(self._order))
+
+    def _run_hooks(self, entry: list[Any]) -> None:
+        self.hooking = True
+        entry[1:] = [self.hooked_output(entry[0], i, g) for i, g in enumerate(entry[1:])]
+        self.hooking = False
+
+    def _note_targets(self, entry: list[Any]) -> None:
+        """Keep the gradients that are asked for."""
+        for i, g in enumerate(entry[1:]):
+            place = entry[0], i
+            if g is not None and place in self.targets:
+                self._results[place] = g
+
+    def _deliver(self, places: Sequence[Place | None], gradients: Sequence[Grad | None]) -> None:
+        """Add each gradient to what has arrived at its place: borrow the first, allocate at the second, then in place.
+
+        A pass that is recorded only collects them.
+        """
+        entries = self.pending
+        for place, gradient in zip(places, gradients, strict=True):
+            if gradient is None or place is None:
+                continue
+            if isinstance(place, tuple):
+                node, index = place
+                key = node.key
+                entry = entries.get(key)
+                if entry is None:
+                    entry = entries[key] = [node, *[None] * len(node.shapes)]
+                    if self.needed is None or node in self.needed:
+                        heappush(self._order, key)
+                before = entry[index + 1]
+                if before is None:
+                    entry[index + 1] = gradient
+                else:
+                    entry[index + 1] = self._joined((key, index), before, gradient)
+            else:
+                before = self.leaves.get(place)
+                self.leaves[place] = gradient if before is None else self._joined(place, before, gradient)
+
+    def _joined(self, at: Any, before: Grad, gradient: Grad) -> Grad:
+        if self.create_graph:
+            return [*before, gradient] if isinstance(before, list) else [before, gradient]
+        if at in self._own:
+            return np.add(before, gradient, out=before)
+        if type(before) is np.ndarray and before.nbytes >= TAKEN_OVER and sys.getrefcount(before) == HELD_BY_US:
+            flags = before.flags
+            alike = type(gradient) is np.ndarray and (before.shape, before.dtype) == (gradient.shape, gradient.dtype)
+            if alike and flags.owndata and flags.writeable:
+                self._own.add(at)
+                return np.add(before, gradient, out=before)
+        total = before + gradient
+        if type(total) is np.ndarray:
+            self._own.add(at)
+        return total
+
+    def _sum(self, gradient: Grad | None) -> Grad | None:
+        """The gradient for what a recorded pass collected."""
+        return apply(by_type("sum"), [gradient], {}) if isinstance(gradient, list) else gradient
+
+    def flows_to(self, place: Place) -> bool:
+        """Whether a gradient that is sent to *place* matters."""
+        if place in self.constants:
+            return False
+        if self.needed is None:
+            return True
+        return place in self.targets or (not isinstance(place, Leaf) and place[0] in self.needed)
+
+    def _by_loops(
+        self, node: GradNode, arriving: Sequence[Grad | None], wrt: Sequence[Place | None]
+    ) -> Sequence[Grad | None]:
+        """The gradients by *wrt*, whatever the slots hold, and recorded if the pass is."""
+        rule = node.op.rule
+        assert rule is not None
+        args = self._arguments(node, arriving)
+        mask = [p is not None for p in wrt]
+        if self.create_graph:
+            again = repeated.pulled(node, args, mask)
+            if again is not None:
+                return again
+            args = [recorded(a) for a in args]
+        wanted = [[w] for w in mask] if node.wrt_sizes is None else _cut(mask, node.wrt_sizes, always=True)
+        if in_use and _is_of_a_definition(rule):
+            grads = self._with_care(node, args, wanted)
+        else:
+            grads = list(chain.from_iterable(rule(self._ops(node), args, wanted, node.attrs)))
+        return [lifted(g) for g in grads] if self.create_graph else grads
+
+    def _ops(self, node: GradNode) -> Any:
+        """The operators that the rule of *node* is read with."""
+        return rule_ops if self.create_graph else node.backend.ops
+
+    def _with_care(self, node: GradNode, args: list[Operand], wanted: list[list[bool]]) -> list[Grad | None]:
+        """What the rule of *node* gives, if there may be numbers of 16 bits or complex ones (``ops/rare.py``)."""
+        if not self.create_graph:
+            args = rare.widened(args)
+        k = self._ops(node)
+        flat = chain.from_iterable(rare.pulled(node.op, k, args, wanted, node.attrs))
+        return [self._settled(k, place, g) for place, g in zip(node.wrt, flat, strict=True)]
+
+    def _settled(self, k: Any, place: Place | None, gradient: Any) -> Grad | None:
+        """*gradient* in the type of what stands at *place*."""
+        if gradient is None or place is None:
+            return gradient
+        kind = place.spec.dtype if isinstance(place, Leaf) else dtype_of(place[0].shapes[place[1]][1])
+        if not self.create_graph:
+            return rare.settled(gradient, kind)
+        if gradient.dtype == kind.numpy:
+            return gradient
+        return k.cast(gradient, in_dtype=dtype_of(gradient.dtype).code, out_dtype=kind.code)
+
+    def _arguments(self, node: GradNode, arriving: Sequence[Grad | None]) -> list[Operand]:
+        rule = node.op.rule
+        assert rule is not None
+        retained = node.retained()
+        sizes = node.out_sizes
+        groups = iter(arriving if sizes is None else _cut(arriving, sizes))
+        shapes = iter(node.shapes if sizes is None else _cut(node.shapes, sizes))
+        args: list[Operand] = []
+        for (kind, place, like, late), value in zip(rule.reads, retained, strict=True):
+            if kind == "dout":
+                group, shape = next(groups), next(shapes)
+                args.append(group if rule.takes_none or late else self._filled(group, shape))
+            elif value is None:
+                args.append(None)
+            elif self.create_graph:
+                args.append(self._recorded(node, place, value, kind, like))
+            else:
+                args.append(each(value, array_of))
+        return args
+
+    def _recorded(self, node: GradNode, place: int, value: Any, kind: str, like: bool) -> Any:
+        """A retained value as a tensor with its place on the tape, so that second order reaches through it."""
+        if kind == "in" or like:
+            return lifted(value)
+        assert node.op.rule is not None
+        start = 0
+        douts = [r for r in node.op.rule.reads if r.kind == "dout"]
+        for read, size in zip(douts, node.out_sizes or [None] * len(douts), strict=True):
+            if read.place == place:
+                if isinstance(value, (list, tuple)):
+                    return [Tensor(v, stop_gradient=False, node=node, index=start + i) for i, v in enumerate(value)]
+                return Tensor(value, stop_gradient=False, node=node, index=start)
+            start += 1 if size is None else size
+        return lifted(value)
+
+    def _filled(self, group: Any, shape: Any) -> Any:
+        """*group* with zeros for the gradients that did not arrive."""
+        if type(group) is np.ndarray:
+            return group
+        if isinstance(shape, list):
+            return [self._filled(g, s) for g, s in zip(group, shape, strict=True)]
+        return group if group is not None else np.zeros(*shape)
+
+
+def _place_of_pass() -> Any:
+    """Where the pass was started that runs now."""
+    work = running()
+    return None if work is None else work.loc
+
+
+source.stand_in(Pass._sweep, _place_of_pass)
+
+
+def checked(gradient: Tensor, spec: TensorSpec, what: str) -> Grad:
+    """*gradient* in the dtype of *spec*, after checking its shape."""
+    if gradient.array.shape != spec.shape:
+        raise ShapeError(f"{what} must have shape {list(spec.shape)}, but has {list(gradient.array.shape)}.")
+    if gradient.array.dtype == spec.dtype.numpy:
+        return gradient
+    if gradient.array.dtype.kind == "c" and spec.dtype.is_floating:
+        raise DtypeError(f"{what} is {gradient.dtype.name} and cannot become {spec.dtype.name}.")
+    cast = by_type("cast")
+    return apply(cast, [gradient], cast.attributes({"in_dtype": gradient.dtype.code, "out_dtype": spec.dtype.code}))
+
+
+def _placed(error: GradtoolError, node: GradNode) -> GradtoolError:
+    """*error* of the gradient of *node*, saying where that was made."""
+    return describe(error, op=f"the gradient of {node.op.type}", made=source.describe(node.loc))
+
+
+def _note_place(error: Exception, node: GradNode) -> None:
+    error.add_note(f"in the gradient of {node.op.type}, made at {source.describe(node.loc)}")
+
+
+def _cut(flat: Sequence[Any], sizes: Sequence[int | None], always: bool = False) -> list[Any]:
+    """*flat* cut into slots: a list for a list slot, the entry itself (or a list of one) for another."""
+    groups: list[Any] = []
+    at = 0
+    for size in sizes:
+        count = 1 if size is None else size
+        group = list(flat[at : at + count])
+        groups.append(group if always or size is not None else group[0])
+        at += count
+    return groups
+
+
+def as_tensor(value: Any) -> Tensor:
+    return value if isinstance(value, Tensor) else Tensor(value)
+
+
+def _is_of_a_definition(rule: Any) -> bool:
+    """Whether it is the rule of an operator, not derived from another or a user's own; asked for rare types only."""
+    from ..ops.composed import ComposedRule
+
+    return isinstance(rule, WrittenRule | ComposedRule)
