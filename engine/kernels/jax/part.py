@@ -20,7 +20,7 @@ from ...ops.refusals import collecting
 from . import assumptions
 from .assumptions import Assumed
 from .conditional import Conditional, expect_values, settled
-from .flags import any_of, first
+from .flags import first, one_of
 from .hosted import WANTS_VALUES, NeedsValues, looked_into
 from .mesh import Mesh
 from .packing import Packed
@@ -251,7 +251,7 @@ class TracedPart(Part):
         flags = None
         if refused or assumed:
             few = [assumptions.short(assumed)] if assumed else []
-            flags = jnp.stack([*few, any_of([r.wrong for r in refused])])
+            flags = jnp.stack([*few, one_of([r.wrong for r in refused])])
             for place, value in zip(self._stored, donated, strict=True):  # what was given away has to stay what it was
                 outputs[place] = jnp.where(flags.any(), value, outputs[place])
         # Packed, as each array that is returned costs something.
