@@ -1,25 +1,18 @@
-"""Where the extra has put the library. Not by ``importlib.metadata``, which takes longer to import than the library."""
+"""Where the extra has put the library."""
 
 from __future__ import annotations
 
 import os
-import sys
 
-PREFIX, ENDING = "onednn_cpu_gomp-", ".dist-info"
-"""What the name of the folder begins and ends with that an installer leaves beside packages."""
+from ...files import wheels
+
+PREFIX = "onednn_cpu_gomp-"
+"""What the name of the folder begins with that an installer leaves beside packages."""
 
 
 def folder() -> str | None:
     """That folder; None where the extra is not installed."""
-    for path in dict.fromkeys(sys.path):
-        try:
-            names = os.listdir(path or os.curdir)
-        except OSError:
-            continue  # an archive, or nothing
-        for name in sorted(names):
-            if name.startswith(PREFIX) and name.endswith(ENDING):
-                return os.path.join(path, name)
-    return None
+    return next(wheels.folders(PREFIX), None)
 
 
 def file(name: str) -> str | None:

@@ -13,12 +13,12 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, Final
 
 import gradtool
-from gradtool.engine.files import sealed
+from gradtool.engine.files import sealed, wheels
 
 from . import rules, unchanged
 from .checked import Checked, Job
@@ -158,23 +158,8 @@ def _installed() -> Iterable[str]:
         if spec is not None and spec.origin is not None:
             status = os.stat(spec.origin)
             yield f"{spec.origin}:{status.st_size}:{status.st_mtime_ns}"
-    yield from _libraries()
-
-
-def _libraries() -> Iterator[str]:
-    """The folders that say which wheels are installed of libraries without Python: a version is in their names.
-
-    Not importlib.metadata, which takes longer to load than a check that has nothing to do.
-    """
-    for folder in dict.fromkeys(sys.path):
-        try:
-            names = os.listdir(folder or os.curdir)
-        except OSError:
-            continue  # an archive, or nothing
-        for name in sorted(names):
-            if name.startswith(_LIBRARIES) and name.endswith(".dist-info"):
-                path = os.path.join(folder, name)
-                yield f"{path}:{os.stat(path).st_mtime_ns}"
+    for place in wheels.folders(_LIBRARIES):
+        yield f"{place}:{os.stat(place).st_mtime_ns}"
 
 
 def _entry(data: Mapping[str, Any]) -> bytes:
