@@ -10,16 +10,30 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 
 from gradtool.engine.files.jsontext import shown
 from gradtool.engine.files.zipped import DEFLATED, MOST_INFLATED, STORED, Archive, Fail, Member, Unpacked
 
 from . import npy
+from .errors import CommandError, Unreadable
 from .npy import Array
 
 Room = Callable[[str | None], int | None]
 """Of an array's name, None for the lone one: how many bytes it may have; None where nothing is known."""
+
+
+@contextmanager
+def told(path: str, error: type[CommandError] = Unreadable) -> Iterator[Fail]:
+    """Inside, what is wrong with the file at *path* is an *error*; gives what says so of its contents."""
+
+    def fail(why: str) -> NoReturn:
+        raise error(f"{path} is no .npz file of plain arrays: {why}", "np.savez(FILE, x=…) writes one")
+
+    try:
+        yield fail
+    except OSError as refused:
+        raise error(f"cannot read {path}: {refused.strerror or refused}") from None
 
 
 @contextmanager

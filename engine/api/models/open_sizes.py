@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from . import npz
-from .errors import CommandError, Unreadable
+from .errors import CommandError
 from .importers import Sizes
 from .npy import Array
 from .sweeps import words
@@ -43,11 +43,5 @@ def _arrays(file: str) -> dict[str | None, Array]:
     """The arrays in a file; none where there is no such file, which whoever feeds them says."""
     if not os.path.isfile(file):
         return {}
-
-    def fail(why: str) -> NoReturn:
-        raise Unreadable(f"{file} is no .npz file of plain arrays: {why}", "np.savez(FILE, x=…) writes one")
-
-    try:
+    with npz.told(file) as fail:
         return npz.mapped(file, fail)
-    except OSError as error:
-        raise Unreadable(f"cannot read {file}: {error.strerror or error}") from None

@@ -255,8 +255,8 @@ class Evidence:
 
             for by in SEEDS:
                 with with_seed(by, self.request) as other:
-                    again = {idle.loc for idle in first_steps(other, self).idle}
-                first = replace(first, idle=tuple(idle for idle in first.idle if idle.loc in again))
+                    again = {idle.seen.loc for idle in first_steps(other, self).idle}
+                first = replace(first, idle=tuple(idle for idle in first.idle if idle.seen.loc in again))
         return first
 
     def one_batch(self, steps: int, part: float) -> OneBatch | str | None:

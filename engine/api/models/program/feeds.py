@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -133,9 +133,6 @@ def read(file: str, program: Program) -> dict[str, Any]:
             raise unknown(f"tensor in {file}:", strange[0], wanted)
         return fed
 
-    def fail(why: str) -> NoReturn:
-        raise Unreadable(f"{file} is no .npz file of plain arrays: {why}", "np.savez(FILE, x=…) writes one")
-
     def room(name: str | None) -> int | None:
         if name is None and len(wanted) != 1:
             raise CommandError(
@@ -150,10 +147,8 @@ def read(file: str, program: Program) -> dict[str, Any]:
 
     if not os.path.isfile(file) and os.path.exists(file):
         raise Unreadable(f"cannot read {file}: it is a folder or a device, and arrays are read from a file")
-    try:
+    with npz.told(file) as fail:
         arrays = npz.read(file, room, fail)
-    except OSError as error:
-        raise Unreadable(f"cannot read {file}: {error.strerror or error}") from None
     return {name if name is not None else wanted[0]: array for name, array in arrays.items()}
 
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from gradtool.engine.answers.events import Adapter
 from gradtool.engine.answers.training.first_loss import FirstLoss, FirstLossSeen
-from gradtool.engine.answers.training.mixed import Mixing
+from gradtool.engine.answers.training.mixed import Mixed, Mixing
 from gradtool.engine.answers.training.modes import Evaluated, Modes
 from gradtool.engine.answers.training.one_batch import OneBatch, Own, learn
-from gradtool.engine.answers.training.scaled import Scalings
-from gradtool.engine.answers.training.updates import Updates
+from gradtool.engine.answers.training.scaled import Scalings, StillScaled
+from gradtool.engine.answers.training.updates import Idle, Spent, Unstepped, Updates
 from gradtool.engine.core import source, watch
 from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.core.source import Location
@@ -28,101 +28,20 @@ from ..loader import Loaded, Request
 from ..notes import SILENT, Notes
 from .debug import Debug
 
-
-@dataclass(frozen=True, slots=True)
-class IdleOptimizer:
-    """An optimizer whose steps left all or some of what it holds as it was.
-
-    Attributes:
-        held: how many parameters it holds.
-        names: of those of them that no step changed.
-        pushed: of each of these, in how many steps it had a gradient that is not zero.
-    """
-
-    by: str
-    rate: float | None
-    steps: int
-    loc: Location
-    held: int
-    names: tuple[str, ...]
-    pushed: tuple[int, ...]
+Seen = TypeVar("Seen", Idle, Unstepped, Spent, StillScaled, Mixed)
 
 
 @dataclass(frozen=True, slots=True)
-class UnsteppedOptimizer:
-    """An optimizer that made no step, while what it holds got gradients.
+class Named(Generic[Seen]):
+    """Something that was seen, with the names of the parameters that it is about in place of these.
 
     Attributes:
-        loc: where it was made.
-        names: of the parameters that it holds.
-        passes: how many passes gave some of these a gradient.
-        cleared: after how many passes gradients of these were cleared.
+        seen: it, without its tensors.
+        names: what people call them, in their order.
     """
 
-    loc: Location
+    seen: Seen
     names: tuple[str, ...]
-    passes: int
-    cleared: int
-
-
-@dataclass(frozen=True, slots=True)
-class SpentOptimizer:
-    """An optimizer whose last steps had a learning rate of 0, after others that had one.
-
-    Attributes:
-        names: of the parameters that it holds.
-        steps: how many steps there were.
-        last: how many of them had a rate of 0, up to the last.
-        loc: the line of the first of these.
-    """
-
-    by: str
-    names: tuple[str, ...]
-    steps: int
-    last: int
-    loc: Location
-
-
-@dataclass(frozen=True, slots=True)
-class ScaledUse:
-    """A line that clips gradients, or updates by them, while they are multiplied by the scale of the loss.
-
-    Attributes:
-        by: the function that clips, or the optimizer's class.
-        clips: whether it is the former.
-        names: of the parameters whose gradients are.
-        times: how often it happens.
-    """
-
-    by: str
-    clips: bool
-    scale: float
-    names: tuple[str, ...]
-    times: int
-    loc: Location
-
-
-@dataclass(frozen=True, slots=True)
-class MixedSteps:
-    """Steps that go by what an earlier backward call of another loss has left, too.
-
-    Attributes:
-        by: the optimizer's class.
-        names: of the parameters that have gradients of both.
-        left: the earlier call.
-        own: the one that alone counted in the first step.
-        other: the class of the optimizer whose step lies between these calls.
-        times: how many steps do.
-        loc: the line of these steps.
-    """
-
-    by: str
-    names: tuple[str, ...]
-    left: Location
-    own: Location
-    other: str
-    times: int
-    loc: Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +60,13 @@ class FirstSteps:
     """
 
     loss: FirstLoss | None
-    idle: tuple[IdleOptimizer, ...]
-    unstepped: tuple[UnsteppedOptimizer, ...]
-    spent: tuple[SpentOptimizer, ...]
+    idle: tuple[Named[Idle], ...]
+    unstepped: tuple[Named[Unstepped], ...]
+    spent: tuple[Named[Spent], ...]
     thawed: tuple[tuple[str, Location], ...]
     evaluated: tuple[Evaluated, ...]
-    scaled: tuple[ScaledUse, ...]
-    mixed: tuple[MixedSteps, ...]
+    scaled: tuple[Named[StillScaled], ...]
+    mixed: tuple[Named[Mixed], ...]
 
 
 def first_steps(request: Request, notes: Notes = SILENT) -> FirstSteps:
@@ -174,32 +93,19 @@ def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
         def named(tensor: Any) -> str:
             return names.get(id(tensor)) or str(tensor.name)
 
-        idle = [
-            IdleOptimizer(i.by, i.rate, i.steps, i.loc, i.held, tuple(map(named, i.tensors)), i.pushed)
-            for i in updates.idle.values()
-            if len(i.tensors) == i.held or any(i.pushed)
-        ]
-        thawed = tuple((named(t), loc) for t, loc in updates.thawed.values())
-        unstepped = tuple(
-            UnsteppedOptimizer(o.loc, tuple(map(named, o.tensors)), o.passes, o.cleared)
-            for o in updates.unstepped.values()
-            if o.passes
+        def those(found: Iterable[Seen]) -> tuple[Named[Seen], ...]:
+            return tuple(Named(replace(f, tensors=()), tuple(map(named, f.tensors))) for f in found)
+
+        return FirstSteps(
+            seen.found,
+            those(i for i in updates.idle.values() if len(i.tensors) == i.held or any(i.pushed)),
+            those(o for o in updates.unstepped.values() if o.passes),
+            those(o for o in updates.spent.values() if 0 < o.last < o.steps),
+            tuple((named(t), loc) for t, loc in updates.thawed.values()),
+            tuple(modes.found.values()),
+            those(scalings.found.values()),
+            those(mixing.found.values()),
         )
-        spent = tuple(
-            SpentOptimizer(o.by, tuple(map(named, o.tensors)), o.steps, o.last, o.loc)
-            for o in updates.spent.values()
-            if 0 < o.last < o.steps
-        )
-        scaled = tuple(
-            ScaledUse(s.by, s.clips, s.scale, tuple(map(named, s.tensors)), s.times, s.loc)
-            for s in scalings.found.values()
-        )
-        mixed = tuple(
-            MixedSteps(m.by, tuple(map(named, m.tensors)), m.left, m.own, m.other, m.times, m.loc)
-            for m in mixing.found.values()
-        )
-        evaluated = tuple(modes.found.values())
-        return FirstSteps(seen.found, tuple(idle), unstepped, spent, thawed, evaluated, scaled, mixed)
 
     with (
         watch.watched(Adapter(seen), updates),

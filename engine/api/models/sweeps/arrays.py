@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import numpy as np
 
@@ -145,14 +145,8 @@ def _reader(path: str) -> Reader:
 def _of_npz(path: str) -> Mapping[str | None, Any]:
     if is_remote(path):
         return _loaded(path)
-
-    def fail(why: str) -> NoReturn:
-        raise CommandError(f"{path} is no .npz file of plain arrays: {why}", "np.savez(FILE, x=…) writes one")
-
-    try:
+    with npz.told(path, CommandError) as fail:
         return npz.mapped(path, fail)
-    except OSError as error:
-        raise CommandError(f"cannot read {path}: {error.strerror or error}") from None
 
 
 def _loaded(path: str) -> Mapping[str | None, Any]:

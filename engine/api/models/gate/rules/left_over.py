@@ -12,13 +12,14 @@ from ..rule import Hit, Options, Rule
 
 
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
-    for mixed in evidence.first_steps.mixed:
+    for named in evidence.first_steps.mixed:
+        mixed, names = named.seen, named.names
         if mixed.times >= options["steps"]:
             yield Hit(
-                mixed.names[0],
+                names[0],
                 f"{mixed.times} steps of {mixed.by} also go by what another backward call has left in .grad",
                 mixed.loc,
-                mixed.names[1:],
+                names[1:],
                 (
                     f"meant are the gradients of {source.short(mixed.own)}, as in the first step",
                     f"left are those of {source.short(mixed.left)}, from before a step of {mixed.other}",

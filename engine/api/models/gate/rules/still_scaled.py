@@ -10,14 +10,15 @@ from ..rule import Hit, Options, Rule
 
 
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
-    for use in evidence.first_steps.scaled:
+    for named in evidence.first_steps.scaled:
+        use, names = named.seen, named.names
         what = f"{use.by} clips" if use.clips else f"a step of {use.by} goes by"
         often = f"; it happens {use.times} times" if use.times > 1 else ""
         yield Hit(
-            use.names[0],
+            names[0],
             f"{what} gradients that are {use.scale:g} times as large as they are meant: of a scaled loss",
             use.loc,
-            use.names[1:],
+            names[1:],
             (
                 f"the scaler divides them by {use.scale:g} only after that{often}"
                 if use.clips

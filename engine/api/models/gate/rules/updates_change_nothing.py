@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ...questions.first_steps import IdleOptimizer, SpentOptimizer, UnsteppedOptimizer
+from gradtool.engine.answers.training.updates import Idle, Spent, Unstepped
+
+from ...questions.first_steps import Named
 from ..evidence import Evidence
 from ..finding import Severity
 from ..rule import Hit, Options, Rule
@@ -13,23 +15,24 @@ from ..rule import Hit, Options, Rule
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
     first = evidence.first_steps
     explained = any(a.finding for a in evidence.verdicts)  # why there is nothing to go by is said there
-    for idle in first.idle:
-        pushed = [n for n, steps in zip(idle.names, idle.pushed, strict=True) if steps]
+    for held in first.idle:
+        idle, names = held.seen, held.names
+        pushed = [n for n, steps in zip(names, idle.pushed, strict=True) if steps]
         if idle.steps < options["steps"]:
             continue
-        if len(idle.names) < idle.held:
-            yield from _left_behind(idle, options)
+        if len(names) < idle.held:
+            yield from _left_behind(held, options)
             continue
-        if not idle.names or (explained and not pushed):
+        if not names or (explained and not pushed):
             continue
         why = f"{len(pushed)} of them have a gradient" if pushed else "none of them has a gradient then"
-        message = f"{idle.steps} steps of {idle.by} change none of the {len(idle.names)} parameters that it holds"
+        message = f"{idle.steps} steps of {idle.by} change none of the {len(names)} parameters that it holds"
         said = (f"{why}; the learning rate is {idle.rate:g}" if idle.rate is not None else why,)
         yield Hit(
-            idle.names[0],
+            names[0],
             message,
             idle.loc,
-            idle.names[1:],
+            names[1:],
             said,
             "call it after backward and before clear_grad; a rate far below the digits of a parameter is none",
         )
@@ -40,9 +43,10 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
         yield Hit(name, f"{name} is frozen, an optimizer holds it, and this line changes it", loc)
 
 
-def _left_behind(idle: IdleOptimizer, options: Options) -> Iterator[Hit]:
+def _left_behind(held: Named[Idle], options: Options) -> Iterator[Hit]:
     """What an optimizer leaves as it is, though it has gradients, while it changes others."""
-    still = [n for n, steps in zip(idle.names, idle.pushed, strict=True) if steps >= options["steps"]]
+    idle = held.seen
+    still = [n for n, steps in zip(held.names, idle.pushed, strict=True) if steps >= options["steps"]]
     if still:
         rate = "" if idle.rate is None else f"the learning rate is {idle.rate:g}; "
         yield Hit(
@@ -55,10 +59,11 @@ def _left_behind(idle: IdleOptimizer, options: Options) -> Iterator[Hit]:
         )
 
 
-def _unstepped(optimizers: Iterable[UnsteppedOptimizer], options: Options) -> Iterator[Hit]:
+def _unstepped(optimizers: Iterable[Named[Unstepped]], options: Options) -> Iterator[Hit]:
     """Optimizers that make no step in the whole file, whether or not somebody clears the gradients."""
-    for optimizer in optimizers:
-        held = f"the optimizer of {len(optimizer.names)} parameters makes no step, and "
+    for named in optimizers:
+        optimizer, names = named.seen, named.names
+        held = f"the optimizer of {len(names)} parameters makes no step, and "
         if optimizer.cleared >= options["steps"]:
             what = f"their gradients are cleared after {optimizer.cleared} passes"
             said = "nothing reads these gradients before they are gone"
@@ -68,23 +73,24 @@ def _unstepped(optimizers: Iterable[UnsteppedOptimizer], options: Options) -> It
         else:
             continue
         advice = "call its step() after backward and before the gradients are cleared"
-        yield Hit(optimizer.names[0], held + what, optimizer.loc, optimizer.names[1:], (said,), advice)
+        yield Hit(names[0], held + what, optimizer.loc, names[1:], (said,), advice)
 
 
 _PART = 5
 """A rate that falls to 0 at the end of a training is meant; of less than a fifth of the steps nothing is said."""
 
 
-def _spent(optimizers: Iterable[SpentOptimizer], options: Options) -> Iterator[Hit]:
+def _spent(optimizers: Iterable[Named[Spent]], options: Options) -> Iterator[Hit]:
     """Optimizers whose learning rate became 0 well before the file stopped training."""
-    for optimizer in optimizers:
+    for named in optimizers:
+        optimizer, names = named.seen, named.names
         if optimizer.last >= options["steps"] and optimizer.last * _PART >= optimizer.steps:
             yield Hit(
-                optimizer.names[0],
+                names[0],
                 f"the last {optimizer.last} of {optimizer.steps} steps of {optimizer.by} change nothing: "
                 "the learning rate is 0",
                 optimizer.loc,
-                optimizer.names[1:],
+                names[1:],
                 (f"it is 0 from step {optimizer.steps - optimizer.last + 1} on",),
                 "a scheduler that lasts as long as the training (step() is called once a batch, or once an epoch), "
                 "or an end_lr above 0",
