@@ -7,6 +7,7 @@ import numpy
 from ..backend import Backend
 from ..memory import keep_freed_memory
 from ..threads import follow_environment
+from ..waiting import wait_briefly
 from . import (
     depthwise,
     gradients,
@@ -30,6 +31,7 @@ def make() -> Backend:
         UsageError: the environment asks for what is no number of threads.
     """
     keep_freed_memory()
+    wait_briefly()
     follow_environment()
     products.register()
     depthwise.register()
