@@ -4,8 +4,8 @@ The text of ``source.py`` says of each name what it is, once, so its types follo
 inference over all of a function, which takes ten to fifty times as long as everything that LLVM does afterwards; so
 its compiler library (llvmlite) is given the function directly.
 
-What Python calls is ``ptr entry(ptr self, ptr arguments, i64 count)``, a C function of its fast calling convention: the
-arguments are arrays, of which only the address of the first element is read, and *self* is the :data:`TABLE`.
+It is ``void group(char **arrays, intp *numbers)``: where the elements of operands and results begin, and the sizes of
+the loops, where the first of them begins and ends, and NumPy's loops. ``calling.py`` has what Python calls.
 """
 
 from __future__ import annotations
@@ -16,11 +16,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .source import Source
-
-TABLE = ("retain", "nothing", "release", "regain")
-"""What the table, an array of int64, begins with: the addresses of Python's function that counts a reference, of None,
-and of those that release the interpreter's lock and take it again (zero where it is kept). The sizes of the loops
-follow, where the first loop begins and ends, and NumPy's loops."""
 
 _TYPES = {"float32": "float", "float64": "double", "bool": "i1", "int32": "i32", "int64": "i64"}
 _IN_MEMORY = {**_TYPES, "bool": "i8"}
@@ -69,12 +64,11 @@ class _Place(NamedTuple):
     dtype: str
 
 
-def emitted(name: str, source: Source, dtypes: Sequence[str], header: int) -> str:
+def emitted(name: str, source: Source, dtypes: Sequence[str]) -> str:
     """The module with the function *name* for *source*, and nothing else to be seen from outside.
 
     Args:
         dtypes: types of the operands, then of the results.
-        header: the bytes before the address of the elements in an array of NumPy.
     """
     tree = ast.parse(source.text).body[0]
     assert isinstance(tree, ast.FunctionDef)
@@ -85,42 +79,24 @@ def emitted(name: str, source: Source, dtypes: Sequence[str], header: int) -> st
     parameters = ", ".join([*(f"ptr noalias %{n}" for n in (*arrays, "loops")), *(f"i64 %{n}" for n in numbers)])
     inner = ["", f"define internal void @group({parameters}) {{", "start:", *body.rooms, *body.lines, "  ret void", "}"]
     declared = [f"declare {t} @llvm.{f}.{s}({t})" for f in ("sqrt", "fabs") for t, s in _OVERLOADS.items()]
-    return "\n".join([*declared, "", *_entry(name, arrays, numbers, header), *inner]) + "\n"
+    return "\n".join([*declared, "", *_entry(name, arrays, numbers), *inner]) + "\n"
 
 
-def _entry(name: str, arrays: Sequence[str], numbers: Sequence[str], header: int) -> list[str]:
-    """What Python calls: reads addresses and numbers, lets go of the interpreter's lock, and calls the group."""
-    lines = [f"define ptr @{name}(ptr %self, ptr %arguments, i64 %count) {{", "start:"]
+def _entry(name: str, arrays: Sequence[str], numbers: Sequence[str]) -> list[str]:
+    """What is called: reads addresses and numbers, and calls the group."""
+    lines = [f"define void @{name}(ptr %arrays, ptr %numbers) {{", "start:"]
 
-    def load(to: str, kind: str, base: str, element: str, index: int) -> None:
-        lines.append(f"  %{to}.at = getelementptr {element}, ptr %{base}, i64 {index}")
+    def load(to: str, kind: str, base: str, index: int) -> None:
+        lines.append(f"  %{to}.at = getelementptr {kind}, ptr %{base}, i64 {index}")
         lines.append(f"  %{to} = load {kind}, ptr %{to}.at")
 
-    load("table", "ptr", "self", "i8", header)
     for i, array in enumerate(arrays):
-        load(f"{array}.object", "ptr", "arguments", "ptr", i)
-        load(array, "ptr", f"{array}.object", "i8", header)
-    for i, number in enumerate((*TABLE, *numbers)):
-        load(number, "i64" if number in numbers else "ptr", "table", _WORD, i)
-    lines.append(f"  %loops = getelementptr i64, ptr %table, i64 {len(TABLE) + len(numbers)}")
+        load(array, "ptr", "arrays", i)
+    for i, number in enumerate(numbers):
+        load(number, "i64", "numbers", i)
+    lines.append(f"  %loops = getelementptr i64, ptr %numbers, i64 {len(numbers)}")
     handed = ", ".join([*(f"ptr %{a}" for a in (*arrays, "loops")), *(f"i64 %{n}" for n in numbers)])
-    return [
-        *lines,
-        "  %alone = icmp eq ptr %release, null",
-        "  br i1 %alone, label %holding, label %free",
-        "holding:",
-        f"  call void @group({handed})",
-        "  br label %done",
-        "free:",
-        "  %thread = call ptr %release()",
-        f"  call void @group({handed})",
-        "  call void %regain(ptr %thread)",
-        "  br label %done",
-        "done:",
-        "  call void %retain(ptr %nothing)",
-        "  ret ptr %nothing",
-        "}",
-    ]
+    return [*lines, f"  call void @group({handed})", "  ret void", "}"]
 
 
 class _Body:

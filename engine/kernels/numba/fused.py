@@ -1,34 +1,37 @@
-"""A group as the kernel of one instruction: the compiled function, and NumPy's kernels where it does not hold."""
+"""A group as the kernel of one instruction: the compiled functions, and NumPy's kernels where they do not hold."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .calling import ARGUMENT, NOTHING, RESULT, Argument, Call, Function, Limit, Result
 from .groups import Group, Seen
 from .layout import count
 from .source import Source, ordered
 from .stages import array_of
-from .trace import CHOICES, Node, operand
+from .trace import CHOICES, operand
+
+RELEASED = 1 << 15
+"""Elements from which functions let other threads of Python run."""
 
 
 class Place(NamedTuple):
     """Where a value is that a group gives.
 
     Attributes:
-        computed: whether among what is computed, or among the operands.
-        number: which of them.
+        kind: of :data:`calling.NOTHING`, a result or an argument.
+        value: the object, or which of them.
         single: whether it is a number and no array.
-        shadow: what it is, where it stands for a shape.
     """
 
-    computed: bool
-    number: int
-    shape: tuple[int, ...]
-    single: bool
-    shadow: Any = None
+    kind: int
+    value: Any
+    shape: tuple[int, ...] = ()
+    single: bool = False
 
 
 class FusedKernel:
@@ -52,95 +55,109 @@ class FusedKernel:
         self.verified = self.differs = False
         self._explained = explained
         self.sources = [stage.source for stage in group.stages]
-        self._function: Callable[..., Any] | None = None
+        self._function: Callable[..., list[Any] | None] | None = None
         at = {r: i for i, r in enumerate(group.inputs)}
-        self._guards = [(i, group.seen[r].shape, group.seen[r].dtype) for r, i in at.items()]
-        self._operands = [at[r] for r in group.leaves]
-        self._strides = [group.seen[r].strides for r in group.leaves]
-        self._boxes = [_box(group.seen[r]) for r in group.leaves]
-        chosen = [n for n in ordered(group.results) if n.op in CHOICES]
-        self._limits = sorted({(at[n.args[-1].value], n.value) for n in chosen})
-        self._shapes = self._result_shapes()
+        # What lies with gaps is copied, and these copies come after the arguments.
+        gaps = [r for r in group.leaves if not group.seen[r].contiguous]
+        self._gaps = [(at[r], group.seen[r].strides, _box(group.seen[r])) for r in gaps]
+        self._operand = {r: at[r] for r in group.leaves} | {r: len(at) + i for i, r in enumerate(gaps)}
+        self._arguments = [Argument(group.seen[r].shape, group.seen[r].dtype, r in group.leaves) for r in at]
+        for r in gaps:
+            seen = group.seen[r]
+            self._arguments[at[r]] = Argument(seen.shape, seen.dtype, False)
+            self._arguments.append(Argument(seen.base or (), seen.dtype, True))
+        self._limits = self._limited(at)
         self._places = [self._place(r, at) for r in group.outputs]
+        self._results = self._computed()
+        self._reshaped = [
+            (i, p) for i, p in enumerate(self._places) if p.single or (p.kind != NOTHING and self._shape(p) != p.shape)
+        ]
 
-    def _result_shapes(self) -> list[tuple[tuple[int, ...], np.dtype[Any], bool]]:
-        """Shape and type of each result, and whether it begins with zeros."""
+    def _shape(self, place: Place) -> tuple[int, ...]:
+        """Of the array that is given for it."""
+        array: Argument | Result = (self._results if place.kind == RESULT else self._arguments)[place.value]
+        return array.shape
+
+    def _limited(self, at: dict[int, int]) -> list[Limit]:
+        """What is said by numbers which element of a row is meant, and how many there are."""
+        chosen = [n for n in ordered(self.group.results) if n.op in CHOICES]
+        ends = sorted({(at[n.args[-1].value], n.value) for n in chosen})
+        return [Limit(i, self._arguments[i].dtype, math.prod(self._arguments[i].shape), end) for i, end in ends]
+
+    def _computed(self) -> list[Result]:
+        """The arrays that the functions fill."""
         shapes: dict[int, tuple[int, ...]] = {}
-        for r in self.group.outputs:
-            value = self.group.values[r]
-            if value is not None:
-                shapes.setdefault(id(value.node), value.shape)
-        stages = self.group.stages
-        sums = {stage.results[i] for stage in stages for i in stage.source.sums}
-        arrays: list[Node] = self.group.arrays
-        return [(shapes.get(id(n), (count(n.layout),)), n.dtype, i in sums) for i, n in enumerate(arrays)]
+        for place in self._places:
+            if place.kind == RESULT:
+                shapes.setdefault(place.value, place.shape)
+        sums = {stage.results[i] for stage in self.group.stages for i in stage.source.sums}
+        return [
+            Result(shapes.get(i, (count(n.layout),)), n.dtype, i in sums, i not in shapes)
+            for i, n in enumerate(self.group.arrays)
+        ]
 
-    def _place(self, register: int, at: dict[int, int]) -> Place | None:
+    def _place(self, register: int, at: dict[int, int]) -> Place:
         """Where the value of an output is."""
         value = self.group.values[register]
         if value is None:
-            return None
+            return Place(NOTHING, None)
         if value.node.op == "constant":
-            return Place(False, 0, value.shape, False, np.broadcast_to(np.zeros((), value.dtype), value.shape))
+            return Place(NOTHING, np.broadcast_to(np.zeros((), value.dtype), value.shape))
         given = operand(value.node)
         if given is not None:
-            return Place(False, at[given], value.shape, False)
-        index = [id(n) for n in self.group.results].index(id(value.node))
-        return Place(True, index, value.shape, register in self.group.singles)
+            return Place(ARGUMENT, at[given], value.shape)
+        index = [id(n) for n in self.group.arrays].index(id(value.node))
+        return Place(RESULT, index, value.shape, register in self.group.singles)
 
-    def compile(self, compiled: Callable[[Source, Sequence[str]], Callable[..., Any]]) -> None:
+    def compile(self, compiled: Callable[[Source, Sequence[str]], Function]) -> None:
         """Have the functions compiled; from then on they are used."""
-        leaves = self.group.leaves
-        types = [self.group.seen[r].dtype.name for r in leaves] + [d.name for _, d, _ in self._shapes]
+        from .compiling import callable_of  # LLVM is imported with it
+
+        leaves, types = self.group.leaves, {r: self.group.seen[r].dtype.name for r in self.group.leaves}
         at = {r: i for i, r in enumerate(leaves)}
+        names = [*types.values(), *(r.dtype.name for r in self._results)]
         stages = []
         for stage in self.group.stages:
             inner = [array_of(r) for r in stage.source.leaves]
             places = [at[r] if i is None else len(leaves) + i for r, i in zip(stage.source.leaves, inner, strict=True)]
             places += [len(leaves) + i for i in stage.results]
-            stages.append((compiled(stage.source, [types[i] for i in places]), places))
-        self._function = _in_turn(stages) if len(stages) > 1 else stages[0][0]
+            stages.append((compiled(stage.source, [names[i] for i in places]), places))
+        unlocked = any(math.prod(s.dims) >= RELEASED for s in self.sources)
+        given = [(p.kind, p.value) for p in self._places]
+        operands = [self._operand[r] for r in leaves]
+        self._function = callable_of(
+            Call(self._arguments, self._limits, operands, self._results, stages, given, unlocked)
+        )
 
     def __call__(self, *values: Any) -> list[Any]:
         function = self._function
         if function is None or self.differs:
             return self.separately(values)
-        for i, shape, dtype in self._guards:
-            v = values[i]
-            if v.__class__ is not np.ndarray:
-                if not isinstance(v, np.generic):
-                    return self.separately(values)
-                values = (*values[:i], np.asarray(v), *values[i + 1 :])
-                v = values[i]
-            if v.shape != shape or v.dtype != dtype:
+        given = function(*values) if not self._gaps else None
+        if given is None:
+            arrays = self._arrays(values)
+            given = None if arrays is None else function(*arrays)
+            if given is None:
                 return self.separately(values)
-        for i, limit in self._limits:
-            # As numbers without a sign, negative ones are the largest.
-            if np.maximum.reduce(values[i].astype(np.uint64), None) >= limit:
-                return self.separately(values)
-        operands = [values[i] for i in self._operands]
-        for i, v in enumerate(operands):
-            box = self._boxes[i]
-            if box is not None or not v.flags.c_contiguous:
-                if v.strides != self._strides[i]:
-                    return self.separately(values)
-                operands[i] = np.ascontiguousarray(v if box is None else v[box])  # without the gaps
-        results = [np.zeros(shape, dtype) if sums else np.empty(shape, dtype) for shape, dtype, sums in self._shapes]
-        function(*operands, *results)
-        given = [self._output(place, results, values) for place in self._places]
+        for i, place in self._reshaped:
+            given[i] = given[i][()] if place.single else given[i].reshape(place.shape)
         return given if self.verified else self._compared(given, values)
 
-    @staticmethod
-    def _output(place: Place | None, results: list[Any], values: Sequence[Any]) -> Any:
-        if place is None:
-            return None
-        computed, number, shape, single, shadow = place
-        if shadow is not None:
-            return shadow
-        value = results[number] if computed else values[number]
-        if single:
-            return value[()]
-        return value if value.shape == shape else value.reshape(shape)
+    def _arrays(self, values: Sequence[Any]) -> list[np.ndarray[Any, Any]] | None:
+        """What the functions are made for, of what may be numbers, or parts of wider arrays."""
+        arrays = []
+        for v, wanted in zip(values, self._arguments, strict=False):
+            if not (v.__class__ is np.ndarray or isinstance(v, np.generic)) or v.dtype != wanted.dtype:
+                return None
+            array = np.asarray(v)
+            # There may be several objects for one type; compiled code knows one of them.
+            arrays.append(array if array.dtype is wanted.dtype else array.view(wanted.dtype))
+        for i, strides, box in self._gaps:
+            v = arrays[i]
+            if v.shape != self._arguments[i].shape or (v.strides != strides and (box or not v.flags.c_contiguous)):
+                return None
+            arrays.append(np.ascontiguousarray(v if box is None else v[box]))  # without the gaps
+        return arrays
 
     def _compared(self, given: list[Any], values: Sequence[Any]) -> list[Any]:
         """What NumPy gives, and a look at whether *given* is the same."""
@@ -165,16 +182,6 @@ class FusedKernel:
                 raise self._explained(error, member, inputs) from error
             regs.update(zip(member.outs, result if member.spread else (result,), strict=True))
         return [regs[r] for r in self.group.outputs]
-
-
-def _in_turn(stages: Sequence[tuple[Callable[..., Any], Sequence[int]]]) -> Callable[..., None]:
-    """The functions one after the other, each of some of the arrays."""
-
-    def run(*arrays: Any) -> None:
-        for function, places in stages:
-            function(*[arrays[i] for i in places])
-
-    return run
 
 
 def _box(seen: Seen) -> tuple[slice, ...] | None:

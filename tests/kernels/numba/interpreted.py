@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gradtool.engine.kernels.numba.calling import Function
 from gradtool.engine.kernels.numba.fused import FusedKernel
 from gradtool.engine.kernels.numba.groups import Group
 from gradtool.engine.kernels.numba.loops import inner_loop
@@ -50,8 +51,11 @@ NAMES = {"np": np, "at": at, "put": put, "address": address, "choice": choice, "
 NAMES |= {"loop": loop, "products": products}
 
 
-def interpreted(source: Source, dtypes: Sequence[str]) -> Callable[..., Any]:
-    """In place of ``compiling.compiled``."""
+CALLED = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p)
+
+
+def computing(source: Source, dtypes: Sequence[str]) -> Callable[..., None]:
+    """The function of *source*, of arrays."""
     names: dict[str, Any] = dict(NAMES)
     for name, dtype, count in source.rooms:
         names[name + "_"] = lambda dtype=dtype, count=count: np.empty(count, dtype)
@@ -63,6 +67,27 @@ def interpreted(source: Source, dtypes: Sequence[str]) -> Callable[..., Any]:
         names["group"](*arrays, loops, *source.dims, 0, source.dims[0])
 
     return group
+
+
+def interpreted(source: Source, dtypes: Sequence[str]) -> Function:
+    """In place of ``compiling.compiled``."""
+    return callable_from_c(computing(source, dtypes), source, dtypes)
+
+
+def callable_from_c(group: Callable[..., None], source: Source, dtypes: Sequence[str]) -> Function:
+    """*group*, a function of arrays, as one of their addresses; none has more elements than the loops go over."""
+    size = int(np.prod(source.dims))
+
+    def called(places: Any, numbers: Any) -> None:
+        arrays = []
+        for i, name in enumerate(dtypes):
+            dtype = np.dtype(name)
+            memory = (ctypes.c_byte * (size * dtype.itemsize)).from_address(places[i])
+            arrays.append(np.frombuffer(memory, dtype))
+        group(*arrays)
+
+    function = CALLED(called)
+    return Function(ctypes.cast(function, ctypes.c_void_p).value or 0, np.zeros(1, np.int64), function)
 
 
 def always(group: Group) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from gradtool.engine.kernels.numba import layout
 from gradtool.engine.kernels.numba.groups import Group, grouped
 from gradtool.engine.kernels.numba.tuning import observed
 from tests.autodiff.nets import data, main, op
-from tests.kernels.numba.interpreted import always, tuned
+from tests.kernels.numba.interpreted import always, callable_from_c, tuned
 
 X = np.arange(6.0).reshape(2, 3)
 
@@ -168,9 +169,9 @@ def test_a_difference_of_one_bit_ends_a_group(monkeypatch: pytest.MonkeyPatch) -
 
     def wrong(source: Any, dtypes: Any) -> Any:
         def group(x: Any, out: Any) -> None:
-            out[...] = np.nextafter(np.exp(np.tanh(x)), 9.0)
+            out[:] = np.nextafter(np.exp(np.tanh(x)), 9.0)
 
-        return group
+        return callable_from_c(group, source, dtypes)
 
     (kernel,) = tuned(of, registers(of), wrong)
     for _ in range(2):
@@ -190,6 +191,22 @@ def test_what_was_not_seen_is_left_to_numpy(other: Any) -> None:
     (result,) = kernel(other)
     np.testing.assert_array_equal(result, np.exp(np.tanh(other)))
     assert np.asarray(result).flags.f_contiguous == np.exp(other).flags.f_contiguous
+
+
+def test_a_type_may_be_another_object_and_numbers_may_stand_for_arrays() -> None:
+    x, scalar = data("x", 2, 3), data("scalar")
+    of = lower(main(), ["x", "scalar"], [paddle.exp(paddle.tanh(x) * scalar).name], backend("numpy"))
+    number = np.full((), 2.0)
+    (kernel,) = tuned(of, of.registers({"x": X.copy(), "scalar": number}, {}))
+    of.run(of.registers({"x": X.copy(), "scalar": number}, {}))
+    assert kernel.verified
+    other = pickle.loads(pickle.dumps(X))
+    twin = np.dtype(np.float64).newbyteorder("S").newbyteorder("S")
+    kernel.separately = lambda values: pytest.fail("NumPy computed it")
+    for values in ([other, number], [X.copy().view(twin), number], [X.copy(), np.float64(2.0)]):
+        (result,) = kernel(*values)
+        np.testing.assert_array_equal(result, np.exp(np.tanh(X) * 2.0))
+        assert result.dtype is np.dtype(np.float64)
 
 
 def test_errors_of_members_name_their_operator() -> None:

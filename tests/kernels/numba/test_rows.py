@@ -17,7 +17,7 @@ from gradtool.engine.kernels.numba.fused import FusedKernel, same
 from gradtool.engine.kernels.numba.stages import MOST_STAGES, array_of, check, staged
 from gradtool.engine.kernels.numba.trace import Traced, Untraceable, traced
 from tests.autodiff.nets import data, main
-from tests.kernels.numba.interpreted import interpreted, tuned
+from tests.kernels.numba.interpreted import computing, tuned
 
 F = paddle.nn.functional
 RNG = np.random.default_rng(0)
@@ -91,7 +91,7 @@ def computed(result: Traced, *operands: Any) -> Any:
         inner = [array_of(r) for r in stage.source.leaves]
         given = [operands[r] if i is None else arrays[i] for r, i in zip(stage.source.leaves, inner, strict=True)]
         given += [arrays[i] for i in stage.results]
-        interpreted(stage.source, [a.dtype.name for a in given])(*given)
+        computing(stage.source, [a.dtype.name for a in given])(*given)
     return arrays[0]
 
 
