@@ -9,7 +9,7 @@ another backend of its arrays (:func:`when_hot`):
 * ``layout.py``: where elements lie among those of a group, through broadcasting, reshaping and sums;
 * ``groups.py``: the pass over plans; ``source.py``: the text of a group's function, from the table ``expressions.py``;
 * ``stages.py``: which functions a group has;
-* ``loops.py``: NumPy's own inner loops, which compute in groups what is not exact;
+* ``loops.py``: NumPy's own inner loops, which compute in groups what is not exact; ``rows.py``: sums and extremes;
 * ``emission.py``, ``compiling.py``: from the text to LLVM, Numba's compiler, and what it has compiled;
 * ``calling.py``: what Python calls, one function for all groups;
 * ``fused.py``, ``tuning.py``: a group as a kernel, and a plan with such kernels;

@@ -20,7 +20,7 @@ from .hot import AT_WORK
 from .loops import inner_loop
 from .source import Source
 
-FORM = 3
+FORM = 4
 """To be raised when what generated functions are given changes, or how they are compiled."""
 
 FOLDER, ENDING = "numba", ".compiled"

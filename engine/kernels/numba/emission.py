@@ -15,6 +15,8 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from .rows import NAMES as OF_ROWS
+from .rows import functions
 from .source import Source
 
 _TYPES = {"float32": "float", "float64": "double", "bool": "i1", "int32": "i32", "int64": "i64"}
@@ -79,7 +81,8 @@ def emitted(name: str, source: Source, dtypes: Sequence[str]) -> str:
     parameters = ", ".join([*(f"ptr noalias %{n}" for n in (*arrays, "loops")), *(f"i64 %{n}" for n in numbers)])
     inner = ["", f"define internal void @group({parameters}) {{", "start:", *body.rooms, *body.lines, "  ret void", "}"]
     declared = [f"declare {t} @llvm.{f}.{s}({t})" for f in ("sqrt", "fabs") for t, s in _OVERLOADS.items()]
-    return "\n".join([*declared, "", *_entry(name, arrays, numbers), *inner]) + "\n"
+    parts = [*declared, "", *functions(body.rows), *_entry(name, arrays, numbers), *inner]
+    return "\n".join(parts) + "\n"
 
 
 def _entry(name: str, arrays: Sequence[str], numbers: Sequence[str]) -> list[str]:
@@ -107,6 +110,8 @@ class _Body:
         self.rooms = [f"  %{place} = alloca [5 x {_WORD}], align 16" for place in ("places", "strides", "counts")]
         self.block = "start"
         self.count = 0
+        self.rows: set[tuple[str, str]] = set()
+        """Functions of rows that are called, and types of elements."""
         self.sizes = {name: (dtype, count) for name, dtype, count in source.rooms}
         self.places = {name: _Place(f"%{name}", dtype) for name, dtype in arrays.items()}
         self.places["loops"] = _Place("%loops", "int64")
@@ -230,6 +235,8 @@ class _Body:
         assert isinstance(node.func, ast.Name)
         if node.func.id in ("at", "address"):
             return self.calls[node.func.id](*node.args)
+        if node.func.id in OF_ROWS:
+            return self.of_row(node.func.id, *node.args)
         return self.calls[node.func.id](*map(self.value, node.args))
 
     def binary(self, names: tuple[str, str], a: _Value, b: _Value) -> _Value:
@@ -276,6 +283,14 @@ class _Body:
 
     def address(self, place: ast.expr, index: ast.expr) -> _Value:
         return self.new(_WORD, f"ptrtoint ptr {self.element(place, index)[0]} to i64")
+
+    def of_row(self, name: str, place: ast.expr, index: ast.expr, *numbers: ast.expr) -> _Value:
+        """A sum or an extreme, by a function of its own."""
+        pointer, dtype = self.element(place, index)
+        kind = _TYPES[dtype]
+        self.rows.add((name, kind))
+        operands = ", ".join([f"ptr {pointer}", *(f"i64 {self.value(n).text}" for n in numbers)])
+        return self.new(kind, f"call {kind} @{name}.{kind}({operands})")
 
     def choice(self, condition: _Value, x: _Value, y: _Value) -> _Value:
         assert x.type == y.type, (x, y)

@@ -1,8 +1,13 @@
 """The source of the function that computes a group: one nest of loops, in Numba's subset of Python.
 
 The rows of the domain are gone through, and each row in *phases*: a loop over its elements for all that is expressions,
-then the calls of NumPy's loops whose operands are there, then the next phase. What a later phase reads of an earlier
-one lies in a room on the stack as large as a row, or, where no row is added up, as a block of it.
+then what is told by all of them together and the calls of NumPy's loops whose operands are there, then the next phase.
+What a later phase reads of an earlier one lies in a room on the stack as large as a row, or, where no row is added up,
+as a block of it.
+
+A call takes as long as some dozen elements, so short rows are gone through together (*tiles*): all of them up to a
+call, which is about the elements, or the numbers, of all, and then on to the next call. Phases between two of these
+barriers are a *segment*. Only what is read behind a barrier needs room for each row of a tile.
 
 The text has no names, numbers of rows or sizes of a model in it, so that layers of a model that do the same are one
 function. It is the key that the compiled code is kept under.
@@ -10,21 +15,26 @@ function. It is the key that the compiled code is kept under.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .expressions import expression, inline, literal
 from .layout import dimensions, pattern
 from .loops import NoLoop, inner_loop
-from .trace import SUMS, Node, Untraceable, domain
+from .trace import FLEXIBLE, SUMS, Node, Untraceable, domain
 
 BLOCK = 1024
-"""Elements of a row that go through the phases together."""
+"""Elements of a row that go through the phases together, and of short rows that do."""
 
 ROW = 1 << 13
 """Elements up to which a row is added up in a group; a longer one is left to NumPy."""
+
+EXTREMES = {"maximum": "largest", "minimum": "smallest"}
+"""How the largest and the smallest element of a row are called."""
 
 ROOM = 1 << 18
 """Bytes that a function may have on the stack."""
@@ -89,11 +99,19 @@ def ordered(results: Sequence[Node]) -> list[Node]:
 
 @dataclass(slots=True)
 class _Phase:
-    """Lines of a phase: numbers of the row, the loop over its elements, calls after it."""
+    """Lines of a phase: numbers of the row, the loop over its elements, calls after it, and calls for all of a tile."""
 
     row: list[str] = field(default_factory=list)
     element: list[str] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
+    barrier: list[str] = field(default_factory=list)
+
+
+class _Spot(NamedTuple):
+    """Where the elements of a node lie: ``name, index`` of the first one of a row, and of a tile."""
+
+    row: str
+    tile: str
 
 
 class Frame:
@@ -157,25 +175,27 @@ class _Writer(Frame):
 
     def __init__(self, results: Sequence[Node]) -> None:
         super().__init__(results)
+        self.outer_ids = {id(n) for n in self.outer}
         self.block = self._block()
         self.names: dict[int, str] = {}
-        self.phase_of: dict[int, int] = {}
+        self.phase_of = self._phases()
         """From which phase on a value is there."""
+        self.segments = self._segments()
+        """By phase, how many barriers are before it."""
+        self.kept = self._read_later()
         self.leaves: list[int] = []
         self.loops: list[tuple[str, str]] = []
         self.rooms: list[tuple[str, str, int]] = []
         self.bases: dict[tuple[bool, ...], str] = {}
         self.phases: list[_Phase] = []
-        self.place: dict[int, str] = {}
-        """Where the elements of a node lie in memory: ``name, index`` without the element's own number."""
+        self.place: dict[int, _Spot] = {}
         self.written: dict[int, int] = {}
         self.loads: dict[tuple[str, int], str] = {}
         self._check()
 
     def _check(self) -> None:
-        outer = {id(n) for n in self.outer}
         for node in self.nodes:
-            if any(id(a) in outer for a in node.args):
+            if any(id(a) in self.outer_ids for a in node.args):
                 raise Untraceable("sum of rows")
         for node in self.outer:
             if id(node) not in {id(r) for r in self.results}:
@@ -184,11 +204,56 @@ class _Writer(Frame):
                 raise Untraceable("a row may be some blocks")
 
     def _block(self) -> int:
-        if not self.rows_added:
-            return BLOCK
-        if self.dims[-1] > ROW:
+        """Elements of a room for a row, or for a block of one."""
+        if self.rows_added and self.dims[-1] > ROW:
             raise Untraceable("long rows")
-        return max(64, 1 << (self.dims[-1] - 1).bit_length())
+        row = max(16, 1 << (self.dims[-1] - 1).bit_length())
+        calls = any(not self._at_once(n) for n in self.nodes)
+        self.tile = BLOCK // row if calls and len(self.dims) > 1 and 2 * row <= BLOCK else 0
+        """Rows that go through the phases together; 0 where each does by itself."""
+        return row if self.rows_added or self.tile else BLOCK
+
+    # -- the order of the text -------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _at_once(node: Node) -> bool:
+        """Whether *node* needs no call for many elements."""
+        return node.op in (*FLEXIBLE, *SUMS) or inline(node)
+
+    def _by_tiles(self, node: Node) -> bool:
+        """Whether *node* is called for all rows of a tile: it and its operands have elements, or a number, for each."""
+        if not self.tile or self._at_once(node):
+            return False
+        parts = [self.patterns[id(n)][-2:] for n in (node, *node.args) if n.op != "constant"]
+        return parts[0][0] and all(p == parts[0] for p in parts)
+
+    def _phases(self) -> dict[int, int]:
+        phases: dict[int, int] = {}
+        for node in self.nodes:
+            phases[id(node)] = max([phases[id(a)] for a in node.args], default=0) + self._takes_a_phase(node)
+        return phases
+
+    def _segments(self) -> list[int]:
+        barriers = {self.phase_of[id(n)] for n in self.nodes if self._by_tiles(n)}  # before these phases
+        last = max(self.phase_of.values())
+        return list(itertools.accumulate(int(phase in barriers) for phase in range(last + 1)))
+
+    def _read_later(self) -> set[int]:
+        """Nodes that are read by calls for tiles, or behind one."""
+        kept = set()
+        for node in self.nodes:
+            ready = max([self.phase_of[id(a)] for a in node.args], default=0)
+            for a in node.args:
+                if self._by_tiles(node) or self._segment_of(a) != self.segments[ready]:
+                    kept.add(id(a))
+        return kept
+
+    def _segment_of(self, node: Node) -> int:
+        """The segment whose lines compute *node*: it is there in the next phase if it is told by a row or called."""
+        return self.segments[self.phase_of[id(node)] - self._takes_a_phase(node)]
+
+    def _takes_a_phase(self, node: Node) -> bool:
+        return not self._at_once(node) or (node.op in SUMS and id(node) not in self.outer_ids)
 
     # -- the parts of the text -------------------------------------------------------------------------------------
 
@@ -209,17 +274,16 @@ class _Writer(Frame):
         numbers = {r: i for i, r in enumerate(self.leaves)}
         for node in self.nodes:
             if node.op == "leaf":
-                self.place[id(node)] = f"i{numbers[node.value]}, {self._base(node)}"
+                self.place[id(node)] = self._spot(f"i{numbers[node.value]}", node)
         for i, node in enumerate(self.results):
             if node.op != "leaf":
                 self.written.setdefault(id(node), i)
 
-    def _base(self, node: Node) -> str:
-        """The index of a row's first element among those of *node*."""
+    def _spot(self, name: str, node: Node) -> _Spot:
+        """Where *node* lies in the array *name*."""
         flags = self.patterns[id(node)]
-        if flags not in self.bases:
-            self.bases[flags] = f"r{len(self.bases)}"
-        return self.bases[flags]
+        base = self.bases.setdefault(flags, str(len(self.bases)))
+        return _Spot(f"{name}, r{base}", f"{name}, q{base}")
 
     def _varies(self, node: Node) -> bool:
         """Whether *node* has a number for each element of a row, and not one for all."""
@@ -230,10 +294,19 @@ class _Writer(Frame):
             self.phases.append(_Phase())
         return self.phases[number]
 
-    def _room(self, node: Node, whole: bool = False) -> str:
+    def _room(self, dtype: np.dtype[Any], size: int) -> str:
         name = f"s{len(self.rooms)}"
-        self.rooms.append((name, node.dtype.name, self.block if whole or self._varies(node) else 1))
+        self.rooms.append((name, dtype.name, size))
         return name
+
+    def _room_of(self, node: Node) -> _Spot:
+        """Room for *node*: of a row, or of the rows of a tile where it is read behind a barrier."""
+        size = self.block if self._varies(node) else 1
+        if not self.tile or not (id(node) in self.kept or self._by_tiles(node)):
+            name = self._room(node.dtype, size)
+            return _Spot(f"{name}, 0", f"{name}, 0")
+        name = self._room(node.dtype, size * self.tile)
+        return _Spot(f"{name}, {'w' if self._varies(node) else 't'}", f"{name}, 0")
 
     def _loop(self, ufunc: str, types: str) -> str:
         key = ufunc, types
@@ -246,8 +319,7 @@ class _Writer(Frame):
         return f"at(loops, {2 * self.loops.index(key)}), at(loops, {2 * self.loops.index(key) + 1})"
 
     def _write(self, node: Node) -> None:
-        if node.op in ("leaf", "constant"):
-            self.phase_of[id(node)] = 0
+        if node.op in FLEXIBLE:
             return
         ready = max([self.phase_of[id(a)] for a in node.args], default=0)
         if node.op == "reduce":
@@ -266,10 +338,13 @@ class _Writer(Frame):
         if node.op == "constant":
             return literal(node.value, node.dtype)
         if node.op == "leaf":
-            return self._loaded(self.place[id(node)], self._varies(node), phase)
-        if not self._varies(node) or (self.phase_of[id(node)] == phase and id(node) in self.names):
+            return self._loaded(self.place[id(node)].row, self._varies(node), phase)
+        near = self._segment_of(node) == self.segments[phase]
+        if self._varies(node):
+            near = self.phase_of[id(node)] == phase
+        if near and id(node) in self.names:
             return self.names[id(node)]
-        return self._loaded(self._memory(node), True, phase)
+        return self._loaded(self._memory(node).row, self._varies(node), phase)
 
     def _loaded(self, place: str, varies: bool, phase: int) -> str:
         """What lies there, read once in a phase."""
@@ -280,133 +355,123 @@ class _Writer(Frame):
             lines.append(f"{self.loads[key]} = at({place}{' + j' if varies else ''})")
         return self.loads[key]
 
-    def _memory(self, node: Node) -> str:
+    def _memory(self, node: Node) -> _Spot:
         """Where the elements of *node* lie, for phases after the one that computes it."""
         if id(node) not in self.place:
-            self.place[id(node)] = f"{self._room(node)}, 0"
+            spot = self.place[id(node)] = self._room_of(node)
             if id(node) in self.names:
-                lines = self._phase(self.phase_of[id(node)]).element
-                lines.append(f"put({self.place[id(node)]} + j, {self.names[id(node)]})")
+                self._store(node, spot)
         return self.place[id(node)]
+
+    def _store(self, node: Node, spot: _Spot) -> None:
+        """Write *node*, which has a name, to memory where that is given to it."""
+        name = self.names[id(node)]
+        phase = self._phase(self.phase_of[id(node)])
+        if self._varies(node):
+            phase.element.append(f"put({spot.row} + j, {name})")
+        elif self._takes_a_phase(node):
+            self._phase(self.phase_of[id(node)] - 1).calls.append(f"put({spot.row}, {name})")
+        else:
+            phase.row.append(f"put({spot.row}, {name})")
 
     def _write_expression(self, node: Node, phase: int) -> None:
         if node.op == "hot" and (self.dims[-1] != node.value or not self._varies(node)):
             raise Untraceable("rows of another length")
         text = expression(node, [self._value(a, phase) for a in node.args])
         name = self.names[id(node)] = f"v{len(self.names)}"
-        self.phase_of[id(node)] = phase
         lines = self._phase(phase).element if self._varies(node) else self._phase(phase).row
         lines.append(f"{name} = {text}")
-        self._write_result(node, phase)
+        self._write_result(node)
 
-    def _write_result(self, node: Node, phase: int) -> None:
+    def _write_result(self, node: Node) -> None:
         """Write a number that is asked for to its array."""
         at = self.written.get(id(node))
-        if at is None:
-            return
-        if self._varies(node):
-            self.place[id(node)] = f"o{at}, {self._base(node)}"
-            self._phase(phase).element.append(f"put({self.place[id(node)]} + j, {self.names[id(node)]})")
-        else:
-            self._phase(phase).row.append(f"put(o{at}, {self._base(node)}, {self.names[id(node)]})")
-
-    def _pointer(self, node: Node, phase: int) -> tuple[str, int]:
-        """The address of a loop's operand, and how far its elements lie apart."""
-        if self._varies(node):
-            place = self.place[id(node)] if node.op == "leaf" else self._memory(node)
-            return f"address({place})", node.dtype.itemsize
-        if node.op == "leaf":
-            return f"address({self.place[id(node)]})", 0
-        room = self._room(node)
-        self._phase(phase).calls.append(f"put({room}, 0, {self._value(node, phase)})")
-        return f"address({room}, 0)", 0
+        if at is not None:
+            self.place[id(node)] = self._spot(f"o{at}", node)
+            self._store(node, self.place[id(node)])
 
     def _write_call(self, node: Node, phase: int) -> None:
-        """A loop of NumPy's over a row, or for its one number."""
+        """A loop of NumPy's over the elements or numbers of a tile, over a row, or for its one number."""
         types = "".join(a.dtype.char for a in node.args) + "->" + node.dtype.char
         called = self._loop(node.op, types)
         if len(node.args) > 2:
             raise Untraceable(node.op)
+        by_tiles = self._by_tiles(node)
         at = self.written.get(id(node))
-        operands = [self._pointer(a, phase) for a in node.args]
-        calls = self._phase(phase).calls
-        if at is not None:
-            self.place[id(node)] = f"o{at}, {self._base(node)}"
-        else:
-            self.place[id(node)] = f"{self._room(node)}, 0"
+        operands = [self._pointer(a, phase, by_tiles) for a in node.args]
+        spot = self.place[id(node)] = self._room_of(node) if at is None else self._spot(f"o{at}", node)
         count = "m" if self._varies(node) else "1"
-        places = [*operands, (f"address({self.place[id(node)]})", node.dtype.itemsize), ("0", 0)][:3]
-        calls.append(
+        if by_tiles:
+            count = "rows * m" if self._varies(node) else "rows"
+        result = f"address({spot.tile if by_tiles else spot.row})"
+        places = [*operands, (result, node.dtype.itemsize), ("0", 0)][:3]
+        lines = self._phase(phase).barrier if by_tiles else self._phase(phase).calls
+        lines.append(
             f"loop({called}, {', '.join(p for p, _ in places)}, {count}, {', '.join(str(s) for _, s in places)})"
         )
-        self.phase_of[id(node)] = phase + 1
-        if not self._varies(node):
+        if not self._varies(node) and not by_tiles:
             name = self.names[id(node)] = f"v{len(self.names)}"
-            calls.append(f"{name} = at({self.place[id(node)]})")
+            lines.append(f"{name} = at({spot.row})")
+
+    def _pointer(self, node: Node, phase: int, by_tiles: bool = False) -> tuple[str, int]:
+        """The address of a loop's operand, and how far its elements lie apart."""
+        if node.op != "constant" and (by_tiles or self._varies(node)):
+            spot = self._memory(node)
+            return f"address({spot.tile if by_tiles else spot.row})", node.dtype.itemsize
+        if node.op == "leaf":
+            return f"address({self.place[id(node)].row})", 0
+        room = self._room(node.dtype, 1)
+        lines = self._phase(phase).barrier if by_tiles else self._phase(phase).calls
+        lines.append(f"put({room}, 0, {self._value(node, phase)})")
+        return f"address({room}, 0)", 0
 
     def _write_reduce(self, node: Node, phase: int) -> None:
         (x,) = node.args
-        if id(node) in {id(n) for n in self.outer}:
-            name = f"o{self.written[id(node)]}, {self._base(node)}"
+        if id(node) in self.outer_ids:
+            place = self._spot(f"o{self.written[id(node)]}", node).row
             value = self._value(x, phase)
             if self._varies(x):
-                self._phase(phase).element.append(f"put({name} + j, at({name} + j) + {value})")
+                self._phase(phase).element.append(f"put({place} + j, at({place} + j) + {value})")
             else:
-                self._phase(phase).row.append(f"put({name}, at({name}) + {value})")
-            self.phase_of[id(node)] = phase
+                self._phase(phase).row.append(f"put({place}, at({place}) + {value})")
             return
-        char = node.dtype.char
-        called = self._loop(node.value, f"{char}{char}->{char}")
-        pointer, step = self._pointer(x, phase)
-        room = self._room(node)
-        calls = self._phase(phase).calls
-        total = f"address({room}, 0)"
+        spot = self._memory(x).row
         if node.value == "add":
-            calls.append(f"put({room}, 0, {literal(0, node.dtype)})")
-            calls.append(f"loop({called}, {total}, {pointer}, {total}, m, 0, {step}, 0)")
+            self._named(node, f"{literal(0, node.dtype)} + summed({spot}, m)", phase)
         else:
-            place = pointer.removeprefix("address(").removesuffix(")")
-            calls.append(f"put({room}, 0, at({place}))")
-            calls.append(f"loop({called}, {total}, {pointer} + {step}, {total}, m - 1, 0, {step}, 0)")
-        self._named(node, room, phase)
+            char = node.dtype.char
+            called = self._loop(node.value, f"{char}{char}->{char}")
+            self._named(node, f"{EXTREMES[node.value]}({spot}, m, {called})", phase)
 
     def _write_products(self, node: Node, phase: int) -> None:
         """The sum of the products of two rows."""
         char = node.dtype.char
         called = self._loop("vecdot", f"{char}{char}->{char}")
         pointers = [self._row(a, phase) for a in node.args]
-        room = self._room(node)
+        room = self._room(node.dtype, 1)
         places = [*pointers, f"address({room}, 0)"]
         calls = self._phase(phase).calls
         calls.append(f"products({called}, {', '.join(places)}, m, {node.dtype.itemsize}, {node.dtype.itemsize})")
-        self._named(node, room, phase)
+        self._named(node, f"at({room}, 0)", phase)
 
     def _write_pick(self, node: Node, phase: int) -> None:
         """The element of a row that a number says, once they are in memory."""
         x, which = node.args
-        place = self.place[id(x)] if x.op == "leaf" else self._memory(x)
-        number = self._value(which, phase)
-        room = self._room(node)
-        self._phase(phase).calls.append(f"put({room}, 0, at({place} + np.int64({number})))")
-        self._named(node, room, phase)
+        self._named(node, f"at({self._memory(x).row} + np.int64({self._value(which, phase)}))", phase)
 
     def _row(self, node: Node, phase: int) -> str:
         """The address of a row of *node*: one of the same numbers, too, has an element for each, as NumPy reads it."""
         if self._varies(node):
             return self._pointer(node, phase)[0]
-        room = self._room(node, whole=True)
+        room = self._room(node.dtype, self.block)
         self._phase(phase).element.append(f"put({room}, j, {self._value(node, phase)})")
         return f"address({room}, 0)"
 
-    def _named(self, node: Node, room: str, phase: int) -> None:
-        """The number of a row in *room* is there from the next phase on."""
-        calls = self._phase(phase).calls
+    def _named(self, node: Node, text: str, phase: int) -> None:
+        """The number of a row is there from the next phase on."""
         name = self.names[id(node)] = f"v{len(self.names)}"
-        calls.append(f"{name} = at({room}, 0)")
-        at = self.written.get(id(node))
-        if at is not None:
-            calls.append(f"put(o{at}, {self._base(node)}, {name})")
-        self.phase_of[id(node)] = phase + 1
+        self._phase(phase).calls.append(f"{name} = {text}")
+        self._write_result(node)
 
     def _check_rooms(self) -> None:
         if sum(np.dtype(dtype).itemsize * count for _, dtype, count in self.rooms) > ROOM:
@@ -423,10 +488,12 @@ class _Writer(Frame):
         lines += [f"    {name} = {name}_()" for name, _, _ in self.rooms]
         depth = 1
         for k in range(outer):
-            lines.append("    " * depth + f"for k{k} in range({'begin, end' if k == 0 else f'n{k}'}):")
+            limits = "begin, end" if k == 0 else f"0, n{k}"
+            step = f", {self.tile}" if self.tile and k == outer - 1 else ""
+            lines.append("    " * depth + f"for k{k} in range({limits}{step}):")
             depth += 1
         begin, end = ("begin", "end") if not outer else ("0", last)
-        whole = self.rows_added or not (self.rooms or any(p.calls for p in self.phases))
+        whole = self.rows_added or self.tile or not (self.rooms or any(p.calls for p in self.phases))
         if whole:
             lines += ["    " * depth + f"m = {end} - {begin}"]
         else:
@@ -436,15 +503,30 @@ class _Writer(Frame):
         start = begin if whole else "b"
         if any(n.op == "hot" for n in self.nodes):
             lines.append("    " * depth + f"column = {start}")
+        if self.tile:
+            rows = "end" if outer == 1 else f"n{outer - 1}"
+            lines.append("    " * depth + f"rows = min({rows} - k{outer - 1}, {self.tile})")
         for flags, base in self.bases.items():
-            lines.append("    " * depth + f"{base} = {self._index(flags, start)}")
-        for phase in self.phases:
-            lines += ["    " * depth + line for line in phase.row]
-            if phase.element:
-                lines.append("    " * depth + "for j in range(m):")
-                lines += ["    " * (depth + 1) + line for line in phase.element]
-            lines += ["    " * depth + line for line in phase.calls]
+            lines.append("    " * depth + f"{'q' if self.tile else 'r'}{base} = {self._index(flags, start)}")
+        for _, phases in itertools.groupby(range(len(self.phases)), self.segments.__getitem__):
+            lines += self._segment([self.phases[p] for p in phases], depth)
         return "\n".join(lines) + "\n"
+
+    def _segment(self, phases: Sequence[_Phase], depth: int) -> list[str]:
+        """The lines of some phases, for each row of a tile, and of the calls after them."""
+        body: list[str] = []
+        for phase in phases:
+            body += phase.row
+            if phase.element:
+                body.append("for j in range(m):")
+                body += ["    " + line for line in phase.element]
+            body += phase.calls
+        if self.tile and body:
+            heads = ["w = t * m"]
+            for (*_, rows, elements), base in self.bases.items():
+                heads.append(f"r{base} = q{base}" + (f" + {'w' if elements else 't'}" if rows else ""))
+            body = ["for t in range(rows):", *["    " + line for line in [*heads, *body]]]
+        return ["    " * depth + line for line in [*body, *phases[-1].barrier]]
 
     def _index(self, flags: tuple[bool, ...], start: str) -> str:
         terms = [start] if flags[-1] else []

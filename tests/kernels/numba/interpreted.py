@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine.kernels.numba.calling import Function
+from gradtool.engine.kernels.numba.compiling import compiled
 from gradtool.engine.kernels.numba.fused import FusedKernel
 from gradtool.engine.kernels.numba.groups import Group
 from gradtool.engine.kernels.numba.loops import inner_loop
@@ -47,8 +48,20 @@ def products(function: int, data: int, a: int, b: int, c: int, count: int, *step
     LOOP(int(function))(places, (ctypes.c_ssize_t * 2)(1, count), strides, int(data) or None)
 
 
+def summed(place: Any, index: int, count: int) -> Any:
+    return np.add.reduce(place.reshape(-1)[index : index + count])
+
+
+def largest(place: Any, index: int, count: int, function: int, data: int) -> Any:
+    return np.maximum.reduce(place.reshape(-1)[index : index + count])
+
+
+def smallest(place: Any, index: int, count: int, function: int, data: int) -> Any:
+    return np.minimum.reduce(place.reshape(-1)[index : index + count])
+
+
 NAMES = {"np": np, "at": at, "put": put, "address": address, "choice": choice, "root": np.sqrt}
-NAMES |= {"loop": loop, "products": products}
+NAMES |= {"loop": loop, "products": products, "summed": summed, "largest": largest, "smallest": smallest}
 
 
 CALLED = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p)
@@ -65,6 +78,17 @@ def computing(source: Source, dtypes: Sequence[str]) -> Callable[..., None]:
     def group(*arrays: Any) -> None:
         assert [a.dtype.name for a in arrays] == dtypes
         names["group"](*arrays, loops, *source.dims, 0, source.dims[0])
+
+    return group
+
+
+def running(source: Source, dtypes: Sequence[str]) -> Callable[..., None]:
+    """The same, compiled."""
+    function = compiled(source, dtypes)
+
+    def group(*arrays: Any) -> None:
+        places = (ctypes.c_void_p * len(arrays))(*[a.ctypes.data for a in arrays])
+        CALLED(function.address)(places, function.numbers.ctypes.data)
 
     return group
 
@@ -95,12 +119,12 @@ def always(group: Group) -> bool:
     return True
 
 
-def tuned(plan: Any, regs: list[Any], compiled: Any = interpreted, pays: Any = always) -> list[FusedKernel]:
+def tuned(plan: Any, regs: list[Any], compiling: Any = interpreted, pays: Any = always) -> list[FusedKernel]:
     """Run *plan* once, and have its groups computed by generated functions from then on."""
     plan.tuning = None
     steps, kernels = fused(plan, observed(plan, regs), pays)
     for kernel in kernels:
-        kernel.compile(compiled)
+        kernel.compile(compiling)
     plan.carry_out(steps)
     return kernels
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from gradtool.engine.kernels.numba.fused import FusedKernel, same
 from gradtool.engine.kernels.numba.stages import MOST_STAGES, array_of, check, staged
 from gradtool.engine.kernels.numba.trace import Traced, Untraceable, traced
 from tests.autodiff.nets import data, main
-from tests.kernels.numba.interpreted import computing, tuned
+from tests.kernels.numba.interpreted import computing, running, tuned
 
 F = paddle.nn.functional
 RNG = np.random.default_rng(0)
@@ -83,16 +84,22 @@ def operand(register: int, *shape: int, dtype: str = "float32") -> Traced:
     return traced(register, shape, np.dtype(dtype))
 
 
-def computed(result: Traced, *operands: Any) -> Any:
+def computed(result: Traced, *operands: Any, by: Any = computing) -> Any:
     """What the functions that are generated for *result* give of *operands*, by registers."""
-    nodes, stages = staged([result.node])
-    arrays = [np.zeros(result.shape if i == 0 else layout.count(n.layout), n.dtype) for i, n in enumerate(nodes)]
+    return all_computed([result], *operands, by=by)[0]
+
+
+def all_computed(results: list[Traced], *operands: Any, by: Any = computing) -> list[Any]:
+    """The same of several results of one nest of loops."""
+    nodes, stages = staged([r.node for r in results])
+    shapes = [r.shape for r in results] + [(layout.count(n.layout),) for n in nodes[len(results) :]]
+    arrays = [np.zeros(shape, n.dtype) for shape, n in zip(shapes, nodes, strict=True)]
     for stage in stages:
         inner = [array_of(r) for r in stage.source.leaves]
         given = [operands[r] if i is None else arrays[i] for r, i in zip(stage.source.leaves, inner, strict=True)]
         given += [arrays[i] for i in stage.results]
-        computing(stage.source, [a.dtype.name for a in given])(*given)
-    return arrays[0]
+        by(stage.source, [a.dtype.name for a in given])(*given)
+    return arrays[: len(results)]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -106,6 +113,51 @@ def test_products_of_rows_are_numpys(dtype: str) -> None:
     assert same(computed(np.vecdot(a, ones), x, y, v), np.vecdot(x, ones))
     assert same(computed(np.exp(np.vecdot(a * b, ones)) + 1, x, y, v), np.exp(np.vecdot(x * y, ones)) + 1)
     assert same(computed(a - np.vecdot(a * b, a)[:, None], x, y, v), x - np.vecdot(x * y, x)[:, None])
+
+
+LENGTHS = [2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 127, 128, 129, 137, 255, 264, 272, 1000, 1033, 8191, 8192]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_sums_and_extremes_of_rows_of_every_length_are_numpys(
+    dtype: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for length in LENGTHS:
+        x = (RNG.standard_normal((7, length)) * 1e3).astype(dtype)
+        x[1], x[2] = -np.abs(x[1]), -0.0
+        x[2, RNG.integers(length, size=length // 3)] = 0.0  # zeros of both signs
+        x[3, length // 2], x[4, -1], x[4, 0], x[5, length // 3] = np.nan, np.inf, -np.inf, -np.nan
+        a = operand(0, 7, length, dtype=dtype)
+        with np.errstate(all="ignore"):
+            expected = [x.sum(1), x.max(1), x.min(1)]
+        for numpys, here in zip(expected, all_computed([a.sum(1), a.max(1), a.min(1)], x, by=running), strict=True):
+            assert same(numpys, here), length
+
+
+@pytest.mark.parametrize("shape", [(37, 20), (5, 3, 64), (3, 2, 40, 9), (2, 512)])
+def test_short_rows_that_are_gone_through_together_are_numpys(
+    shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    x, bias = RNG.standard_normal(shape).astype("float32"), RNG.standard_normal(shape[-1:]).astype("float32")
+    weights = RNG.standard_normal((*shape[:-2], 1, shape[-1])).astype("float32")
+    labels = RNG.integers(shape[-1], size=x.size // shape[-1])
+    operands = [operand(i, *v.shape, dtype=v.dtype.name) for i, v in enumerate((x, bias, weights, labels))]
+
+    def values(x: Any, bias: Any, weights: Any, labels: Any) -> list[Any]:
+        shares = np.exp(x * weights - x.max(-1, keepdims=True))
+        total = shares.sum(-1, keepdims=True)  # read behind the calls that follow
+        power = np.power(total, np.float32(0.3))
+        logs = np.log(total) * 2 + np.exp(bias)  # one for each row, and the same for all rows
+        mixed = np.power(np.abs(x), 1 / total)  # an element and the number of its row
+        rows = shares.reshape(-1, shape[-1])
+        chosen = rows[np.arange(rows.shape[0]), labels]
+        return [np.tanh(shares / total) + mixed * power, logs - x, np.log(chosen), np.exp(-mixed)]
+
+    numpys, results = values(x, bias, weights, labels), values(*operands)
+    for by in (computing, running):
+        assert all(map(same, numpys, all_computed(results, x, bias, weights, labels, by=by)))
 
 
 def test_what_is_no_product_of_rows_in_one_nest_of_loops_is_numpys() -> None:
