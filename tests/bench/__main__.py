@@ -22,8 +22,10 @@ PARTS = (
     "measuring",
     "memory_process",
     "recommender_models",
-    "step_dynamic",
+    "step_engines",
+    "step_jax",
     "step_models",
+    "step_results",
 )
 """Files that are no subject of their own, beside the tests."""
 SUBJECTS = sorted(p.stem for p in HERE.glob("*.py") if p.stem not in PARTS and not p.stem.startswith("test_"))

@@ -18,7 +18,7 @@ import numpy as np
 
 from tests.bench.measuring import largest_resident
 from tests.bench.recommender_models import MODELS as RECOMMENDERS
-from tests.bench.step_dynamic import ENGINES, Paddle
+from tests.bench.step_engines import ENGINES, Paddle
 from tests.bench.step_models import MODELS
 from tests.zoo.measured import NAMES, loaded
 

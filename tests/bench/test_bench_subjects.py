@@ -40,7 +40,7 @@ def test_every_subject_is_listed_with_what_it_measures() -> None:
         (["pictures", "--sizes", "30", "--shapes", "chain", "--limit", "5"], ["chain", "30", "targets:"]),
         (["programs", "--sizes", "20", "--shapes", "chain"], ["chain", "20"]),
         (["sparse", "--rows", "20", "--batch", "4", "--steps", "1"], ["rows", "20"]),
-        (["step", "--models", "ctr", "--runs", "1"], ["model", "dynamic", "ctr"]),
+        (["step", "--models", "ctr", "--runs", "1"], ["ms", "ctr", "ratio"]),
         (["sweep", "--points", "4", "--layers", "1"], ["work", "sweep"]),
         (["why", "--sizes", "40", "--runs", "1"], ["mode", "static", "dynamic", "target:"]),
         (["questions", "--size", "20", "--commands", "saved"], ["command", "bare", "saved"]),

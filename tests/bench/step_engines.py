@@ -1,8 +1,8 @@
-"""The models of ``python -m tests.bench step`` in dynamic mode, in a process of the engine that is named.
+"""The models of ``python -m tests.bench step`` in the operators of an engine, in a process of its own.
 
-Runs in any interpreter that has the engine: ``python -m tests.bench.step_dynamic gradtool|torch|paddle``. It reads a
-line of JSON at a time: ``{"model": …, "file": …}`` computes a step, and leaves the loss and the gradients in that file;
-``{"runs": …}`` times this step, and answers with the best in seconds.
+Runs in any interpreter that has the engine: ``python -m tests.bench.step_engines gradtool|torch|paddle|paddle-static``.
+It reads a line of JSON at a time: ``{"model": …, "file": …}`` computes a step, and leaves the loss and the gradients
+in that file; ``{"runs": …}`` times this step, and answers with the best in seconds.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,45 @@ class Paddle:
         return step
 
 
+class Static(Paddle):
+    """The operators of programs."""
+
+    def rounds(self, turn: Any, state: list[Any], each: Any) -> list[Any]:
+        p, steps = self.paddle, each.shape[0]
+
+        def step(i: Any, *state: Any) -> list[Any]:
+            return [i + 1, *turn(p.squeeze(p.gather(each, i), 0), *state)]
+
+        done: list[Any] = p.static.nn.while_loop(lambda i, *_: i < steps, step, [p.zeros([1], "int64"), *state])
+        return done[1:]
+
+    def step(self, params: Arrays, data: Arrays, loss: Any) -> Step:
+        run, fetched = self.program(params, data, loss)
+        return lambda: run(feed=data, fetch_list=fetched)
+
+    def program(self, params: Arrays, data: Arrays, loss: Any, **options: Any) -> tuple[Callable[..., Any], list[Any]]:
+        """What runs the program of a step, and what it has to fetch: the loss and all gradients.
+
+        Args:
+            options: of the executor.
+        """
+        p = self.paddle
+        main, startup, scope = p.static.Program(), p.static.Program(), p.static.Scope()
+        with p.static.program_guard(main, startup), p.static.scope_guard(scope):
+            given = {
+                k: p.create_parameter(
+                    list(v.shape), str(v.dtype), name=k, default_initializer=p.nn.initializer.Assign(v)
+                )
+                for k, v in params.items()
+            }
+            fed = {k: p.static.data(k, list(v.shape), str(v.dtype)) for k, v in data.items()}
+            value = loss(self, given, fed)
+            pairs = p.static.append_backward(value, parameter_list=list(given.values()))
+            exe = p.static.Executor(**options)
+            exe.run(startup)
+        return partial(exe.run, main, scope=scope), [value, *(g for _, g in pairs)]
+
+
 class Torch(Paddle):
     """The operators as PyTorch has them."""
 
@@ -143,7 +183,7 @@ class Torch(Paddle):
         return step
 
 
-ENGINES = {"gradtool": Paddle, "torch": Torch, "paddle": Paddle}
+ENGINES = {"gradtool": Paddle, "torch": Torch, "paddle": Paddle, "paddle-static": Static}
 
 
 ON_ONE_THREAD = os.environ.get("OMP_NUM_THREADS") == "1"
@@ -165,7 +205,9 @@ def best(step: Callable[[], Any], runs: int) -> float:
 def main() -> None:
     """Answer what is asked on standard input."""
     name = sys.argv[1]
-    package = importlib.import_module(name)
+    package = importlib.import_module(name.partition("-")[0])
+    if name != package.__name__:
+        package.enable_static()
     engine = ENGINES[name](package)
     print(json.dumps({"version": package.__version__}), flush=True)
     step: Step = list
