@@ -26,6 +26,8 @@ PARTS = (
     "step_jax",
     "step_models",
     "step_results",
+    "zoo_models",
+    "zoo_process",
 )
 """Files that are no subject of their own, beside the tests."""
 SUBJECTS = sorted(p.stem for p in HERE.glob("*.py") if p.stem not in PARTS and not p.stem.startswith("test_"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import platform
 import resource
 import subprocess
 import sys
@@ -21,13 +22,72 @@ PEERS = ("torch", "paddle")
 
 def interpreters(parser: argparse.ArgumentParser, named: Sequence[str] | None) -> dict[str, str]:
     """By engine the interpreter that has it: gradtool's own, and the peers that are *named* or in the environment."""
-    engines = {"gradtool": sys.executable}
+    return {"gradtool": sys.executable, **dict(peers(parser, named))}
+
+
+def peers(parser: argparse.ArgumentParser, named: Sequence[str] | None) -> list[tuple[str, str]]:
+    """Names and interpreters of the peers that are *named* or in the environment; one name may have several."""
+    pairs = []
     for text in named or [p for p in os.environ.get("GRADTOOL_BENCH_PEERS", "").split(",") if p]:
         name, _, python = text.partition("=")
         if name not in PEERS or not python:
             parser.error(f"--peer {text}: expected torch=PYTHON or paddle=PYTHON")
-        engines[name] = python
-    return engines
+        pairs.append((name, python))
+    return pairs
+
+
+class Contender:
+    """An engine in a process of its own, which answers lines of JSON, and waits while others have their turn.
+
+    Attributes:
+        version: of the engine; it is the first thing that the process says.
+    """
+
+    def __init__(self, module: str, name: str, python: str, **environment: str) -> None:
+        """Start ``python -m module name``, with that in its environment besides."""
+        command = [python, "-W", "ignore", "-m", module, name]
+        whole = {**os.environ, "GLOG_minloglevel": "3", **environment}
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(command, cwd=ROOT, env=whole, stdin=pipe, stdout=pipe, text=True)
+        self.name = name
+        self.version: str = self._answer()["version"].partition("+")[0]
+
+    def _answer(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            sys.exit(f"{self._process.args!r} has ended")
+        return dict(json.loads(line))
+
+    def ask(self, **asked: Any) -> dict[str, Any]:
+        """The answer to that line."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(asked) + "\n")
+        self._process.stdin.flush()
+        return self._answer()
+
+    def end(self) -> None:
+        """End the process."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+
+def machine() -> dict[str, Any]:
+    """What the times depend on."""
+    import threadpoolctl
+
+    (blas,) = (
+        lib for lib in threadpoolctl.threadpool_info() if "numpy" in lib["filepath"] and lib["user_api"] == "blas"
+    )
+    kernels = f"{blas['internal_api']} {blas['version']} ({blas.get('architecture', 'its own kernels')})"
+    return {
+        "system": platform.system(),
+        "processor": platform.machine(),
+        "python": platform.python_version(),
+        "threads": blas["num_threads"],
+        "blas": kernels,
+    }
 
 
 def number(text: str) -> int:

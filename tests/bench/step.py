@@ -26,9 +26,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
-import subprocess
 import sys
 import tempfile
 import time
@@ -45,7 +42,7 @@ import numpy as np
 import gradtool as paddle
 from gradtool.engine.kernels import choice
 from gradtool.engine.kernels.numba import hot
-from tests.bench.measuring import ROOT, interpreters
+from tests.bench.measuring import Contender, interpreters, machine
 from tests.bench.step_engines import Static, Step, best
 from tests.bench.step_models import CHAINED, MODELS, Made
 from tests.bench.step_results import HEADINGS, Rounds, markdown, ratios, text, times
@@ -89,47 +86,23 @@ def made_hot(step: Step) -> None:
     step()  # groups are compared with NumPy
 
 
-class Apart:
-    """An engine in a process of its own, which waits while others have their turn."""
+class Apart(Contender):
+    """An engine with the models of this file."""
 
     def __init__(self, name: str, python: str) -> None:
-        command = [python, "-W", "ignore", "-m", "tests.bench.step_engines", name]
-        environment = {**os.environ, "GLOG_minloglevel": "3", "FLAGS_enable_pir_api": "0"}
-        pipe = subprocess.PIPE
-        self._process = subprocess.Popen(command, cwd=ROOT, env=environment, stdin=pipe, stdout=pipe, text=True)
-        self.name = name
-        self.version = self._answer()["version"].partition("+")[0]
-
-    def _answer(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            sys.exit(f"{self._process.args!r} has ended")
-        return dict(json.loads(line))
-
-    def _ask(self, **asked: Any) -> dict[str, Any]:
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(asked) + "\n")
-        self._process.stdin.flush()
-        return self._answer()
+        super().__init__("tests.bench.step_engines", name, python, FLAGS_enable_pir_api="0")
 
     def take(self, model: str) -> list[Any]:
         """Make the step of *model*; the loss and the gradients that it gives."""
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "values.npz"
-            self._ask(model=model, file=str(file))
+            self.ask(model=model, file=str(file))
             with np.load(file) as values:
                 return [values[f"arr_{i}"] for i in range(len(values))]
 
     def best(self, runs: int) -> float:
         """Seconds of the shortest of the runs."""
-        return float(self._ask(runs=runs)["best"])
-
-    def end(self) -> None:
-        """End its process."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
+        return float(self.ask(runs=runs)["best"])
 
 
 def compared(expected: list[Any], here: list[Any], what: str) -> None:
@@ -171,23 +144,6 @@ def measured(model: str, apart: Sequence[Apart], runs: int) -> Rounds:
         for name, times_of in rounds.items():
             times_of.append(timed[name](TURN) * 1e3)
     return rounds
-
-
-def machine() -> dict[str, Any]:
-    """What the times depend on."""
-    import threadpoolctl
-
-    (blas,) = (
-        lib for lib in threadpoolctl.threadpool_info() if "numpy" in lib["filepath"] and lib["user_api"] == "blas"
-    )
-    kernels = f"{blas['internal_api']} {blas['version']} ({blas.get('architecture', 'its own kernels')})"
-    return {
-        "system": platform.system(),
-        "processor": platform.machine(),
-        "python": platform.python_version(),
-        "threads": blas["num_threads"],
-        "blas": kernels,
-    }
 
 
 def versions(apart: Sequence[Apart]) -> dict[str, str]:

@@ -44,6 +44,7 @@ def test_every_subject_is_listed_with_what_it_measures() -> None:
         (["sweep", "--points", "4", "--layers", "1"], ["work", "sweep"]),
         (["why", "--sizes", "40", "--runs", "1"], ["mode", "static", "dynamic", "target:"]),
         (["questions", "--size", "20", "--commands", "saved"], ["command", "bare", "saved"]),
+        (["zoo", "--models", "pinn", "--rounds", "1", "--runs", "1"], ["model", "pinn"]),
         (["recompute", "--layers", "4", "--blocks", "1", "--runs", "1"], ["model", "mlp", "transformer", "dynamic"]),
     ],
 )

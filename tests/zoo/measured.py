@@ -65,7 +65,7 @@ def measured(name: str, paddle: Any) -> dict[str, Any]:
 def _measured(module: ModuleType, dtype: str) -> dict[str, Any]:
     net = module.network()
     parameters = list(net.named_parameters())
-    _set(parameters)
+    set_weights(parameters)
     losses = module.loss(net)
     if not isinstance(losses, dict):
         losses = {"loss": losses}
@@ -79,7 +79,7 @@ def _measured(module: ModuleType, dtype: str) -> dict[str, Any]:
     return outcome
 
 
-def _set(parameters: list[tuple[str, Any]]) -> None:
+def set_weights(parameters: list[tuple[str, Any]]) -> None:
     """Give the parameters the weights that a seed gives, one after the other, in the range where nets begin."""
     rng = np.random.default_rng(2026)
     for name, parameter in parameters:

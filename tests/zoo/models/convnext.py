@@ -1,5 +1,7 @@
 """ConvNeXt: large windows for each channel, norms over channels in both layouts, and a scale of each layer."""
 
+import itertools
+
 import numpy as np
 import paddle
 import paddle.nn as nn
@@ -43,8 +45,10 @@ class ConvNeXt(nn.Layer):
     def __init__(self, depths=(1, 2), dims=(8, 12), class_num=5):
         super().__init__()
         stem = nn.Sequential(nn.Conv2D(3, dims[0], kernel_size=4, stride=4), ChannelsFirstLayerNorm(dims[0]))
-        down = nn.Sequential(ChannelsFirstLayerNorm(dims[0]), nn.Conv2D(dims[0], dims[1], kernel_size=2, stride=2))
-        self.downsample_layers = nn.LayerList([stem, down])
+        self.downsample_layers = nn.LayerList([stem])
+        for dim, wider in itertools.pairwise(dims):
+            conv = nn.Conv2D(dim, wider, kernel_size=2, stride=2)
+            self.downsample_layers.append(nn.Sequential(ChannelsFirstLayerNorm(dim), conv))
         self.stages = nn.LayerList()
         for depth, dim in zip(depths, dims, strict=True):
             self.stages.append(nn.Sequential(*[Block(dim) for _ in range(depth)]))

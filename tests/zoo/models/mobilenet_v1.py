@@ -39,18 +39,22 @@ class DepthwiseSeparable(nn.Layer):
         return self.pointwise_conv(self.depthwise_conv(x))
 
 
+# inputs, filters of the depth, filters between channels, groups, stride
+BLOCKS = [[32, 32, 64, 32, 1], [64, 64, 64, 64, 2], [64, 64, 96, 64, 1]]
+
+
 class MobileNet(nn.Layer):
-    def __init__(self, scale=0.25, class_num=6):
+    def __init__(self, scale=0.25, class_num=6, cfg=BLOCKS):
         super().__init__()
         self.conv = ConvBNLayer(3, 3, int(32 * scale), 2, 1)
-        # inputs, filters of the depth, filters between channels, groups, stride
-        cfg = [[32, 32, 64, 32, 1], [64, 64, 64, 64, 2], [64, 64, 96, 64, 1]]
         self.blocks = nn.Sequential(
             *[DepthwiseSeparable(int(c * scale), f1, f2, groups, stride, scale) for c, f1, f2, groups, stride in cfg]
         )
         self.avg_pool = nn.AdaptiveAvgPool2D(1)
         self.flatten = nn.Flatten(start_axis=1, stop_axis=-1)
-        self.fc = nn.Linear(int(96 * scale), class_num, weight_attr=paddle.ParamAttr(initializer=KaimingNormal()))
+        self.fc = nn.Linear(
+            int(cfg[-1][2] * scale), class_num, weight_attr=paddle.ParamAttr(initializer=KaimingNormal())
+        )
 
     def forward(self, x):
         return self.fc(self.flatten(self.avg_pool(self.blocks(self.conv(x)))))

@@ -48,7 +48,7 @@ class BottleneckBlock(nn.Layer):
 
 
 class ResNet(nn.Layer):
-    def __init__(self, blocks, depths, width=8, num_classes=5):
+    def __init__(self, blocks, depths, width=8, planes=4, num_classes=5):
         super().__init__()
         self.inplanes = width
         self.conv1 = nn.Conv2D(3, width, 7, stride=2, padding=3, bias_attr=False)
@@ -56,7 +56,7 @@ class ResNet(nn.Layer):
         self.relu = nn.ReLU()
         self.maxpool = nn.MaxPool2D(kernel_size=3, stride=2, padding=1)
         stages = [
-            self._make_layer(block, width // 2 * 2**i, depth, stride=1 if i == 0 else 2)
+            self._make_layer(block, planes * 2**i, depth, stride=1 if i == 0 else 2)
             for i, (block, depth) in enumerate(zip(blocks, depths, strict=True))
         ]
         self.layers = nn.Sequential(*stages)
