@@ -15,7 +15,6 @@ import ctypes
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -148,14 +147,15 @@ def _bytes(result: Result) -> int:
 @functools.cache
 def _functions() -> tuple[tuple[int, ...], int, int]:
     """Addresses of the functions of Python that a table tells, and those that make arrays."""
-    # The module that keeps NumPy's table of functions, as its headers for C find it.
-    table_of = import_module("numpy._core._multiarray_umath")
+    # Where NumPy's headers for C find its table of functions; it has no types.
+    from numpy._core import _multiarray_umath as core  # type: ignore[attr-defined]
+
     python = ctypes.pythonapi
     called = [python.Py_IncRef, python.Py_DecRef, python.PyList_New, python.PyList_SetItem]
     called += [python.PyEval_SaveThread, python.PyEval_RestoreThread]
     capsule = python.PyCapsule_GetPointer
     capsule.restype, capsule.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    entries = ctypes.cast(capsule(table_of._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
+    entries = ctypes.cast(capsule(core._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
     addresses = tuple(ctypes.cast(f, ctypes.c_void_p).value or 0 for f in called)
     return addresses, entries[_EMPTY] or 0, entries[_ZEROS] or 0
 
