@@ -32,6 +32,12 @@ CALL = 4
 MANY = 32
 """Open groups at most; the first is closed then, so that nothing lives for long without being needed."""
 
+CALLED = 0.7
+"""Microseconds of a call from Python."""
+
+SAVED = 2.0
+"""Microseconds that a group has to save: compiling it takes some ten thousand of them."""
+
 NEVER = Trait.RANDOM | Trait.EFFECT | Trait.OPAQUE | Trait.VALUES
 
 
@@ -324,12 +330,15 @@ def _as_seen(value: Any, seen: Seen | None) -> Traced | None:
 
 
 def worthwhile(group: Group) -> bool:
-    """Whether its functions take less time than NumPy's; about microseconds, from sizes alone."""
+    """Whether its functions take so much less time than NumPy's that compiling them pays; from sizes alone."""
     nodes = [n for n in ordered(group.results) if n.op not in ("leaf", "constant", "spread")]
     elements = max(math.prod(stage.source.dims) for stage in group.stages)
+    rows = max(math.prod(stage.source.dims[:-1]) for stage in group.stages)
+    sums = sum(n.op in SUMS for n in nodes)
     copied = [math.prod(group.seen[r].base or ()) for r in group.leaves if not group.seen[r].contiguous]
-    together = sum(0.5 + 2e-4 * n for n in copied) + sum(map(_taken, group.stages))
-    return together < len(nodes) * (0.5 + 2e-4 * elements)
+    together = sum(0.5 + 2e-4 * n for n in copied) + CALLED + sum(map(_taken, group.stages))
+    alone = 0.5 * len(group.members) + len(nodes) * (0.5 + 2e-4 * elements) + 0.02 * rows * sums
+    return alone - together > SAVED
 
 
 def _taken(stage: Stage) -> float:
@@ -337,4 +346,4 @@ def _taken(stage: Stage) -> float:
     elements = math.prod(stage.source.dims)
     arrays = len(stage.source.leaves) + len(stage.results)
     rows = elements // stage.source.dims[-1]
-    return 2 + 0.35 * arrays + 1e-4 * elements * arrays + 0.01 * rows * (1 + stage.calls)
+    return 0.08 * arrays + 3e-5 * elements * arrays + 0.003 * rows * (1 + stage.calls)
