@@ -55,6 +55,10 @@ def _recurrent(mode: str, gates: int) -> Layer:
     return Layer(shapes, ours, theirs + ", p, True, 1, 0.0, True, False, False)[0]")
 
 
+def _of_elements(ours: Callable[..., Any], theirs: str) -> Callable[[], Layer]:
+    return lambda: Layer([[8192, 256]], ours, theirs)
+
+
 IMAGES = [32, 64, 28, 28]
 LAYERS: dict[str, Callable[[], Layer]] = {
     "batch_norm": lambda: Layer(
@@ -87,6 +91,21 @@ LAYERS: dict[str, Callable[[], Layer]] = {
         lambda x, w: F.conv2d(x, w, padding=3, groups=96),
         "F.conv2d(a, *p, padding=3, groups=96)",
     ),
+    **{
+        name: _of_elements(ours, theirs)
+        for name, (ours, theirs) in {
+            "relu": (F.relu, "F.relu(a)"),
+            "relu6": (F.relu6, "F.relu6(a)"),
+            "leaky_relu": (F.leaky_relu, "F.leaky_relu(a)"),
+            "hardswish": (F.hardswish, "F.hardswish(a)"),
+            "silu": (F.silu, "F.silu(a)"),
+            "gelu": (F.gelu, "F.gelu(a)"),
+            "elu": (F.elu, "F.elu(a)"),
+            "erf": (paddle.erf, "torch.erf(a)"),
+            "clip": (lambda x: paddle.clip(x, -0.5, 0.5), "a.clamp(-0.5, 0.5)"),
+            "x ** 3": (lambda x: x**3, "a**3"),
+        }.items()
+    },
     "lstm": lambda: _recurrent("LSTM", 4),
     "gru": lambda: _recurrent("GRU", 3),
 }

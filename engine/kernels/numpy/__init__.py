@@ -9,6 +9,7 @@ from ..memory import keep_freed_memory
 from ..threads import follow_environment
 from ..waiting import wait_briefly
 from . import (
+    activations,
     depthwise,
     gradients,
     layer_norm,
@@ -37,6 +38,7 @@ def make() -> Backend:
     depthwise.register()
     pooling.register()
     ufuncs.register()
+    activations.register()
     gradients.register()
     reductions.register()
     layer_norm.register()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,6 +10,9 @@ import numpy as np
 
 BLOCK = 1 << 17
 """Elements that are worked on at a time."""
+
+PIECE = 1 << 16
+"""Elements of an array that are worked on at a time where a dozen arrays are made on the way."""
 
 _ROW = 1 << 9
 """Elements of a row from which on it is not worth copying."""
@@ -28,15 +31,45 @@ def blocks(x: Any) -> Iterator[slice]:
 
 
 @contextmanager
-def long_rows() -> Iterator[None]:
-    """Numbers of rows are combined with rows as they are.
+def long_rows(width: int) -> Iterator[None]:
+    """Numbers of rows of *width* elements are combined with rows as they are, if these are long.
 
     NumPy copies both into a buffer where a row is shorter than it, so as to call its loops less often; of rows from
     some hundred elements on that takes as long again as computing. Results do not depend on it: nothing is converted
     here.
     """
-    before = np.setbufsize(_ROW)
+    before = np.getbufsize()
+    if width >= _ROW:
+        np.setbufsize(_ROW)
     try:
         yield
     finally:
         np.setbufsize(before)
+
+
+def by_pieces(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """*kernel*, which computes every element from the elements in its place, over one piece after the other.
+
+    Arrays that are small, not of one shape or not laid out alike go to it as they are, and so does what stands for one.
+    An operand may be None.
+    """
+
+    def compute(x: Any, *others: Any) -> Any:
+        operands = (x, *others)
+        if type(x) is not np.ndarray or x.size <= 2 * PIECE or not all(v is None or _lies_as(x, v) for v in operands):
+            return kernel(*operands)
+        flat = [v if v is None else v.reshape(-1) for v in operands]
+        out = None
+        for start in range(0, x.size, PIECE):
+            piece = slice(start, start + PIECE)
+            part = kernel(*[v if v is None else v[piece] for v in flat])
+            if out is None:
+                out = np.empty(x.size, part.dtype)
+            out[piece] = part
+        return out.reshape(x.shape)  # type: ignore[union-attr]  # there is a first piece
+
+    return compute
+
+
+def _lies_as(x: Any, other: Any) -> bool:
+    return type(other) is np.ndarray and other.shape == x.shape and bool(other.flags.c_contiguous)

@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.bounding import MANY, at_least
 from ...ops.library import special
 from ...ops.library.activation import DENSITY
 from ...ops.registry import by_type
-from ..backend import Kernel, override
+from ..backend import Kernel, Override, override
 from ..choice import backend
+from .blocks import by_pieces
 from .general import rule_of
 from .products import product
 
@@ -35,10 +37,8 @@ _normal_cdf: Any = special.normal_cdf
 
 def register() -> None:
     """Offer the gradients."""
-    override("tanh_grad", "numpy")(lambda attrs, specs: _tanh)
-    override("sigmoid", "numpy")(lambda attrs, specs: _sigmoid)
-    override("sigmoid_grad", "numpy")(lambda attrs, specs: _sigmoid_grad)
-    override("relu", "numpy")(lambda attrs, specs: _relu)
+    for op_type, kernel in ELEMENTWISE.items():
+        override(op_type, "numpy")(_always(by_pieces(kernel)))
     override("gelu_grad", "numpy")(_gelu_grad)
     override("matmul_v2_grad", "numpy")(_matmul)
     override("scale", "numpy")(_scale)
@@ -78,14 +78,27 @@ def _sigmoid_grad(out: Any, dout: Any) -> Any:
 
 
 def _relu(x: Any) -> Any:
-    return np.maximum(x, _ZERO.get(x.dtype, 0))
+    zero = _ZERO.get(x.dtype, 0)
+    return np.maximum(x, zero) if x.size < MANY else at_least(np, x, 0)
+
+
+def _always(kernel: Kernel) -> Override:
+    return lambda attrs, specs: kernel
+
+
+ELEMENTWISE: dict[str, Kernel] = {
+    "tanh_grad": _tanh,
+    "sigmoid": _sigmoid,
+    "sigmoid_grad": _sigmoid_grad,
+    "relu": _relu,
+}
 
 
 def _gelu_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
     """The density that the distribution function is made with serves for its derivative as well."""
     general = rule_of("gelu", attrs)
     if general is None or attrs["approximate"]:
-        return general
+        return general and by_pieces(general)
     whole = general
 
     def gradient(x: Any, dout: Any) -> Any:
@@ -99,7 +112,7 @@ def _gelu_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
         slope *= dout
         return slope
 
-    return gradient
+    return by_pieces(gradient)
 
 
 # -- matrices ---------------------------------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ def _batch_norm(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None
             y = _scaled(y, factor, bias)
         else:
             y, squares = np.empty(images.shape, x.dtype), np.empty((batch, channels), x.dtype)
-            with long_rows():
+            with long_rows(images.shape[2]):
                 for block in blocks(images):
                     part = np.subtract(images[block], _column(centre), out=y[block])
                     squares[block] = _products(part, part)
@@ -152,7 +152,7 @@ def _by_images(images: Any, dys: Any, centre: Any, inverse: Any, factor: Any, by
         return _less(dys * factor, normal, along, shift) if by_x else None, weighted, total
     normal = np.empty_like(images)
     weights, totals = np.empty((2, batch, channels), images.dtype)
-    with long_rows():
+    with long_rows(images.shape[2]):
         for block in blocks(images):
             part = np.subtract(images[block], centre, out=normal[block])
             weights[block], totals[block] = _products(dys[block], part), _products(dys[block], ones)
@@ -209,7 +209,7 @@ def _standardised(x: Any, groups: int, scale: Any, bias: Any, epsilon: float) ->
     y = np.empty(rows.shape, x.dtype)
     mean, variance, inverse = np.empty((3, batch, groups, 1), x.dtype)
     ones, count = np.ones(rows.shape[2], x.dtype), rows.shape[2]
-    with long_rows():
+    with long_rows(rows.shape[2]):
         for block in blocks(rows):
             mean[block] = _products(rows[block], ones)[..., None] / count
             part = np.subtract(rows[block], mean[block], out=y[block])
@@ -235,7 +235,7 @@ def _group_gradients(x: Any, groups: int, scale: Any, dy: Any, epsilon: float, b
     weights, totals = np.empty((2, batch, channels), x.dtype)
     factor = np.ones(channels, x.dtype) if scale is None else scale.reshape(-1)
     work = np.empty_like(rows[next(blocks(rows))])
-    with long_rows():
+    with long_rows(rows.shape[2]):
         for block in blocks(rows):
             mean = _products(rows[block], of_group)[..., None] / count
             normal = np.subtract(rows[block], mean, out=work[: block.stop - block.start])

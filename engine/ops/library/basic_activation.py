@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..bounding import at_least
 from ..infer import floating
 from ..opdef import Trait, op
 from ..samples import between, exactly
@@ -41,7 +42,7 @@ def logistic(xp, x):
 @op("relu", trait=Trait.UNARY)
 def relu(k, x):
     """The positive part of each element."""
-    return k.xp.maximum(x, 0)
+    return at_least(k.xp, x, 0)
 
 
 @relu.gradient

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ...core.errors import DtypeError
+from ..bounding import at_least, at_most, bounded
 from ..opdef import Like, Trait, op
+from ..powers import to_the_power
 from ..samples import between, distinct, exactly, ints
 
 
@@ -93,7 +95,7 @@ def power(k, x, factor_tensor, *, factor):
     elif x.dtype.kind in "iu":
         exact = factor >= 0 and factor == int(factor)
         return k.xp.power(x, int(factor)) if exact else k.xp.power(x.astype("float64"), factor).astype(x.dtype)
-    return k.xp.power(x, factor)
+    return to_the_power(k.xp, x, factor)
 
 
 @power.gradient(wrt="X")
@@ -111,9 +113,11 @@ FLOAT32_MAX = 3.4028234663852886e38
 def clip(k, x, low, high, *, min, max):
     """Each element, moved to the nearer bound where it lies outside; Min and Max replace the attributes."""
     low, high = _bound(k, x, low, min), _bound(k, x, high, max)
+    if low is not None and high is not None:
+        return bounded(k.xp, x, low, high)
     if low is not None:
-        x = k.xp.maximum(x, low)
-    return x if high is None else k.xp.minimum(x, high)
+        return at_least(k.xp, x, low)
+    return x if high is None else at_most(k.xp, x, high)
 
 
 def _bound(k, x, tensor, number):

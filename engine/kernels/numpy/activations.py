@@ -1,0 +1,73 @@
+"""Functions of single elements and their gradients, some elements at a time.
+
+A definition goes over its elements a dozen times; where these are more than the processor's cache holds, each pass
+waits for memory. The definitions' own kernels go over a piece after the other here, and every element is what it is by
+itself, so results are the same to the bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..backend import Kernel, Override, override
+from .blocks import by_pieces
+from .general import definition, rule_of
+
+OPERATORS = (
+    "brelu",
+    "celu",
+    "clip",
+    "elu",
+    "erf",
+    "gelu",
+    "hard_shrink",
+    "hard_sigmoid",
+    "hard_swish",
+    "leaky_relu",
+    "logsigmoid",
+    "mish",
+    "pow",
+    "relu6",
+    "selu",
+    "silu",
+    "softplus",
+    "softshrink",
+    "softsign",
+    "swish",
+    "tanh_shrink",
+    "thresholded_relu",
+)
+
+GRADIENTS = (
+    *(name for name in OPERATORS if name != "gelu"),
+    "abs",
+    "log",
+    "normal_cdf",
+    "pow",
+    "relu",
+    "rsqrt",
+    "sqrt",
+    "square",
+)
+"""Operators whose gradients are; of these the others are one function of NumPy's, or have kernels of their own."""
+
+
+def register() -> None:
+    """Offer the kernels."""
+    for op_type in OPERATORS:
+        override(op_type, "numpy")(_forward(op_type))
+    for op_type in GRADIENTS:
+        override(op_type + "_grad", "numpy")(_gradient(op_type))
+
+
+def _forward(op_type: str) -> Override:
+    return lambda attrs, specs: by_pieces(definition(op_type, attrs))
+
+
+def _gradient(op_type: str) -> Override:
+    def offer(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+        rule = rule_of(op_type, attrs)
+        return None if rule is None else by_pieces(rule)
+
+    return offer
