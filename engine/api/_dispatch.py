@@ -52,19 +52,14 @@ def apply(
         return _computed(op, operands, attrs, outputs)
     program = default.default_main_program()
     names = program.names
-    padded = [*operands, *[None] * (len(op.inputs) - len(operands))] if operands else []
-    fitted = [
-        value if isinstance(value, Variable) and not slot.many else _operand(op_type, slot, value)
-        for slot, value in zip(op.inputs, padded, strict=False)
-    ]
+    fitted = operands if _fits(op, operands) else _fitted(op, operands)
     block, attributes = program.current_block(), attrs or {}
-    if name is None and outputs is None and not direct and _has_one_output(op):
-        wanted: list[Any] = [names.output(key or op_type)]
-        return build.emit(block, op, tuple(fitted), attributes, wanted).outputs[0]
+    if name is None and outputs is None and not direct and op.has_one_output:
+        return build.emit(block, op, fitted, attributes, (names.output(key or op_type),)).outputs[0]
     layer = name if name is not None else names(key or op_type)
     asked = outputs or {}
     lengths = iter(counts)
-    wanted = []
+    wanted: list[Any] = []
     for slot in op.outputs:
         target = asked.get(slot.name, None if slot.optional else True)
         if target is not True:
@@ -73,17 +68,28 @@ def apply(
             wanted.append([names(f"{layer}.tmp") for _ in range(next(lengths))])
         else:
             wanted.append(layer if direct else names(f"{layer}.tmp"))
-    operator = build.emit(block, op, tuple(fitted), attributes, wanted)
+    operator = build.emit(block, op, fitted, attributes, wanted)
     results = [list(v) if isinstance(v, tuple) else v for v in operator.outputs if v is not None]
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def _has_one_output(op: OpDef) -> bool:
-    """Whether it has one result, which is always there and no list."""
-    if len(op.outputs) != 1:
+def _fits(op: OpDef, operands: Sequence[Any]) -> bool:
+    """Whether *operands* are what the operator holds as they are: a variable for each slot, and none of them a list."""
+    if op.has_lists or len(operands) != len(op.inputs):
         return False
-    slot = op.outputs[0]
-    return not (slot.many or slot.optional)
+    for v in operands:  # noqa: SIM110  (for every operator: hence no generator)
+        if not isinstance(v, Variable):
+            return False
+    return True
+
+
+def _fitted(op: OpDef, operands: Sequence[Any]) -> tuple[Any, ...]:
+    """What the operator holds of *operands*: an entry per slot; raises the error for anything but variables."""
+    padded = [*operands, *[None] * (len(op.inputs) - len(operands))] if operands else []
+    return tuple([
+        value if isinstance(value, Variable) and not slot.many else _operand(op.type, slot, value)
+        for slot, value in zip(op.inputs, padded, strict=False)
+    ])  # fmt: skip
 
 
 def _operand(op_type: str, slot: Slot, value: Any) -> Any:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 BLOCK = 4
 """Words of 64 bits in a block."""
 
-CHUNK = 8192
+CHUNK = 1 << 14
 """Elements that longer formulas are computed for at a time: what is in between stays in the processor's cache."""
 
 HOSTED = 1 << 128
@@ -130,8 +130,13 @@ class Draws:
         least, most = _normal_cdf(low), _normal_cdf(high)
 
         def quantiles(xp: Any, drawn: Any) -> Any:
-            drawn = xp.clip(_quantile(xp, least + (most - least) * drawn, least, most), low, high)
-            return drawn if (mean, std) == (0.0, 1.0) else mean + std * drawn
+            drawn *= most - least
+            drawn += least
+            drawn = xp.clip(_quantile(xp, drawn, least, most), low, high)
+            if (mean, std) != (0.0, 1.0):
+                drawn *= std
+                drawn += mean
+            return drawn
 
         return self._of_units(quantiles, shape, dtype)
 
@@ -336,12 +341,14 @@ def _quantile(xp: Any, p: Any, least: float, most: float) -> Any:
     """The numbers below which a normal number is with the probabilities *p*, which lie between *least* and *most*."""
     from_half = p - 0.5
     ratio = _polynomial(xp, 0.180625 - from_half * from_half, MIDDLE)
-    out = from_half * ratio[0] / ratio[1]
+    out = from_half * ratio[0]
+    out /= ratio[1]
     if least >= 0.075 and most <= 0.925:
         return out
     outside = xp.abs(from_half) > 0.425
     if xp is np:  # few are: the rest of the formula is for these alone
-        out[outside] = xp.copysign(_tail(xp, p[outside], least, most), from_half[outside])
+        places = np.flatnonzero(outside)  # taking by a mask looks at all of it every time
+        out[places] = xp.copysign(_tail(xp, p.take(places), least, most), from_half.take(places))
         return out
     return xp.where(outside, xp.copysign(_tail(xp, p, least, most), from_half), out)
 

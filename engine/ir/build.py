@@ -26,7 +26,7 @@ class MissingInput(OperatorError, AssertionError):
 
 def infer(op: OpDef, inputs: Operands, attrs: Mapping[str, Any]) -> tuple[Any, ...]:
     """The output specs that the definition gives for these input variables; worked out once for equal operators."""
-    read = mapped(inputs, _SPEC)
+    read = (inputs[0].spec,) if len(inputs) == 1 and isinstance(inputs[0], Variable) else mapped(inputs, _SPEC)
     results = attrs.results if isinstance(attrs, SharedAttrs) else {}
     specs = results.get((op, read))
     if specs is not None:
@@ -71,21 +71,19 @@ def emit(
         raise describe(error, op=_call_text(op, inputs), made=source.describe(loc)) from None
     trace = state.tracing.get()
     stop = stop or (trace is not None and trace.cuts())
-    outputs: list[Any] = []
-    for slot, wanted, spec in zip(op.outputs, output_names, specs, strict=True):
-        if type(wanted) is str and not slot.many:
-            v = block.vars[wanted] = Variable(block, wanted, spec, stop_gradient=stop, kind=kind)
-            outputs.append(v)
-        elif wanted is None:
-            outputs.append(None)
-        elif slot.many:
-            outputs.append(tuple([_output(block, n, s, stop, kind) for n, s in zip(wanted, spec, strict=True)]))
-        else:
-            outputs.append(_output(block, wanted, spec, stop, kind))
+    outputs: Operands
+    if op.has_one_output and type(output_names[0]) is str:  # nearly all are so
+        name = output_names[0]
+        v = block.vars[name] = Variable(block, name, specs[0], stop, kind=kind)
+        outputs = (v,)
+    else:
+        outputs = tuple([
+            _outputs(block, slot, wanted, spec, stop, kind)
+            for slot, wanted, spec in zip(op.outputs, output_names, specs, strict=True)
+        ])  # fmt: skip
     if len(inputs) == 1:
         inputs = _as_written(inputs)
-    operator = Operator(block, op, inputs, tuple(outputs), filled, loc=loc, role=role, scope=state.name_scope())
-    return block._append(operator)
+    return block._append(Operator(block, op, inputs, outputs, filled, loc=loc, role=role, scope=state.name_scope()))
 
 
 def _as_written(inputs: Operands) -> Operands:
@@ -109,6 +107,15 @@ def _read(program: Program, op: OpDef, inputs: Operands) -> tuple[str, bool]:
             if not v.stop_gradient:
                 stop = False
     return kind, stop
+
+
+def _outputs(block: Block, slot: Slot, wanted: Any, spec: Any, stop: bool, kind: str) -> Any:
+    """What a slot holds that is written; *wanted* as in :func:`emit`."""
+    if wanted is None:
+        return None
+    if slot.many:
+        return tuple([_output(block, n, s, stop, kind) for n, s in zip(wanted, spec, strict=True)])
+    return _output(block, wanted, spec, stop, kind)
 
 
 def _output(block: Block, name: Any, spec: TensorSpec, stop: bool, kind: str) -> Variable:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from ..core.collector import paused_gc
 from . import roles
 from .checking import checked
-from .operator import Operands, Operator, intern_attrs, mapped
+from .operator import Marks, Operands, Operator, intern_attrs, mapped
 from .program import Block, Program
 from .variable import Parameter, Variable
 
@@ -38,8 +38,12 @@ def clone(program: Program, for_test: bool = False) -> Program:
             _copy_variables(block, ops[block], twin, twins)
         copies: dict[Operator, Operator] = {}
         for block, twin in homes.items():
+            moved: dict[int, Marks] = {}
             for op in ops[block]:
-                copies[op] = _copy_op(op, twin, twins, copies, for_test)
+                marks = moved.get(id(op.marks))
+                if marks is None:
+                    marks = moved[id(op.marks)] = op.marks.moved(twin)
+                copies[op] = _copy_op(op, marks, twins, copies, for_test)
             twin._extend([copies[op] for op in ops[block]])
             for op in ops[block]:
                 if op.op.holds_blocks:
@@ -118,12 +122,12 @@ def _copy_variable(v: Variable, block: Block) -> Variable:
 
 def _copy_op(
     op: Operator,
-    block: Block,
+    marks: Marks,
     twins: dict[Variable, Variable],
     copies: dict[Operator, Operator],
     for_test: bool,
 ) -> Operator:
-    new = op.twin(block, _moved_operands(op.inputs, twins), _moved_operands(op.outputs, twins))
+    new = op.twin(_moved_operands(op.inputs, twins), _moved_operands(op.outputs, twins), marks)
     if for_test and op.attrs.get("is_test") is False:
         new.attrs = intern_attrs(op.op, {**op.attrs, "is_test": True})
         new.outputs = tuple(None if s.optional else v for s, v in zip(op.op.outputs, new.outputs, strict=True))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core import names, source
 from ..core.errors import SlotNotFound, did_you_mean
-from ..core.source import Location
+from ..core.source import NOWHERE, Location
 from ..ops import compat
 from ..ops.opdef import BlockValue, OpDef, Slot
 from . import roles
@@ -101,22 +100,41 @@ class Marks(NamedTuple):
     """What operators that are marked alike have in common, so that a million of them do not hold it a million times.
 
     Attributes:
-        role, scope, role_var, repeats: of an operator.
+        block, loc, role, scope, role_var, repeats: of an operator.
     """
 
+    block: Block
+    loc: Location = NOWHERE
     role: int = 0
     scope: str = "/"
     role_var: tuple[str, ...] = ()
     repeats: Operator | None = None
 
+    def moved(self, block: Block) -> Marks:
+        """Those of an operator of *block* that is the same, but that it runs nothing again."""
+        return self._replace(block=block, repeats=None).shared()
+
     def shared(self) -> Marks:
-        """The same, as the one object that operators have which are marked so."""
-        return self if self.role_var or self.repeats is not None else _marks(self.role, self.scope)
+        """The same, as the one object that operators of the block have which are marked so."""
+        if self.role_var or self.repeats is not None:
+            return self
+        return marked(self.block, self.loc, self.role, self.scope)
 
 
-@lru_cache(maxsize=1024)
-def _marks(role: int, scope: str) -> Marks:
-    return Marks(role, scope)
+REMEMBERED_MARKS = 1024
+"""How many different marks a block knows at a time; what is read from a file may have some of its own everywhere."""
+
+
+def marked(block: Block, loc: Location, role: int, scope: str) -> Marks:
+    """What operators of *block* have that were made at *loc*, with that role and scope."""
+    table = block.marks
+    key = (id(loc), role, scope)  # a location takes long to hash; the marks hold it, so that it stays where it is
+    marks = table.get(key)
+    if marks is None or marks.loc is not loc:
+        if len(table) >= REMEMBERED_MARKS:
+            table.clear()
+        marks = table[key] = Marks(block, loc, role, scope)
+    return marks
 
 
 class Operator:
@@ -131,10 +149,10 @@ class Operator:
         role, role_var, scope: what ``op_role``, ``op_role_var`` and ``op_namescope`` say.
         origin: for a gradient operator, the forward operator that it differentiates.
         repeats: for an operator that computes again what was let go of, the forward operator that computed it first.
-        marks: *role*, *role_var*, *scope* and *repeats*, in which most operators are alike.
+        marks: *block*, *loc*, *role*, *role_var*, *scope* and *repeats*, in which most operators are alike.
     """
 
-    __slots__ = ("attrs", "block", "inputs", "loc", "marks", "op", "origin", "outputs")
+    __slots__ = ("attrs", "inputs", "marks", "op", "origin", "outputs")
 
     def __init__(
         self,
@@ -150,27 +168,39 @@ class Operator:
         origin: Operator | None = None,
         repeats: Operator | None = None,
     ) -> None:
-        self.block = block
         self.op = op
         self.inputs = inputs
         self.outputs = outputs
-        self.attrs = intern_attrs(op, attrs)
-        self.loc = loc
-        self.marks = _marks(role, scope) if repeats is None else Marks(role, scope, (), repeats)
+        self.attrs = attrs if type(attrs) is SharedAttrs else intern_attrs(op, attrs)
+        self.marks = marked(block, loc, role, scope) if repeats is None else Marks(block, loc, role, scope, (), repeats)
         self.origin = origin
 
-    def twin(self, block: Block, inputs: Operands, outputs: Operands) -> Operator:
-        """The same operator in *block*, between other variables; it belongs to no other operator."""
+    def twin(self, inputs: Operands, outputs: Operands, marks: Marks) -> Operator:
+        """The same operator between other variables, with marks of its block; no other's gradient."""
         new = Operator.__new__(Operator)  # a program may have a million, and all of it has been checked
-        new.block = block
         new.op = self.op
         new.inputs = inputs
         new.outputs = outputs
         new.attrs = self.attrs
-        new.loc = self.loc
-        new.marks = self.marks if self.marks.repeats is None else self.marks._replace(repeats=None).shared()
+        new.marks = marks
         new.origin = None
         return new
+
+    @property
+    def block(self) -> Block:
+        return self.marks.block
+
+    @block.setter
+    def block(self, block: Block) -> None:
+        self.marks = self.marks._replace(block=block).shared()
+
+    @property
+    def loc(self) -> Location:
+        return self.marks.loc
+
+    @loc.setter
+    def loc(self, loc: Location) -> None:
+        self.marks = self.marks._replace(loc=loc).shared()
 
     @property
     def role(self) -> int:

@@ -12,7 +12,7 @@ from ..core.errors import ArgumentTypeError, UsageError, VariableNotFound, did_y
 from ..core.names import UniqueNames
 from ..core.spec import Shape, TensorSpec
 from ..ops.opdef import BlockValue
-from .operator import Operator
+from .operator import Marks, Operator
 from .variable import DENSE, STEP_SCOPES, Parameter, Variable, check_same, declare_again, values_module
 
 if TYPE_CHECKING:
@@ -269,6 +269,7 @@ class Block(BlockValue):
         "backward_block_idx",
         "forward_block_idx",
         "idx",
+        "marks",
         "ops",
         "owner",
         "parent_idx",
@@ -287,6 +288,8 @@ class Block(BlockValue):
         self.ops: list[Operator] = []
         self.owner: Operator | None = None
         """The operator that runs the block."""
+        self.marks: dict[tuple[int, int, str], Marks] = {}
+        """What operators have that are marked alike (``operator.py``)."""
         self.pending: list[Operator] = []
         """Operators of a backward part that is still being built: only ``desc`` shows them."""
 
@@ -456,12 +459,10 @@ class Block(BlockValue):
 
     def _extend(self, ops: Sequence[Operator]) -> None:
         """Enter operators that are known to be right."""
-        self.ops.extend(ops)
+        self.ops += ops
         for op in ops:
             if op.op.holds_blocks:
-                for inner in op.sub_blocks:
-                    if isinstance(inner, Block) and inner.program is self.program:
-                        inner.owner = inner.owner or op
+                self._own_blocks(op)
             for value in op.outputs:
                 for v in value if isinstance(value, tuple) else (value,):
                     if v is not None and v.block is self:
@@ -470,6 +471,12 @@ class Block(BlockValue):
                             self.program.overwritten.add(v)
                         v.op = op
         self.program.version += 1
+
+    def _own_blocks(self, op: Operator) -> None:
+        """Note in the blocks that *op* runs that it does."""
+        for inner in op.sub_blocks:
+            if isinstance(inner, Block) and inner.program is self.program:
+                inner.owner = inner.owner or op
 
     def _set_forward_block_idx(self, idx: int) -> None:
         """Make this the block of the gradient of block *idx*."""

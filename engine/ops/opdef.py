@@ -135,6 +135,7 @@ class OpDef:
         sized: the input slots whose values say how large its results are (see :func:`op`).
         has_effect: whether the trait says EFFECT.
         has_lists: whether one of its slots holds a list.
+        has_one_output: whether it has one result, which is always there and no list.
     """
 
     __slots__ = (
@@ -148,6 +149,7 @@ class OpDef:
         "forward",
         "has_effect",
         "has_lists",
+        "has_one_output",
         "holds_blocks",
         "infer_fn",
         "input_index",
@@ -166,6 +168,7 @@ class OpDef:
     # Read when they are first asked for (READ_LATE).
     doc: str
     has_lists: bool
+    has_one_output: bool
     input_index: Mapping[str, int]
     kernel_attrs: tuple[str, ...]
     output_index: Mapping[str, int]
@@ -387,6 +390,7 @@ def _read_rule(op: OpDef) -> Rule:
 READ_LATE: Final[Mapping[str, Callable[[OpDef], Any]]] = {
     "doc": lambda op: (op.kernel.__doc__ or "").strip(),
     "has_lists": lambda op: any(slot.many for slot in (*op.inputs, *op.outputs)),
+    "has_one_output": lambda op: len(op.outputs) == 1 and not (op.outputs[0].many or op.outputs[0].optional),
     "input_index": lambda op: {slot.name: place for place, slot in enumerate(op.inputs)},
     "kernel_attrs": _read_attrs,
     "output_index": lambda op: {slot.name: place for place, slot in enumerate(op.outputs)},

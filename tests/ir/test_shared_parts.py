@@ -8,6 +8,7 @@ from typing import Any
 import gradtool as paddle
 from gradtool.engine.core import watch
 from gradtool.engine.ir import roles
+from gradtool.engine.ir.operator import REMEMBERED_MARKS, marked
 from gradtool.engine.ir.variable import USUAL, Variable
 
 
@@ -30,7 +31,8 @@ def test_alike_operators_and_variables_share_what_they_have_in_common() -> None:
         block = shown.global_block()
         assert {id(v.standing) for v in block.vars.values() if v.name != x.name} == {id(USUAL)}
         marks = {id(op.marks) for op in block.ops}
-        assert len(marks) == len({(op.role, op.scope, op.role_var) for op in block.ops}) < 7
+        assert len(marks) == len({(op.loc, op.role, op.scope, op.role_var) for op in block.ops}) < 7
+        assert {id(op.block) for op in block.ops} == {id(block)}
     ops = program.global_block().ops[:20]
     assert all(later.inputs is before.outputs for before, later in pairwise(ops))
 
@@ -53,6 +55,19 @@ def test_what_is_changed_is_changed_of_one_alone() -> None:
     v.is_data, v.kind, v.persistable = True, "SELECTED_ROWS", True
     assert (v.is_data, v.kind, v.persistable) == (True, "SELECTED_ROWS", True)
     assert (other.is_data, other.kind, other.persistable) == (False, "DENSE_TENSOR", False)
+
+
+def test_a_block_remembers_few_marks_and_tells_places_apart_whose_objects_are_gone() -> None:
+    program, _ = chain(1)
+    block, op = program.global_block(), program.global_block().ops[0]
+    places = [((op.loc[0][0], line),) for line in range(REMEMBERED_MARKS + 5)]
+    for place in places:
+        op.loc = place
+        assert op.marks is marked(block, place, op.role, op.scope)
+        assert len(block.marks) <= REMEMBERED_MARKS
+    stale = ((op.loc[0][0], 7),)
+    block.marks[id(stale), 0, "/"] = op.marks  # as if a place that is gone had lain there
+    assert marked(block, stale, 0, "/").loc is stale
 
 
 def test_a_variable_notes_where_it_was_stopped_while_somebody_watches() -> None:
