@@ -8,7 +8,7 @@ another backend of its arrays (:func:`when_hot`):
 * ``trace.py``: the kernels of NumPy run over values that stand for arrays, and what they call is written down;
 * ``layout.py``: where elements lie among those of a group, through broadcasting, reshaping and sums;
 * ``groups.py``: the pass over plans; ``source.py``: the text of a group's function, from the table ``expressions.py``;
-* ``stages.py``: which functions a group has;
+* ``stages.py``: which functions a group has; ``lookups.py``: those that look up rows, written by hand;
 * ``loops.py``: NumPy's own inner loops, which compute in groups what is not exact; ``rows.py``: sums and extremes;
 * ``emission.py``, ``compiling.py``: from the text to LLVM, Numba's compiler, and what it has compiled;
 * ``calling.py``: what Python calls, one function for all groups;

@@ -25,6 +25,9 @@ _EMPTY, _ZEROS = 184, 183
 NOTHING, RESULT, ARGUMENT = range(3)
 """What a value of the list is: an object that is there before, an array that is made, what was handed over."""
 
+ANYHOW, CONTIGUOUS, STRIDED = range(3)
+"""How the elements of an operand have to lie."""
+
 ALIGNED = 64
 """Bytes at whose multiples begins what lies in the block."""
 
@@ -47,11 +50,16 @@ class Function(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """What an operand has to be."""
+    """What an operand has to be.
+
+    Attributes:
+        order: how its elements have to lie: somehow, in C order, or so far apart as *strides* say.
+    """
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
-    contiguous: bool
+    order: int = ANYHOW
+    strides: tuple[int, ...] = ()
 
 
 class Limit(NamedTuple):
@@ -119,7 +127,9 @@ def table(call: Call) -> tuple[np.ndarray[Any, Any], list[Any]]:
     parts += [count + len(arrays) + len(offsets), most, len(arrays)]
     parts.append(len(call.arguments))
     for a in call.arguments:
-        parts += [id(a.dtype), a.contiguous, len(a.shape), *a.shape]
+        parts += [id(a.dtype), a.order, len(a.shape), *a.shape]
+        if a.order == STRIDED:
+            parts += a.strides
     parts.append(len(call.limits))
     for limit in call.limits:
         parts += [limit.argument, limit.dtype.itemsize == 8, limit.elements, limit.end]
@@ -174,7 +184,7 @@ class _Fields(ctypes.Structure):
     )
 
 
-_CONTIGUOUS = 1
+_IN_ORDER = 1
 """Of the flags of an array."""
 
 
@@ -187,10 +197,10 @@ def header() -> int:
     """
     array, size = np.zeros((3, 5)), object.__basicsize__
     fields = _Fields.from_address(id(array) + size)
-    expected = (array.ctypes.data, 2, 3, 5, id(array.dtype))
-    if (fields.data, fields.ndim, fields.dims[0], fields.dims[1], fields.dtype) != expected:
+    expected = (array.ctypes.data, 2, 3, 5, 40, id(array.dtype))
+    if (fields.data, fields.ndim, fields.dims[0], fields.dims[1], fields.strides[0], fields.dtype) != expected:
         raise RuntimeError("arrays of another structure")
-    if not fields.flags & _CONTIGUOUS or ctypes.c_void_p.from_address(id(array) + size - 8).value != id(np.ndarray):
+    if not fields.flags & _IN_ORDER or ctypes.c_void_p.from_address(id(array) + size - 8).value != id(np.ndarray):
         raise RuntimeError("arrays of another structure")
     return size
 
@@ -260,9 +270,7 @@ class _Text:
 def entry(name: str) -> str:
     """The module with the function *name*: ``PyObject *(PyObject *table, PyObject **arguments, intp count)``."""
     t, fields = _Text(), header()
-    data, ndim, dims, dtype, flags = (
-        str(fields + getattr(_Fields, f).offset) for f in ("data", "ndim", "dims", "dtype", "flags")
-    )
+    data = str(fields + _Fields.data.offset)
     t.entry("table", "ptr", "self", data, "i8")
     t.lines.append("  store ptr %table, ptr %cursor")
     numbers = ("slots", "most", "made")
@@ -272,7 +280,7 @@ def entry(name: str) -> str:
   %pointers = alloca ptr, i64 %slots
   %handed = alloca ptr, i64 %most
   %objects = alloca ptr, i64 %made""")
-    _see_arguments(t, ndim, dims, dtype, flags)
+    _see_arguments(t)
     _see_limits(t, data)
     t.take("operands")
     with t.repeated("o", "%operands"):
@@ -308,8 +316,10 @@ lost:
     )
 
 
-def _see_arguments(t: _Text, ndim: str, dims: str, dtype: str, flags: str) -> None:
-    """Each is an array of its shape and type, and in order where it has to be."""
+def _see_arguments(t: _Text) -> None:
+    """Each is an array of its shape and type, and lies as it has to."""
+    names = ("ndim", "dims", "strides", "dtype", "flags")
+    ndim, dims, strides, dtype, flags = (str(header() + getattr(_Fields, f).offset) for f in names)
     t.take("wanted")
     t.unless("icmp eq i64 %count, %wanted", "otherwise", "counted")
     with t.repeated("a", "%wanted"):
@@ -322,9 +332,10 @@ def _see_arguments(t: _Text, ndim: str, dims: str, dtype: str, flags: str) -> No
         t.take("a.order")
         t.entry("a.flags", "i32", "a.object", flags, "i8")
         t.text(f"""
-  %a.ordered = and i32 %a.flags, {_CONTIGUOUS}
-  %a.lies = zext i32 %a.ordered to i64""")
-        t.unless("icmp uge i64 %a.lies, %a.order", "otherwise", "a.fits")
+  %a.set = and i32 %a.flags, {_IN_ORDER}
+  %a.ordered = icmp ne i32 %a.set, 0
+  %a.anyhow = icmp ne i64 %a.order, {CONTIGUOUS}""")
+        t.unless("or i1 %a.ordered, %a.anyhow", "otherwise", "a.fits")
         t.take("a.rank")
         t.entry("a.ndim", "i32", "a.object", ndim, "i8")
         t.lines.append("  %a.dimensions = zext i32 %a.ndim to i64")
@@ -334,6 +345,14 @@ def _see_arguments(t: _Text, ndim: str, dims: str, dtype: str, flags: str) -> No
             t.take("d.wanted")
             t.entry("d.size", "i64", "a.dims", "%d")
             t.unless("icmp eq i64 %d.size, %d.wanted", "otherwise", "d.sized")
+        t.text(f"""
+  %a.exact = icmp eq i64 %a.order, {STRIDED}
+  %a.steps = select i1 %a.exact, i64 %a.rank, i64 0""")
+        t.entry("a.strides", "ptr", "a.object", strides, "i8")
+        with t.repeated("e", "%a.steps"):
+            t.take("e.wanted")
+            t.entry("e.stride", "i64", "a.strides", "%e")
+            t.unless("icmp eq i64 %e.stride, %e.wanted", "otherwise", "e.apart")
 
 
 def _see_limits(t: _Text, data: str) -> None:

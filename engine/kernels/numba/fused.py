@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .calling import ARGUMENT, NOTHING, RESULT, Argument, Call, Function, Limit, Result
+from .calling import ARGUMENT, CONTIGUOUS, NOTHING, RESULT, STRIDED, Argument, Call, Function, Limit, Result
 from .groups import Group, Seen
 from .layout import count
 from .source import Source, ordered
@@ -58,20 +58,25 @@ class FusedKernel:
         self._function: Callable[..., list[Any] | None] | None = None
         at = {r: i for i, r in enumerate(group.inputs)}
         # What lies with gaps is copied, and these copies come after the arguments.
-        gaps = [r for r in group.leaves if not group.seen[r].contiguous]
+        gaps = [r for r in group.leaves if not group.seen[r].contiguous and r not in group.strided]
         self._gaps = [(at[r], group.seen[r].strides, _box(group.seen[r])) for r in gaps]
         self._operand = {r: at[r] for r in group.leaves} | {r: len(at) + i for i, r in enumerate(gaps)}
-        self._arguments = [Argument(group.seen[r].shape, group.seen[r].dtype, r in group.leaves) for r in at]
-        for r in gaps:
-            seen = group.seen[r]
-            self._arguments[at[r]] = Argument(seen.shape, seen.dtype, False)
-            self._arguments.append(Argument(seen.base or (), seen.dtype, True))
+        self._arguments = [self._argument(r, r in gaps) for r in at]
+        self._arguments += [Argument(group.seen[r].base or (), group.seen[r].dtype, CONTIGUOUS) for r in gaps]
         self._limits = self._limited(at)
         self._places = [self._place(r, at) for r in group.outputs]
         self._results = self._computed()
         self._reshaped = [
             (i, p) for i, p in enumerate(self._places) if p.single or (p.kind != NOTHING and self._shape(p) != p.shape)
         ]
+
+    def _argument(self, register: int, copied: bool) -> Argument:
+        seen = self.group.seen[register]
+        if copied or register not in self.group.leaves:
+            return Argument(seen.shape, seen.dtype)
+        if register in self.group.strided:
+            return Argument(seen.shape, seen.dtype, STRIDED, seen.strides)
+        return Argument(seen.shape, seen.dtype, CONTIGUOUS)
 
     def _shape(self, place: Place) -> tuple[int, ...]:
         """Of the array that is given for it."""
@@ -81,7 +86,8 @@ class FusedKernel:
     def _limited(self, at: dict[int, int]) -> list[Limit]:
         """What is said by numbers which element of a row is meant, and how many there are."""
         chosen = [n for n in ordered(self.group.results) if n.op in CHOICES]
-        ends = sorted({(at[n.args[-1].value], n.value) for n in chosen})
+        said = {(at[n.args[-1].value], n.value) for n in chosen}
+        ends = sorted(said | {(at[r], end) for r, end in self.group.ends.items()})
         return [Limit(i, self._arguments[i].dtype, math.prod(self._arguments[i].shape), end) for i, end in ends]
 
     def _computed(self) -> list[Result]:

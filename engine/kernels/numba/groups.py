@@ -96,6 +96,8 @@ class Group:
         results: the nodes that are computed, without those that are operands or stand for a shape.
         arrays: these, and what a function computes for a later one.
         stages: the functions that compute them.
+        ends: inputs that say which element is meant, beside those that nodes tell, and how many there are.
+        strided: inputs that are read as they lie.
     """
 
     members: list[int]
@@ -107,6 +109,8 @@ class Group:
     results: list[Node] = field(default_factory=list)
     arrays: list[Node] = field(default_factory=list)
     stages: list[Stage] = field(default_factory=list)
+    ends: dict[int, int] = field(default_factory=dict)
+    strided: set[int] = field(default_factory=set)
 
     @property
     def leaves(self) -> list[int]:

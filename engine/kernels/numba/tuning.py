@@ -7,6 +7,7 @@ from typing import Any
 
 from .fused import FusedKernel
 from .groups import Group, Seen, grouped
+from .lookups import with_lookups
 
 
 def observed(plan: Any, regs: list[Any]) -> list[Any]:
@@ -30,7 +31,7 @@ def fused(
     held = {r for i in code for r in i.outs if r not in freed}
     kernels: list[FusedKernel] = []
     steps: list[Any] = []
-    for step in grouped(code, sights, held, pays):
+    for step in with_lookups(grouped(code, sights, held, pays), code, sights):
         if isinstance(step, Group):
             kernel = FusedKernel(step, code, plan.explained)
             kernels.append(kernel)
