@@ -24,7 +24,7 @@ from .accumulation import in_turn
 Code = tuple[int, Callable[..., Any], Any, Any, Any, tuple[int, ...]]
 """``(form, kernel, first, second, out, dead)``; see :func:`encode`."""
 
-ONE, TWO, MANY, SPREAD = range(4)
+ONE, TWO, MANY, SPREAD, ITSELF = range(5)
 
 
 @dataclass(slots=True)
@@ -154,6 +154,10 @@ class Plan:
             return
         if self.tuning is not None and self.tuning(regs):
             return
+        self._compute(regs)
+
+    def _compute(self, regs: list[Any]) -> None:
+        """The run loop."""
         instructions, encoded = self.path
         code = iter(encoded)
         with np.errstate(all="ignore"):
@@ -163,6 +167,8 @@ class Plan:
                         regs[out] = kernel(regs[first])
                     elif form == TWO:
                         regs[out] = kernel(regs[first], regs[second])
+                    elif form == ITSELF:
+                        kernel(regs)
                     elif form == MANY:
                         regs[out] = kernel(*[regs[i] for i in first])
                     else:
@@ -228,7 +234,13 @@ def _describe(value: Any) -> str:
 
 
 def encode(i: Instruction) -> Code:
-    """The form of an instruction that the run loop reads: calls of one and two registers need no tuple."""
+    """The form of an instruction that the run loop reads: calls of one and two registers need no tuple.
+
+    Kernels that read and write registers themselves have a method ``on_registers``.
+    """
+    whole = getattr(i.kernel, "on_registers", None)
+    if whole is not None:
+        return ITSELF, whole(i.ins, i.outs, i.dead), None, None, None, ()
     if i.spread:
         return SPREAD, i.kernel, i.ins, None, i.outs, i.dead
     if len(i.ins) == 1:

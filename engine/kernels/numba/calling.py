@@ -1,9 +1,9 @@
 """What Python calls for a group: one function for all groups, which is told by a table what to do.
 
-It sees that the operands are what the functions of the group were made for, makes the arrays of the results, calls the
-functions one after the other, and gives a list of what others read. In Python this took longer than the arithmetic of
-small groups takes. What is computed for a later function of the group alone has no array: it lies in one block that is
-there while they run.
+It takes the operands from the registers of a run, sees that they are what the functions of the group were made for,
+makes the arrays of the results, calls the functions one after the other, and puts what others read into the registers.
+In Python this took longer than the arithmetic of small groups takes. What is computed for a later function of the group
+alone has no array: it lies in one block that is there while they run.
 
 What it reads of an array are fields of ``PyArrayObject``, part of NumPy's stable interface, as are the functions that
 make arrays; what it calls of Python is its stable interface, too.
@@ -23,7 +23,7 @@ _EMPTY, _ZEROS = 184, 183
 """Places of ``PyArray_Empty`` and ``PyArray_Zeros`` in NumPy's table of functions (``numpy_api.py``)."""
 
 NOTHING, RESULT, ARGUMENT = range(3)
-"""What a value of the list is: an object that is there before, an array that is made, what was handed over."""
+"""What a value that is given is: an object that is there before, an array that is made, an operand."""
 
 ANYHOW, CONTIGUOUS, STRIDED = range(3)
 """How the elements of an operand have to lie."""
@@ -31,9 +31,12 @@ ANYHOW, CONTIGUOUS, STRIDED = range(3)
 ALIGNED = 64
 """Bytes at whose multiples begins what lies in the block."""
 
-_HEAD = ("kind", "nothing", "retain", "release", "list", "item", "unlock", "lock", "slots", "most", "made")
-"""What a table begins with: the type of arrays, None, functions of Python (the last two are zero where the
-interpreter's lock is kept), and how many pointers there are, for one function at most, and how many arrays are made."""
+_ADDRESSES = ("kind", "nothing", "yes", "no", "retain", "release", "get", "set", "unlock", "lock")
+"""What a table begins with: the type of arrays, None, True, False, and functions of Python, the last two of which are
+zero where the interpreter's lock is kept."""
+
+_COUNTS = ("wanted", "slots", "most", "made")
+"""What follows: how many operands there are, pointers, pointers for one function at most, and arrays that are made."""
 
 
 class Function(NamedTuple):
@@ -91,7 +94,7 @@ class Call(NamedTuple):
     Attributes:
         operands: which of the arguments the functions read.
         stages: each function, and which of the operands and results, counted through, it is given.
-        given: kind and number (or object) of each value of the list.
+        given: kind and number (or object) of each value that others read.
         unlocked: whether other threads of Python run meanwhile.
     """
 
@@ -104,7 +107,15 @@ class Call(NamedTuple):
     unlocked: bool
 
 
-def table(call: Call) -> tuple[np.ndarray[Any, Any], list[Any]]:
+class Places(NamedTuple):
+    """The registers of the arguments and of what is given, and those that nothing reads after it."""
+
+    ins: Sequence[int]
+    outs: Sequence[int]
+    dead: Sequence[int] = ()
+
+
+def table(call: Call, registers: Places) -> tuple[np.ndarray[Any, Any], list[Any]]:
     """The numbers that tell *call*, and what must live as long as they are read."""
     outer = [r for r in call.results if not r.inner]
     offsets, block = [], 0
@@ -123,11 +134,10 @@ def table(call: Call) -> tuple[np.ndarray[Any, Any], list[Any]]:
     python, empty, zeros = _functions()
     most = max(len(which) for _, which in call.stages)
     lock = python[-2:] if call.unlocked else (0, 0)
-    parts: list[int] = [id(np.ndarray), id(None), *python[:-2], *lock]
-    parts += [count + len(arrays) + len(offsets), most, len(arrays)]
-    parts.append(len(call.arguments))
-    for a in call.arguments:
-        parts += [id(a.dtype), a.order, len(a.shape), *a.shape]
+    parts: list[int] = [id(np.ndarray), id(None), id(True), id(False), *python[:-2], *lock]
+    parts += [len(call.arguments), count + len(arrays) + len(offsets), most, len(arrays)]
+    for register, a in zip(registers.ins, call.arguments, strict=True):
+        parts += [register, id(a.dtype), a.order, len(a.shape), *a.shape]
         if a.order == STRIDED:
             parts += a.strides
     parts.append(len(call.limits))
@@ -144,8 +154,9 @@ def table(call: Call) -> tuple[np.ndarray[Any, Any], list[Any]]:
         parts += [function.address, function.numbers.ctypes.data, len(which), *(slots[i] for i in which)]
     parts.append(len(call.given))
     numbers: dict[int, Callable[[Any], int]] = {NOTHING: id, RESULT: places.__getitem__, ARGUMENT: int}
-    for kind, value in call.given:
-        parts += [kind, numbers[kind](value)]
+    for register, (kind, value) in zip(registers.outs, call.given, strict=True):
+        parts += [register, kind, numbers[kind](value)]
+    parts += [len(registers.dead), *registers.dead]
     types = [*(a.dtype for a in call.arguments), *(r.dtype for r in arrays)]
     return np.array(parts, np.int64), [types, [f for f, _ in call.stages], [v for _, v in call.given]]
 
@@ -161,7 +172,7 @@ def _functions() -> tuple[tuple[int, ...], int, int]:
     from numpy._core import _multiarray_umath as core  # type: ignore[attr-defined]
 
     python = ctypes.pythonapi
-    called = [python.Py_IncRef, python.Py_DecRef, python.PyList_New, python.PyList_SetItem]
+    called = [python.Py_IncRef, python.Py_DecRef, python.PyList_GetItem, python.PyList_SetItem]
     called += [python.PyEval_SaveThread, python.PyEval_RestoreThread]
     capsule = python.PyCapsule_GetPointer
     capsule.restype, capsule.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
@@ -268,15 +279,20 @@ class _Text:
 
 
 def entry(name: str) -> str:
-    """The module with the function *name*: ``PyObject *(PyObject *table, PyObject **arguments, intp count)``."""
+    """The module with the function *name*: ``PyObject *(PyObject *table, PyObject *registers)``.
+
+    It gives True, or False where the operands are others than it is for.
+    """
     t, fields = _Text(), header()
     data = str(fields + _Fields.data.offset)
     t.entry("table", "ptr", "self", data, "i8")
     t.lines.append("  store ptr %table, ptr %cursor")
-    numbers = ("slots", "most", "made")
-    for part in _HEAD:
-        t.take(part, "i64" if part in numbers else "ptr")
+    for part in _ADDRESSES:
+        t.take(part, "ptr")
+    for part in _COUNTS:
+        t.take(part)
     t.text("""
+  %arguments = alloca ptr, i64 %wanted
   %pointers = alloca ptr, i64 %slots
   %handed = alloca ptr, i64 %most
   %objects = alloca ptr, i64 %made""")
@@ -294,8 +310,10 @@ def entry(name: str) -> str:
     _give(t)
     t.text("""
 otherwise:
-  call void %retain(ptr %nothing)
-  ret ptr %nothing
+  call void %retain(ptr %no)
+  ret ptr %no
+nowhere:
+  ret ptr null
 lost:
   %complete = load i64, ptr %m.now""")
     with t.repeated("l", "%complete"):
@@ -305,7 +323,7 @@ lost:
     return "\n".join(
         [
             "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
-            f"define ptr @{name}(ptr %self, ptr %arguments, i64 %count) {{",
+            f"define ptr @{name}(ptr %self, ptr %registers) {{",
             "start:",
             "  %cursor = alloca ptr",
             *t.rooms,
@@ -320,10 +338,11 @@ def _see_arguments(t: _Text) -> None:
     """Each is an array of its shape and type, and lies as it has to."""
     names = ("ndim", "dims", "strides", "dtype", "flags")
     ndim, dims, strides, dtype, flags = (str(header() + getattr(_Fields, f).offset) for f in names)
-    t.take("wanted")
-    t.unless("icmp eq i64 %count, %wanted", "otherwise", "counted")
     with t.repeated("a", "%wanted"):
-        t.entry("a.object", "ptr", "arguments", "%a")
+        t.take("a.register")
+        t.lines.append("  %a.object = call ptr %get(ptr %registers, i64 %a.register)")
+        t.unless("icmp ne ptr %a.object, null", "nowhere", "a.there")
+        t.set("a.object", "arguments", "%a")
         t.entry("a.kind", "ptr", "a.object", str(header() - 8), "i8")
         t.unless("icmp eq ptr %a.kind, %kind", "otherwise", "a.array")
         t.take("a.type", "ptr")
@@ -449,11 +468,10 @@ computed:""")
 
 
 def _give(t: _Text) -> None:
-    """The list of what others read; the arrays are its own then."""
+    """What others read goes into its registers, and nothing into those that nobody reads any more."""
     t.take("given")
-    t.lines.append("  %results = call ptr %list(i64 %given)")
-    t.unless("icmp ne ptr %results, null", "lost", "listed")
     with t.repeated("g", "%given"):
+        t.take("g.register")
         t.take("g.sort")
         t.take("g.value")
         t.text(f"""
@@ -476,8 +494,16 @@ g.before:
 g.ready:
   %g.object = phi ptr [ %g.result, %g.new ], [ %g.argument, %g.theirs ], [ %g.constant, %g.before ]
   call void %retain(ptr %g.object)
-  call i32 %item(ptr %results, i64 %g, ptr %g.object)""")
+  %g.put = call i32 %set(ptr %registers, i64 %g.register, ptr %g.object)""")
     with t.repeated("r", "%made"):
         t.entry("r.object", "ptr", "objects", "%r")
         t.lines.append("  call void %release(ptr %r.object)")
-    t.lines.append("  ret ptr %results")
+    t.take("dead")
+    with t.repeated("n", "%dead"):
+        t.take("n.register")
+        t.text("""
+  call void %retain(ptr %nothing)
+  %n.put = call i32 %set(ptr %registers, i64 %n.register, ptr %nothing)""")
+    t.text("""
+  call void %retain(ptr %yes)
+  ret ptr %yes""")

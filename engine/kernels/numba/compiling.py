@@ -27,8 +27,8 @@ FOLDER, ENDING = "numba", ".compiled"
 """Where compiled functions are kept in the user's cache, and what the names of their files end in: a file each, named
 by what it was compiled from, by what and for which CPU."""
 
-_FASTCALL = 0x80
-"""``METH_FASTCALL``."""
+_ONE = 0x8
+"""``METH_O``: a function of one argument."""
 
 
 class _Definition(ctypes.Structure):
@@ -70,13 +70,13 @@ def compiled(source: Source, dtypes: Sequence[str]) -> calling.Function:
     return calling.Function(address, np.array([*source.dims, 0, source.dims[0], *loops], np.int64))
 
 
-def callable_of(call: calling.Call) -> Callable[..., list[Any] | None]:
-    """What does *call* with the arrays that it is called with; it gives None where they are not what it is for."""
+def callable_of(call: calling.Call, registers: calling.Places) -> Callable[[list[Any]], bool]:
+    """What does *call* in a list of registers; False where the operands there are not what it is for."""
     with AT_WORK:
         if _Process.definition is None:
             address = _address(_key(calling.entry("group")), calling.entry)
-            _Process.definition = _Definition(b"group", address, _FASTCALL, None)
-    numbers, owned = calling.table(call)
+            _Process.definition = _Definition(b"group", address, _ONE, None)
+    numbers, owned = calling.table(call, registers)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
     # The function holds the table, which is its *self*, and what it owns, which it takes for its module.

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .calling import ARGUMENT, CONTIGUOUS, NOTHING, RESULT, STRIDED, Argument, Call, Function, Limit, Result
+from .calling import ARGUMENT, CONTIGUOUS, NOTHING, RESULT, STRIDED, Argument, Call, Function, Limit, Places, Result
 from .groups import Group, Seen
 from .layout import count
 from .source import Source, ordered
@@ -55,7 +55,8 @@ class FusedKernel:
         self.verified = self.differs = False
         self._explained = explained
         self.sources = [stage.source for stage in group.stages]
-        self._function: Callable[..., list[Any] | None] | None = None
+        self._function: Callable[[list[Any]], bool] | None = None
+        self._call: Call | None = None
         at = {r: i for i, r in enumerate(group.inputs)}
         # What lies with gaps is copied, and these copies come after the arguments.
         gaps = [r for r in group.leaves if not group.seen[r].contiguous and r not in group.strided]
@@ -131,23 +132,54 @@ class FusedKernel:
         unlocked = any(math.prod(s.dims) >= RELEASED for s in self.sources)
         given = [(p.kind, p.value) for p in self._places]
         operands = [self._operand[r] for r in leaves]
-        self._function = callable_of(
-            Call(self._arguments, self._limits, operands, self._results, stages, given, unlocked)
-        )
+        self._call = Call(self._arguments, self._limits, operands, self._results, stages, given, unlocked)
+        count = len(self._arguments)
+        self._function = callable_of(self._call, Places(range(count), range(count, count + len(given))))
 
     def __call__(self, *values: Any) -> list[Any]:
         function = self._function
         if function is None or self.differs:
             return self.separately(values)
-        given = function(*values) if not self._gaps else None
-        if given is None:
-            arrays = self._arrays(values)
-            given = None if arrays is None else function(*arrays)
-            if given is None:
-                return self.separately(values)
+        arrays = self._arrays(values)
+        if arrays is None:
+            return self.separately(values)
+        registers = [*arrays, *[None] * len(self._places)]
+        if not function(registers):
+            return self.separately(values)
+        given = registers[len(arrays) :]
+        for i, place in enumerate(self._places):
+            if place.kind == ARGUMENT:
+                given[i] = values[place.value]
         for i, place in self._reshaped:
-            given[i] = given[i][()] if place.single else given[i].reshape(place.shape)
+            given[i] = _as_seen(given[i], place)
         return given if self.verified else self._compared(given, values)
+
+    def on_registers(self, ins: Sequence[int], outs: Sequence[int], dead: Sequence[int]) -> Callable[[list[Any]], None]:
+        """What computes the group in a list of registers.
+
+        Args:
+            ins: those of the operands.
+            outs: those of what it gives.
+            dead: those that nothing reads after it.
+        """
+        direct = None
+        if self._call is not None and not self._gaps:
+            from .compiling import callable_of
+
+            direct = callable_of(self._call, Places(ins, outs, dead))
+        reshaped = [(outs[i], place) for i, place in self._reshaped if outs[i] not in dead]
+
+        def compute(registers: list[Any]) -> None:
+            if direct is not None and self.verified and not self.differs and direct(registers):
+                for r, place in reshaped:
+                    registers[r] = _as_seen(registers[r], place)
+                return
+            for r, value in zip(outs, self(*[registers[i] for i in ins]), strict=True):
+                registers[r] = value
+            for r in dead:
+                registers[r] = None
+
+        return compute
 
     def _arrays(self, values: Sequence[Any]) -> list[np.ndarray[Any, Any]] | None:
         """What the functions are made for, of what may be numbers, or parts of wider arrays."""
@@ -188,6 +220,11 @@ class FusedKernel:
                 raise self._explained(error, member, inputs) from error
             regs.update(zip(member.outs, result if member.spread else (result,), strict=True))
         return [regs[r] for r in self.group.outputs]
+
+
+def _as_seen(array: Any, place: Place) -> Any:
+    """The array that is given for *place*, as NumPy gives it."""
+    return array[()] if place.single else array.reshape(place.shape)
 
 
 def _box(seen: Seen) -> tuple[slice, ...] | None:
