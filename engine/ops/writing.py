@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import flat_places
+
 
 class Boxes(NamedTuple):
     """How a backend whose arrays cannot be written fills boxes of them: what slices and numbers index.
@@ -91,7 +93,7 @@ def add_to(array: Any, at: Any, values: Any) -> Any:
 def add_at(array: Any, at: Any, values: Any) -> Any:
     """*array* with *values* added at the places *at*; places that occur several times get all of them."""
     if isinstance(array, np.ndarray):
-        np.add.at(array, at, values)
+        flat_places.add(array, at, values)
         return array
     return array.at[at].add(values)
 

@@ -8,12 +8,13 @@ import numpy as np
 
 from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN
+from ..flat_places import coordinates
 from ..infer import axis_in
 from ..opdef import Like, Trait, op
 from ..samples import distinct, exactly, ints
 from ..scattering import combine_at, counts
 from ..writing import add_at, put, put_last
-from .gather import _along, _checked
+from .gather import _checked
 
 COMBINES = {
     "add": "add",
@@ -30,7 +31,7 @@ def _targets(k, index, shape, axis):
     """For each entry of *index* the place that it writes to, counted through a tensor of that shape."""
     xp = k.xp
     steps = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
-    places = _along(k, _checked(index, shape[axis], "put_along_axis") % max(shape[axis], 1), axis)
+    places = coordinates(k.xp, _checked(index, shape[axis], "put_along_axis") % max(shape[axis], 1), axis)
     total = xp.zeros(index.shape, "int64")
     for place, step in zip(places, steps, strict=True):
         total = total + place * step

@@ -6,6 +6,7 @@ import math
 
 from ...core.errors import LabelError, ShapeError
 from ...core.spec import UNKNOWN
+from ..flat_places import coordinates, pick
 from ..infer import axis_in
 from ..opdef import Like, Trait, op
 from ..refusals import refuse_outside
@@ -217,14 +218,7 @@ def _(k, index, dout):
 def take_along_axis(k, x, index, *, Axis):
     """For each place of *index* the element of *x* whose coordinate along Axis is the index there."""
     axis = Axis % x.ndim
-    return x[_along(k, _checked(index, x.shape[axis], "take_along_axis"), axis)]
-
-
-def _along(k, index, axis):
-    """The coordinates that ``take_along_axis`` reads: those of the index itself, and the index along *axis*."""
-    grid = [k.xp.arange(n).reshape([-1 if i == j else 1 for j in range(index.ndim)]) for i, n in enumerate(index.shape)]
-    grid[axis] = index
-    return tuple(grid)
+    return pick(x, coordinates(k.xp, _checked(index, x.shape[axis], "take_along_axis"), axis))
 
 
 @take_along_axis.infer
@@ -252,7 +246,7 @@ def put_along(k, x, index, like, *, axis):
     out = k.xp.zeros(like.shape, x.dtype)
     if not like.ndim:
         return x.reshape(())
-    return added_at(out, _along(k, index, axis % like.ndim), x)
+    return added_at(out, coordinates(k.xp, index, axis % like.ndim), x)
 
 
 @put_along.gradient(wrt="X")
@@ -263,7 +257,7 @@ def _(k, x: Like, index, dout, *, axis):
 @op("pick_along", "X Index -> Out", attrs={"axis": 0}, trait=Trait.INTERNAL | Trait.MOVES)
 def pick_along(k, x, index, *, axis):
     """``take_along_axis``, for scalars too."""
-    return x[_along(k, index, axis % x.ndim)] if x.ndim else x
+    return pick(x, coordinates(k.xp, index, axis % x.ndim)) if x.ndim else x
 
 
 @pick_along.gradient(wrt="X")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...core.errors import ShapeError
 from ...core.spec import UNKNOWN, TensorSpec
 from ...core.spec import dtype as dtype_of
+from ..flat_places import coordinates, pick
 from ..infer import axis_in
 from ..opdef import Like, Trait, op
 from ..samples import bools, distinct, exactly, ints
@@ -22,7 +23,7 @@ def _order(k, x, axis, descending):
 
 
 def _taken(k, x, places, axis):
-    return k.xp.take_along_axis(x, places, axis) if x.ndim else x
+    return pick(x, coordinates(k.xp, places, axis % x.ndim)) if x.ndim else x
 
 
 @op("argsort", "X -> Out Indices", attrs={"axis": -1, "descending": False, "stable": False})
