@@ -104,6 +104,13 @@ LAYERS: dict[str, Callable[[], Layer]] = {
             "erf": (paddle.erf, "torch.erf(a)"),
             "clip": (lambda x: paddle.clip(x, -0.5, 0.5), "a.clamp(-0.5, 0.5)"),
             "x ** 3": (lambda x: x**3, "a**3"),
+            "softmax": (lambda x: F.softmax(x, -1), "F.softmax(a, -1)"),
+            "log_softmax": (lambda x: F.log_softmax(x, -1), "F.log_softmax(a, -1)"),
+            "max of rows": (lambda x: paddle.max(x, -1), "torch.amax(a, -1)"),
+            "max of columns": (lambda x: paddle.max(x, 0), "torch.amax(a, 0)"),
+            "sort": (lambda x: paddle.sort(x, -1), "torch.sort(a, -1)[0]"),
+            "cumsum": (lambda x: paddle.cumsum(x, -1), "torch.cumsum(a, -1)"),
+            "cumsum, columns": (lambda x: paddle.cumsum(x, 0), "torch.cumsum(a, 0)"),
         }.items()
     },
     "lstm": lambda: _recurrent("LSTM", 4),
@@ -166,11 +173,11 @@ def main() -> None:
     layers = {name: LAYERS[name]() for name in options.layers.split(",")}
     peer = of_peer(options.peer, layers, options.rounds) if options.peer else {}
     engines = ["numpy", *(["torch"] if peer else [])]
-    print(f"{'layer':<14}" + "".join(f"{h:>20}" for h in engines))
+    print(f"{'layer':<16}" + "".join(f"{h:>20}" for h in engines))
     for name, layer in layers.items():
         with threadpool_limits(1):
             columns = [here(layer, options.rounds), *([peer[name]] if peer else [])]
-        print(f"{name:<14}" + "".join(f"{'  '.join(f'{t:7.2f}' for t in row):>20}" for row in columns), flush=True)
+        print(f"{name:<16}" + "".join(f"{'  '.join(f'{t:7.2f}' for t in row):>20}" for row in columns), flush=True)
 
 
 def of_peer(python: str, layers: dict[str, Layer], rounds: int) -> dict[str, list[float]]:

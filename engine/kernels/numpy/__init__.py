@@ -21,6 +21,7 @@ from . import (
     reductions,
     rows,
     shapes,
+    softmax,
     ufuncs,
 )
 
@@ -41,6 +42,7 @@ def make() -> Backend:
     activations.register()
     gradients.register()
     reductions.register()
+    softmax.register()
     layer_norm.register()
     normalizations.register()
     ordering.register()

@@ -73,3 +73,15 @@ def by_pieces(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 def _lies_as(x: Any, other: Any) -> bool:
     return type(other) is np.ndarray and other.shape == x.shape and bool(other.flags.c_contiguous)
+
+
+def of_rows(kernel: Callable[..., Any], axis: int) -> Callable[..., Any]:
+    """``kernel(*operands, axis)``, where numbers of rows along *axis* are combined with rows: see :func:`long_rows`."""
+
+    def compute(x: Any, *others: Any) -> Any:
+        if many(x) and axis in (-1, x.ndim - 1) and x.shape[-1] > _ROW:
+            with long_rows(x.shape[-1]):
+                return kernel(x, *others, axis)
+        return kernel(x, *others, axis)
+
+    return compute

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from ...ops.library.internal import broadcast_axes
-from ..backend import Kernel, override
+from ..backend import Kernel, Override, override
+from .extremes import LARGEST, SMALLEST, Extreme, along
 from .general import definition, rule_of
 
 SMALL = 1 << 10
@@ -33,12 +34,10 @@ def register() -> None:
     override("reduce_sum", "numpy")(_sum)
     override("reduce_mean", "numpy")(_mean)
     override("reduce_mean_grad", "numpy")(_mean_grad)
+    for op_type, extreme in EXTREMES.items():
+        override(op_type, "numpy")(_extreme(op_type, extreme))
     override("restore", "numpy")(_restore)
     override("sum_to", "numpy")(_sum_to)
-    override("softmax", "numpy")(_softmax)
-    override("softmax_grad", "numpy")(_softmax_grad)
-    override("softmax_with_cross_entropy", "numpy")(_cross_entropy)
-    override("softmax_with_cross_entropy_grad", "numpy")(_cross_entropy_grad)
 
 
 def _axes(attrs: Mapping[str, Any]) -> tuple[int, ...] | None:
@@ -69,6 +68,28 @@ def _sum(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
         return _add(x, axes, None, None, keep) if x.dtype.kind == "f" and x.ndim else general(x)
 
     return total
+
+
+EXTREMES = {"reduce_max": LARGEST, "reduce_amax": LARGEST, "reduce_min": SMALLEST, "reduce_amin": SMALLEST}
+"""Reductions to an extreme element along one dimension."""
+
+
+def _extreme(op_type: str, extreme: Extreme) -> Override:
+    def offer(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+        try:
+            axes = _axes(attrs)
+        except ValueError:
+            return None
+        if axes is None or len(axes) > 1:
+            return None
+        (axis,), keep, general = axes, attrs["keep_dim"], definition(op_type, attrs)
+
+        def element(x: Any, *axis_tensors: Any) -> Any:
+            return along(extreme, x, axis, keep) if type(x) is np.ndarray and x.ndim else general(x, *axis_tensors)
+
+        return element
+
+    return offer
 
 
 def _mean(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
@@ -138,95 +159,3 @@ def _restore(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
         return out
 
     return restore
-
-
-# -- softmax ----------------------------------------------------------------------------------------------------------
-
-
-def _softmax(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
-    axis, general = attrs["axis"], definition("softmax", attrs)
-
-    def softmax(x: Any) -> Any:
-        if not x.ndim or not x.size or x.dtype.kind != "f":
-            return general(x)
-        grown = x - _max(x, axis, None, None, True)
-        np.exp(grown, out=grown)
-        grown /= _add(grown, axis, None, None, True)
-        return grown
-
-    return softmax
-
-
-def _softmax_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
-    axis, general = attrs["axis"], rule_of("softmax", attrs)
-    if general is None:
-        return None
-    whole = general
-
-    def gradient(out: Any, dout: Any) -> Any:
-        if not out.ndim or out.dtype.kind != "f":
-            return whole(out, dout)
-        part = dout * out
-        np.subtract(dout, _add(part, axis, None, None, True), out=part)
-        part *= out
-        return part
-
-    return gradient
-
-
-# -- cross entropy ----------------------------------------------------------------------------------------------------
-
-
-def _picks_classes(attrs: Mapping[str, Any]) -> bool:
-    """Whether labels are classes along the last dimension, and none that could be a class is to be ignored."""
-    return bool(attrs["axis"] == -1 and attrs["use_softmax"] and not attrs["soft_label"] and attrs["ignore_index"] < 0)
-
-
-def _classes(scores: Any, label: Any) -> Any:
-    """The labels laid flat, one for each row of *scores*; None where they are not, or some is no class."""
-    if scores.dtype.kind != "f" or scores.ndim != label.ndim or label.dtype.kind != "i" or not scores.size:
-        return None
-    flat = label.reshape(-1)
-    if flat.size * scores.shape[-1] != scores.size:
-        return None
-    if not isinstance(label, ARRAYS):
-        return flat  # what stands for one: who computes with it sees to its values
-    # As numbers without a sign, negative ones are the largest.
-    return flat if _max(flat.astype(np.uint64), None) < scores.shape[-1] else None
-
-
-def _cross_entropy(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
-    if not _picks_classes(attrs):
-        return None
-    general = definition("softmax_with_cross_entropy", attrs)
-
-    def loss(logits: Any, label: Any) -> Any:
-        classes = _classes(logits, label)
-        if classes is None:
-            return general(logits, label)
-        logs = logits - _max(logits, -1, None, None, True)
-        softmax = np.exp(logs)
-        logs -= np.log(_add(softmax, -1, None, None, True))
-        np.exp(logs, out=softmax)
-        picked = logs.reshape((classes.size, -1))[np.arange(classes.size), classes]
-        return softmax, np.negative(picked, out=picked).reshape(label.shape)
-
-    return loss
-
-
-def _cross_entropy_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
-    general = rule_of("softmax_with_cross_entropy", attrs)
-    if general is None or not _picks_classes(attrs):
-        return general
-    whole = general
-
-    def gradient(label: Any, softmax: Any, dloss: Any, dsoftmax: Any) -> Any:
-        classes = _classes(softmax, label) if dsoftmax is None else None
-        if classes is None:
-            return whole(label, softmax, dloss, dsoftmax)
-        difference = softmax.reshape((classes.size, -1)).copy()
-        difference[np.arange(classes.size), classes] -= 1
-        difference *= dloss.reshape((-1, 1))
-        return difference.reshape(softmax.shape)
-
-    return gradient
