@@ -132,7 +132,7 @@ def padding(probe: Probe, rng: np.random.Generator) -> Iterator[Fact]:
                 for i, x in enumerate(probe.inputs)
                 if i != m and x.array.dtype.kind != "b" and x.array.shape[:2] == hidden[0].shape
             ]
-            if rest and all(_reaches(probe, i, places, rng) for i in rest for places in hidden):
+            if rest and all(_reaches(probe, i, m, places, rng) for i in rest for places in hidden):
                 yield from (_padded(probe, i, m, hidden[0], rng) for i in rest)
 
 
@@ -152,10 +152,13 @@ def _hidden(name: str, array: Array) -> Iterator[list[Array]]:
         yield [~array.astype(bool), array.astype(bool)]
 
 
-def _reaches(probe: Probe, index: int, places: Array, rng: np.random.Generator) -> bool:
-    """Whether a change at *places* changes an output elsewhere, or one that has no places."""
+def _reaches(probe: Probe, index: int, mask: int, places: Array, rng: np.random.Generator) -> bool:
+    """Whether a change at *places* changes an output elsewhere, or one that has no places.
+
+    The mask stays as it is, also where it is computed from what changes: ``tokens != 0``.
+    """
     array = probe.inputs[index].array
-    differences = probe.differences({index: changed(array, _over(places, array), rng)})
+    differences = probe.differences({index: changed(array, _over(places, array), rng), mask: probe.inputs[mask].array})
     for output in differences:
         if not output.ndim:
             continue  # a loss, which may well be over all places

@@ -28,7 +28,7 @@ def evaluated(run: Timeline) -> Timeline:
     for number, value in enumerate(run.values):
         if value.maker == NOBODY and number in run.store:
             store.keep(number, run.store.get(number))
-    entries = [_switched(e) for e in run.entries[: run.begin]]
+    entries = [_fixed(run, _switched(e)) for e in run.entries[: run.begin]]
     for entry in entries:
         if entry.kernel is not None:
             continue
@@ -46,6 +46,31 @@ def _switched(entry: Entry) -> Entry:
         return entry
     binding = replace(binding, attrs={**attrs, "is_test": True}, mask=NOBODY, padded=True)
     return replace(entry, binding=binding, kernel=kernel(binding))
+
+
+def _fixed(run: Timeline, entry: Entry) -> Entry:
+    """PyTorch's batch norm with the statistics that it took of this batch: as in evaluation, whatever it is given.
+
+    Its running ones are written as it computes, and nobody holds what they were.
+    """
+    attrs = getattr(entry.origin, "attrs", {})
+    made = [n for _, n in entry.outs[1:3]]
+    if entry.type != "native_batch_norm" or not attrs.get("training") or not all(n in run.store for n in made):
+        return entry
+    mean, inverse = (np.asarray(run.store.get(n)) for n in made)
+    places = {slot: i for i, (slot, _) in enumerate(entry.reads)}
+
+    def kernel(*operands: Array) -> list[Array]:
+        x = np.asarray(operands[places["input"]])
+        shape = (1, -1, *[1] * (x.ndim - 2))
+        y = (x - mean.reshape(shape)) * inverse.reshape(shape)
+        if "weight" in places:
+            y = y * np.asarray(operands[places["weight"]]).reshape(shape)
+        if "bias" in places:
+            y = y + np.asarray(operands[places["bias"]]).reshape(shape)
+        return [y.astype(x.dtype), mean, inverse]
+
+    return replace(entry, kernel=kernel, binding=None)
 
 
 @dataclass

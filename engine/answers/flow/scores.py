@@ -12,7 +12,11 @@ from ...runs.timeline import NOBODY, Entry, Timeline
 from .fact import Fact, Kind
 from .predictions import downstream
 
-_SCORES = {"softmax_with_cross_entropy": ("Logits", "softmax"), "sigmoid_cross_entropy_with_logits": ("X", "sigmoid")}
+_SCORES = {
+    "softmax_with_cross_entropy": ("Logits", "softmax"),
+    "sigmoid_cross_entropy_with_logits": ("X", "sigmoid"),
+    "binary_cross_entropy_with_logits": ("self", "sigmoid"),  # PyTorch's
+}
 """Losses that take scores: the slot, and what they make of them."""
 
 _SQUASHING = {"softmax": "softmax", "sigmoid": "sigmoid"}
@@ -23,6 +27,9 @@ _MOVING = frozenset(
     )
 )
 """Operators that put numbers elsewhere and leave them as they are."""
+
+_DIVERGING = ("kldiv_loss", "elementwise_sub")
+"""The divergence of two distributions; PyTorch computes it in three operators, of which a difference is the last."""
 
 _ROUNDING = 1e-3
 """So far above 0 a logarithm of a probability may be rounded."""
@@ -36,10 +43,11 @@ def squashed(run: Timeline, learned: Collection[int]) -> Iterator[Fact]:
     """
     moving = None
     for entry in run.entries:
-        if entry.backward or (entry.type not in _SCORES and entry.type != "nll_loss"):
+        look = None if entry.backward else _LOOKS.get(entry.type)
+        if look is None:
             continue
         moving = downstream(run, learned) if moving is None else moving
-        fact = _of_logarithms(run, entry, moving) if entry.type == "nll_loss" else _of_scores(run, entry, moving)
+        fact = look(run, entry, moving)
         if fact is not None:
             yield fact
 
@@ -92,6 +100,47 @@ def _of_logarithms(run: Timeline, entry: Entry, moving: set[int]) -> Fact | None
         said=() if maker is None else (f"{maker.type} at {source.short(maker.loc)} made them",),
         advice="give it log_softmax of the scores, or the scores to cross_entropy",
     )
+
+
+def _of_divergence(run: Timeline, entry: Entry, moving: set[int]) -> Fact | None:
+    """A divergence that takes logarithms of probabilities and is given these themselves."""
+    number = dict(reversed(entry.reads)).get("X") if entry.type == "kldiv_loss" else _diverging(run, entry)
+    if number is None or number not in moving or number not in run.store:
+        return None
+    maker, array = _maker(run, number), np.asarray(run.store.get(number))
+    if not array.size or array.dtype.kind != "f" or not float(array.min()) >= 0 or not float(array.max()) > _ROUNDING:
+        return None
+    made = "" if maker is None else f"{maker.type} at {source.short(maker.loc)} made them"
+    return Fact(
+        Kind.SQUASHED,
+        run.values[number].name,
+        f"kl_div takes logarithms of probabilities, which are 0 at most, and is given numbers from {array.min():.4g} "
+        f"to {array.max():.4g}",
+        entry.loc,
+        said=(made,) if made else (),
+        advice="give it log_softmax of the scores",
+    )
+
+
+def _diverging(run: Timeline, entry: Entry) -> int | None:
+    """The number of x in t log t - t x; None where a difference is none of these."""
+    if len(entry.inputs) != 2:
+        return None
+    makers = [run.values[n].maker for n in entry.inputs]
+    if NOBODY in makers:
+        return None
+    entropy, product = (run.entries[m] for m in makers)
+    if entropy.type != "xlogy" or product.type != "elementwise_mul" or len(set(entropy.inputs)) != 1:
+        return None
+    rest = [n for n in product.inputs if n != entropy.inputs[0]]
+    return rest[0] if len(rest) == 1 else None
+
+
+_LOOKS = {
+    **dict.fromkeys(_SCORES, _of_scores),
+    **dict.fromkeys(_DIVERGING, _of_divergence),
+    "nll_loss": _of_logarithms,
+}
 
 
 def _maker(run: Timeline, number: int) -> Entry | None:

@@ -45,11 +45,11 @@ def _need_dynamic(function: str) -> None:
         )
 
 
-def _gradients(by: str, parameters: Any) -> list[Tensor]:
-    """The gradients of *parameters*, which the function *by* is about to clip."""
+def _gradients(by: str, parameters: Any, limit: float) -> list[Tensor]:
+    """The gradients of *parameters*, which the function *by* is about to clip; up to infinity it only measures them."""
     tensors = [parameters] if isinstance(parameters, Tensor) else parameters
     held = tuple([p for p in tensors if p.grad is not None])
-    if watch.noting and held:
+    if watch.noting and limit != math.inf:
         watch.note(watch.Limited(held, by))
     return [p.grad for p in held if p.grad is not None]
 
@@ -83,7 +83,7 @@ def clip_grad_norm_(
     _need_dynamic("clip_grad_norm_")
     if norm_type not in (math.inf, 0, 1, 2):
         raise UsageError(f"norm_type only support [inf, 0, 1, 2], but received {norm_type!r}.")
-    grads = _gradients("clip_grad_norm_", parameters)
+    grads = _gradients("clip_grad_norm_", parameters, max_norm)
     if not grads:
         return Tensor(np.zeros((), state.default_dtype().numpy))
     parts = np.array([np.linalg.norm(g.array.reshape(-1), norm_type) if g.array.size else 0.0 for g in grads])
@@ -111,7 +111,7 @@ def clip_grad_value_(parameters: Iterable[Tensor] | Tensor, clip_value: float) -
     _need_dynamic("clip_grad_value_")
     if not clip_value >= 0:
         raise UsageError(f"clip_grad_value_: clip_value must not be negative, but received {clip_value}.")
-    for g in _gradients("clip_grad_value_", parameters):
+    for g in _gradients("clip_grad_value_", parameters, clip_value):
         g.write(np.clip(g.array, -clip_value, clip_value), "clip_grad_value_")
 
 

@@ -39,6 +39,10 @@ WRONG = {
         "sigmoid_cross_entropy_with_logits is given what sigmoid made",
     ),
     "scores for logarithms": (HEAD + "F.nll_loss(net(x) + 1, y).backward()", "nll_loss takes logarithms"),
+    "probabilities for a divergence": (
+        HEAD + "F.kl_div(F.softmax(net(x) / 4), F.softmax(x[:, :3])).backward()",
+        "kl_div takes logarithms of probabilities",
+    ),
     "probabilities for logarithms": (HEAD + "F.nll_loss(F.softmax(net(x)), y).backward()", "nll_loss takes logarithms"),
 }
 
@@ -46,6 +50,7 @@ RIGHT = {
     "scores": "F.cross_entropy(net(x), y)",
     "probabilities that are told": "F.cross_entropy(F.softmax(net(x)), y, use_softmax=False)",
     "logarithms": "F.nll_loss(F.log_softmax(net(x)), y)",
+    "a divergence of logarithms": "F.kl_div(F.log_softmax(net(x)), F.softmax(x[:, :3]))",
     "their logarithm once more": "F.cross_entropy(paddle.log(F.softmax(net(x))), y)",
     "probabilities on the way": "F.cross_entropy(F.softmax(net(x)) * 4, y)",
     "probabilities that do not learn": "F.cross_entropy(F.softmax(x[:, :3]), y) + net(x).mean()",

@@ -38,7 +38,6 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
     """
 
     package = "torch"
-    function_of = staticmethod(_grad_fn)
     requires = staticmethod(_requires)
     output_of = staticmethod(_output)
     gradient = staticmethod(_grad)
@@ -63,6 +62,13 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
             yield
 
     # -- tensors ------------------------------------------------------------------------------------------------------
+
+    def function_of(self, t: Any) -> Any:
+        """As in the base. Torch refuses to tell of a view of a leaf that was made and written under ``no_grad``."""
+        try:
+            return _grad_fn(t)
+        except RuntimeError:
+            return None
 
     def array(self, t: Any) -> Any:
         """The values of a tensor, in the same memory where that is possible."""

@@ -91,7 +91,8 @@ def _rows(recorder: TorchRecorder) -> Iterator[Row]:
     yield torch, "compile", _uncompiled(torch.compile)
     # optimizers
     optimizer = torch.optim.Optimizer
-    yield optimizer, "__init__", listing(recorder, optimizer.__init__, _of_optimizer)
+    for name in ("__init__", "add_param_group"):
+        yield optimizer, name, listing(recorder, getattr(optimizer, name), _of_optimizer)
     yield optimizer, "zero_grad", clearing(recorder, optimizer.zero_grad, _of_optimizer, "zero_grad")
     yield torch.nn.Module, "__setattr__", replacing(recorder, torch.nn.Module.__setattr__, "_modules", _paths)
     for name in ("train", "eval"):

@@ -16,6 +16,7 @@ from gradtool.engine.answers.training.mixed import Mixed, Mixing
 from gradtool.engine.answers.training.modes import Evaluated, Modes
 from gradtool.engine.answers.training.one_batch import OneBatch, Own, learn
 from gradtool.engine.answers.training.scaled import Scalings, StillScaled
+from gradtool.engine.answers.training.unread import Cleared, Unread, Vain
 from gradtool.engine.answers.training.updates import Idle, Spent, Unstepped, Updates
 from gradtool.engine.core import source, watch
 from gradtool.engine.core.errors import GradtoolError
@@ -28,7 +29,7 @@ from ..loader import Loaded, Request
 from ..notes import SILENT, Notes
 from .debug import Debug
 
-Seen = TypeVar("Seen", Idle, Unstepped, Spent, StillScaled, Mixed)
+Seen = TypeVar("Seen", Idle, Unstepped, Spent, StillScaled, Mixed, Cleared, Vain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,8 @@ class FirstSteps:
         evaluated: optimizers with steps that were taken in evaluation mode after others in training mode.
         scaled: what uses gradients that are still multiplied by the scale of the loss.
         mixed: steps that go by what another loss has left.
+        cleared: backward calls whose gradients are cleared before anything goes by them.
+        vain: clips of what no step goes by.
     """
 
     loss: FirstLoss | None
@@ -67,6 +70,8 @@ class FirstSteps:
     evaluated: tuple[Evaluated, ...]
     scaled: tuple[Named[StillScaled], ...]
     mixed: tuple[Named[Mixed], ...]
+    cleared: tuple[Named[Cleared], ...]
+    vain: tuple[Named[Vain], ...]
 
 
 def first_steps(request: Request, notes: Notes = SILENT) -> FirstSteps:
@@ -84,7 +89,8 @@ def first_steps(request: Request, notes: Notes = SILENT) -> FirstSteps:
 @contextmanager
 def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
     """Watch the first steps of the file that runs inside; gives what tells them while its model is open."""
-    seen, updates, modes, scalings, mixing = FirstLossSeen(), Updates(), Modes(), Scalings(), Mixing()
+    seen, updates, modes, scalings = FirstLossSeen(), Updates(), Modes(), Scalings()
+    mixing, unread = Mixing(), Unread()
 
     def told(left: Loaded, request: Request) -> FirstSteps:
         model = opening.model_in(left, request)
@@ -105,6 +111,8 @@ def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
             tuple(modes.found.values()),
             those(scalings.found.values()),
             those(mixing.found.values()),
+            those(unread.cleared),
+            those(unread.vain),
         )
 
     with (
@@ -112,6 +120,7 @@ def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
         watch.watched(modes.step, modes),
         watch.watched(None, scalings),
         watch.watched(None, mixing),
+        watch.watched(unread.step, unread),
     ):
         yield told
 

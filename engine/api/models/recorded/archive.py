@@ -238,7 +238,7 @@ class Recording:
             Stopped: there have been enough backward passes.
             GradtoolError, ModelError: what the program raised.
         """
-        player = Player(self._framework)
+        player = Player(self._framework, apart=True)
         failed: GradtoolError | None = None
         for entry in self._events:
             try:

@@ -44,16 +44,20 @@ class Player:
 
     Args:
         framework: whose events they are.
+        apart: whether gradients come apart from the tensors that the program holds, as from a file.
 
     Attributes:
         tensors: by number, what stands for a tensor of the framework that is still there.
     """
 
-    def __init__(self, framework: Framework) -> None:
+    def __init__(self, framework: Framework, apart: bool = False) -> None:
         self._framework, self._match = framework, framework.load()
         self.tensors: dict[int, Tensor] = {}
         self._scales: list[LossScale] = []
         self._nodes: dict[int, ForeignNode] = {}
+        self._apart = apart
+        self._grads: dict[int, int] = {}
+        """By leaf, the tensor of the program's that its ``.grad`` is, once it was met."""
         self._guards: list[_GradMode] = []
         self._passing = [0]
         self._passes = itertools.count(1)
@@ -86,6 +90,7 @@ class Player:
             t.loc = source.here()
         if event.gradient_of is not None:
             self._has_gradient(self.tensors[event.gradient_of], event.array)
+            self._grads[event.gradient_of] = event.tensor
         if event.shares is not None and event.shares in self.tensors:
             t._version = self.tensors[event.shares].version
         self.tensors[event.tensor] = t
@@ -445,6 +450,10 @@ class Player:
             finally:
                 self._passing[0] = 0
         for n, gradient in event.gradients:
+            held = self.tensors.get(self._grads.get(n, 0)) if self._apart else None
+            if held is not None and gradient is not None and held.array.shape == gradient.shape:
+                np.copyto(held.array, gradient)  # frameworks add in place
+                gradient = held.array
             self._has_gradient(self.tensors[n], gradient)
 
     def _told(self, number: int, pulled: events.Pulled) -> None:
@@ -468,6 +477,8 @@ class Player:
 
     def _cleared(self, event: events.Cleared) -> None:
         t = self.tensors[event.tensor]
+        if event.removed:
+            self._grads.pop(event.tensor, None)
         if watch.noting:
             watch.note(watch.Cleared("clear_grad" if not event.removed else "grad = None", t))
         leaf = t._leaf

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -131,10 +132,12 @@ def reading_grad(recorder: Recorder, original: Callable[..., Any]) -> Callable[.
 
 
 def setting_grad(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., None]:
-    """Tell that a gradient is removed."""
+    """Tell that a gradient is removed; of one that is put there, remember that no pass gave it."""
 
     def set_grad(t: Any, value: Any) -> None:
         original(t, value)
+        if value is not None and not recorder.quiet:
+            recorder.note_put(t, value)
         if value is None and not recorder.quiet:
             recorder.flush()
             site = recorder.site()
@@ -238,8 +241,12 @@ def listing(recorder: Recorder, original: Callable[..., Any], of: Callable[[Any]
 
     @functools.wraps(original)
     def init(optimizer: Any, *args: Any, **named: Any) -> None:
-        original(optimizer, *args, **named)
+        if recorder.quiet:
+            original(optimizer, *args, **named)
+            return
         recorder.flush()
+        with recorder.unheard():  # a constructor adds its groups one by one
+            original(optimizer, *args, **named)
         site = recorder.site()
         recorder.sink(events.Listed(tuple([recorder.number(p, site) for p in of(optimizer)]), site))
 
@@ -332,16 +339,18 @@ def unscaling(
 
 
 def limiting(recorder: Recorder, original: Callable[..., Any], is_tensor: Callable[[Any], bool]) -> Callable[..., Any]:
-    """Tell whose gradients are about to be clipped."""
+    """Tell whose gradients are about to be clipped; up to infinity they are only measured."""
 
     @functools.wraps(original)
     def clip(parameters: Any, *args: Any, **named: Any) -> Any:
         chosen = [parameters] if is_tensor(parameters) else list(parameters)
-        if not recorder.quiet:
+        limit = args[0] if args else next((named[n] for n in ("max_norm", "clip_value") if n in named), None)
+        if not recorder.quiet and limit != math.inf:
             recorder.flush()
             site = recorder.site()
-            numbers = [recorder.number(p, site) for p in chosen if recorder.gradient(p) is not None]
-            if numbers:
+            had = [p for p in chosen if recorder.gradient(p) is not None]
+            numbers = [recorder.number(p, site) for p in had if not recorder.was_put(p, recorder.gradient(p))]
+            if numbers or not had:
                 recorder.sink(events.Limited(tuple(numbers), original.__name__, site))
         return original(chosen, *args, **named)
 

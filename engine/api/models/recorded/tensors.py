@@ -44,6 +44,7 @@ class Tensors(ABC):
         self.quiet = 0
         self._known: dict[int, Known] = {}
         self._grads: dict[int, tuple[Any, int]] = {}
+        self._put: dict[int, tuple[Any, Any]] = {}
         self._numbers = iter(range(1, sys.maxsize))
         self._gone: list[int] = []
         self._pulled: list[events.Pulled] | None = None
@@ -168,6 +169,16 @@ class Tensors(ABC):
         grads = self._grads
         if key not in grads:
             grads[key] = weakref.ref(gradient, lambda _: grads.pop(key, None)), self.number(leaf)
+
+    def note_put(self, leaf: Any, gradient: Any) -> None:
+        """Remember that the program itself has put a tensor into the ``.grad`` of a leaf."""
+        key = id(leaf)
+        self._put[key] = weakref.ref(leaf, lambda _: self._put.pop(key, None)), weakref.ref(gradient)
+
+    def was_put(self, leaf: Any, gradient: Any) -> bool:
+        """Whether the ``.grad`` of a leaf is what was put there."""
+        known = self._put.get(id(leaf))
+        return known is not None and known[1]() is gradient
 
     def _gradient_of(self, t: Any) -> int | None:
         """The leaf whose ``.grad`` a tensor is."""
