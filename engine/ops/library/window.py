@@ -92,7 +92,8 @@ class Window(NamedTuple):
     def of(cls, attrs: Mapping[str, Any]) -> Window:
         """The window that an operator with these attributes has."""
         lie = {name: attrs[name] for name in cls._fields if name in attrs}
-        return cls(**{n: tuple(v) if type(v) is list else v for n, v in lie.items()})
+        settled: dict[str, Any] = {n: tuple(v) if type(v) is list else v for n, v in lie.items()}
+        return cls(**settled)
 
 
 class Line:
