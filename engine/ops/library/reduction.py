@@ -12,6 +12,7 @@ from typing import Any
 from ...core.errors import DtypeError, UnsupportedError
 from ...core.spec import bool_, int64
 from ...core.spec import dtype as dtype_of
+from ..accumulation import running
 from ..infer import axes_in, axis_in, expect_floating, product, reduced
 from ..opdef import Like, Trait, op
 from ..samples import bools, distinct, exactly, ints
@@ -319,7 +320,7 @@ def cumsum(k, x, *, axis, flatten, exclusive, reverse):
         return (x - x if exclusive else x).astype(kind, copy=False)
     if reverse:
         x = k.xp.flip(x, axis)
-    sums = k.xp.cumsum(x, axis=axis, dtype=kind)
+    sums = running(k.xp, "cumsum", x, axis, kind)
     if exclusive:
         first, others = ([slice(None)] * sums.ndim for _ in range(2))
         first[axis], others[axis] = slice(1), slice(-1)

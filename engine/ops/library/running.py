@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...core.errors import DtypeError
 from ...core.spec import dtype as dtype_of
+from ..accumulation import running
 from ..infer import axis_in, product
 from ..opdef import Like, Trait, op
 from ..samples import distinct, exactly, ints
@@ -57,7 +58,7 @@ def cumprod(k, x, *, dim, exclusive, reverse):
     if not x.ndim:
         return xp.ones_like(x) if exclusive else x
     turned = xp.flip(x, dim) if reverse else x
-    out = xp.cumprod(turned, axis=dim, dtype=x.dtype)
+    out = running(xp, "cumprod", turned, dim, x.dtype)
     if exclusive:
         moved = put(xp.moveaxis(xp.ones_like(out), dim, 0), slice(1, None), xp.moveaxis(out, dim, 0)[:-1])
         out = xp.moveaxis(moved, 0, dim)
