@@ -81,9 +81,9 @@ class _Order:
         state: Array = after[0 if self._backwards else -1]
         return state
 
-    def room(self, width: int) -> Array:
-        """Room for numbers of every step."""
-        return np.empty((self.steps if self._keep else 1, self.batch, width), self.dtype)
+    def room(self, width: int, *gates: int) -> Array:
+        """Room for numbers of every step, of as many *gates* each by itself."""
+        return np.empty((self.steps if self._keep else 1, *gates, self.batch, width), self.dtype)
 
     def laid_out(self, w: Array) -> Array:
         """The transpose of a weight that every step multiplies with."""
@@ -120,46 +120,59 @@ def _tanh_slope(y: Array) -> Array:
 # -- LSTM --------------------------------------------------------------------------------------------------------------
 
 
+LSTM_GATES = [0, 1, 3, 2]
+"""The gates as they lie here: those with a sigmoid one after the other, and the candidate behind them."""
+
+
 def _lstm(x: Array, start: Sequence[Array], own: Sequence[Array], order: _Order) -> Any:
+    """Each gate of a step is an array by itself, as NumPy works through those in one go: ``[step, gate, batch, …]``."""
     w_input, w_state, b_input, b_state = own
     n = w_state.shape[1]
-    gates, w = _from_input(x, w_input, b_input + b_state), order.laid_out(w_state)
+    w_in, w = (m.reshape(4, n, m.shape[1])[LSTM_GATES].swapaxes(1, 2) for m in (w_input, w_state))
+    # Minus the input's part, since the sigmoid wants it negative.
+    gates = np.matmul(x.reshape(order.steps * order.batch, x.shape[2]), w_in)
+    np.subtract(-(b_input + b_state).reshape(4, 1, n)[LSTM_GATES], gates, gates)
+    given = gates.reshape(4, order.steps, order.batch, n).swapaxes(0, 1)
+    if order.steps >= STEPS:
+        w = np.ascontiguousarray(w)
     (hidden, outputs), (cells, cells_after) = map(order.states, start)
-    opened, candidates, seen = order.room(4 * n), order.room(n), order.room(n)
-    for given, h, out, c, new, z, candidate, s in order.steps_of(
-        gates, hidden, outputs, cells, cells_after, opened, candidates, seen
-    ):
+    opened, seen = order.room(n, 4), order.room(n)
+    for part, h, out, c, new, z, s in order.steps_of(given, hidden, outputs, cells, cells_after, opened, seen):
+        write, keep, read, candidate = z
         np.matmul(h, w, z)
-        np.tanh(np.subtract(z[:, 2 * n : 3 * n], given[:, 2 * n : 3 * n], candidate), candidate)
-        np.subtract(given, z, z)  # the candidate's part as well: one call for all
-        _sigmoid_of_negative(z)
-        np.multiply(z[:, n : 2 * n], c, new)
-        new += np.multiply(z[:, :n], candidate, s)
-        np.multiply(z[:, 3 * n :], np.tanh(new, s), out)
+        np.subtract(part, z, z)
+        _sigmoid_of_negative(z[:3])
+        np.tanh(np.negative(candidate, candidate), candidate)
+        np.multiply(keep, c, new)
+        new += np.multiply(write, candidate, s)
+        np.multiply(read, np.tanh(new, s), out)
     last = [order.last(outputs), order.last(cells_after)]
-    return outputs, last, (hidden, outputs, cells, opened, candidates, seen)
+    return outputs, last, (hidden, outputs, cells, opened, seen)
 
 
 def _lstm_back(trail: Trail, w: Array, by_outputs: Array, by_states: Sequence[Array], order: _Order) -> Any:
-    _, _, cells, opened, candidates, seen = trail
-    n = w.shape[1]
-    write, keep, read = opened[..., :n], opened[..., n : 2 * n], opened[..., 3 * n :]
-    # What the gradients of both states are multiplied with, for all steps.
-    by_gates = _slope(opened)
-    by_gates[..., :n] *= candidates
-    by_gates[..., n : 2 * n] *= cells
-    np.multiply(_tanh_slope(candidates), write, by_gates[..., 2 * n : 3 * n])
-    by_gates[..., 3 * n :] *= seen
+    _, _, cells, opened, seen = trail
+    write, keep, read, candidates = opened.swapaxes(0, 1)
+    # What the gradients of both states are multiplied with, for all steps: gates in the order in which the weights lie.
+    slopes = np.empty_like(opened)
+    for place, gate, factor in ((0, write, candidates), (1, keep, cells), (3, read, seen)):
+        part = np.subtract(1, gate, slopes[:, place])
+        part *= gate
+        part *= factor
+    np.multiply(_tanh_slope(candidates), write, slopes[:, 2])
     through = _tanh_slope(seen)
     through *= read
     # From the last step to the first.
     by_hidden, by_cell = (g.copy() for g in by_states)
-    for by_output, each, slope, k in order.steps_of(by_outputs, by_gates, through, keep):
+    by_gates = np.empty((order.steps, order.batch, len(w)), order.dtype)
+    parts = by_gates.reshape(order.steps, order.batch, 4, w.shape[1]).swapaxes(1, 2)
+    for by_output, each, slope, part, tanh_slope, k in order.steps_of(
+        by_outputs, by_gates, slopes, parts, through, keep
+    ):
         by_hidden += by_output
-        by_cell += np.multiply(by_hidden, slope, slope)
-        parts = each.reshape(-1, 4, n)
-        parts[:, :3] *= by_cell[:, None]
-        parts[:, 3] *= by_hidden
+        by_cell += np.multiply(by_hidden, tanh_slope, tanh_slope)
+        np.multiply(slope[:3], by_cell, part[:3])
+        np.multiply(slope[3], by_hidden, part[3])
         np.matmul(each, w, by_hidden)
         by_cell *= k
     return by_gates, by_gates, [by_hidden, by_cell]
