@@ -76,3 +76,39 @@ def follow_environment() -> None:
         import threadpoolctl
 
         threadpoolctl.threadpool_limits(count)
+
+
+_ASKED = (
+    *(f"{prefix}openblas_get_num_threads{suffix}" for prefix in ("scipy_", "") for suffix in ("64_", "")),
+    "MKL_Get_Max_Threads",
+)
+"""Functions of C that say on how many threads a product of NumPy's is computed at that moment."""
+
+
+def told_by_blas() -> int | None:
+    """The address of such a function of the library that NumPy calls; None where there is none."""
+    import ctypes  # this file is read before NumPy is, which variables tell
+
+    from numpy._core import _multiarray_umath as core  # type: ignore[attr-defined]
+
+    library = ctypes.CDLL(core.__file__)  # and what it is linked with
+    for name in _ASKED:
+        if hasattr(library, name):
+            return ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+    return None
+
+
+def in_use() -> int:
+    """On how many threads products of matrices, and large groups, are computed now."""
+    import ctypes
+
+    address = told_by_blas()
+    if address is not None:
+        return int(ctypes.CFUNCTYPE(ctypes.c_int)(address)())
+    text = os.environ.get(SETTING) or os.environ.get("OMP_NUM_THREADS") or ""
+    return int(text) if text.isascii() and text.isdigit() and int(text) else available()
+
+
+def available() -> int:
+    """The processors that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

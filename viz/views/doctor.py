@@ -12,6 +12,7 @@ from typing import Any
 
 from gradtool import __version__
 from gradtool.engine.core.errors import BackendError
+from gradtool.engine.kernels import threads
 from gradtool.engine.kernels.choice import available, backend, current
 from gradtool.models.wording import NOTHING
 
@@ -37,9 +38,13 @@ def view(verbose: bool = False) -> View:
     backends = {name: _backend(name) for name in available()}
     computes = {"backend": current().name, "why": current().why}
     data: dict[str, Any] = {"versions": versions, "dot": dot, "backends": backends, "computes": computes}
+    data["threads"] = threads.in_use()
     data["platform"] = platform.system()
     table = Table(["part", "found", "remark"], [*_rows(versions, dot, backends)], order=("remark…",))
     table.rows.append(["computes", computes["backend"], computes["why"]])
+    table.rows.append(
+        ["threads", str(data["threads"]), "matrix products, convolutions and large compiled groups; --threads"]
+    )
     if verbose:
         table.rows += [["python executable", sys.executable, ""], ["dot executable", path or NOTHING, ""]]
         data["paths"] = {"python": sys.executable, "dot": path}

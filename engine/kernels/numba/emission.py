@@ -4,8 +4,9 @@ The text of ``source.py`` says of each name what it is, once, so its types follo
 inference over all of a function, which takes ten to fifty times as long as everything that LLVM does afterwards; so
 its compiler library (llvmlite) is given the function directly.
 
-It is ``void group(char **arrays, intp *numbers)``: where the elements of operands and results begin, and the sizes of
-the loops, where the first of them begins and ends, and NumPy's loops. ``calling.py`` has what Python calls.
+It is ``void group(char **arrays, intp *numbers)``: where the elements of operands and results begin, and the function
+that computes parts on several threads (``pool.py``; zero for one thread) with what these are multiples of, the sizes of
+the loops, where the one that has parts begins and ends, and NumPy's loops. ``calling.py`` has what Python calls.
 """
 
 from __future__ import annotations
@@ -86,18 +87,42 @@ def emitted(name: str, source: Source, dtypes: Sequence[str]) -> str:
 
 
 def _entry(name: str, arrays: Sequence[str], numbers: Sequence[str]) -> list[str]:
-    """What is called: reads addresses and numbers, and calls the group."""
+    """What is called: all of the group, on several threads if there are; and a part of it."""
+    sizes = [n for n in numbers if n not in ("begin", "end")]
     lines = [f"define void @{name}(ptr %arrays, ptr %numbers) {{", "start:"]
 
     def load(to: str, kind: str, base: str, index: int) -> None:
         lines.append(f"  %{to}.at = getelementptr {kind}, ptr %{base}, i64 {index}")
         lines.append(f"  %{to} = load {kind}, ptr %{to}.at")
 
+    load("share", "ptr", "numbers", 0)
+    for number in ("unit", "begin", "end"):
+        load(number, "i64", "numbers", 1 if number == "unit" else 2 + numbers.index(number))
+    lines += [
+        "  %context = alloca [2 x ptr]",
+        "  %second = getelementptr ptr, ptr %context, i64 1",
+        "  store ptr %arrays, ptr %context",
+        "  store ptr %numbers, ptr %second",
+        "  %alone = icmp eq ptr %share, null",
+        "  br i1 %alone, label %one, label %several",
+        "one:",
+        "  call void @part(ptr %context, i64 %begin, i64 %end)",
+        "  ret void",
+        "several:",
+        "  call void %share(ptr @part, ptr %context, i64 %begin, i64 %end, i64 %unit)",
+        "  ret void",
+        "}",
+        "",
+        "define internal void @part(ptr %context, i64 %begin, i64 %end) {",
+        "start:",
+    ]
+    load("arrays", "ptr", "context", 0)
+    load("numbers", "ptr", "context", 1)
     for i, array in enumerate(arrays):
         load(array, "ptr", "arrays", i)
-    for i, number in enumerate(numbers):
-        load(number, "i64", "numbers", i)
-    lines.append(f"  %loops = getelementptr i64, ptr %numbers, i64 {len(numbers)}")
+    for number in sizes:
+        load(number, "i64", "numbers", 2 + numbers.index(number))
+    lines.append(f"  %loops = getelementptr i64, ptr %numbers, i64 {2 + len(numbers)}")
     handed = ", ".join([*(f"ptr %{a}" for a in (*arrays, "loops")), *(f"i64 %{n}" for n in numbers)])
     return [*lines, f"  call void @group({handed})", "  ret void", "}"]
 

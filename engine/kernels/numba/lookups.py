@@ -63,7 +63,7 @@ def _rows(instruction: Any, index: int, seen: dict[int, Seen], out: Seen) -> Gro
     if not seen[table].contiguous or seen[table].dtype != out.dtype:
         return None
     dims = [math.prod(seen[ids].shape), width, rows]
-    source = Source(_ROWS, [ids, table], dims, [], [], frozenset(), False)
+    source = Source(_ROWS, [ids, table], dims, [], [], frozenset())
     return _group(instruction, index, seen, source, out, set())
 
 
@@ -78,7 +78,7 @@ def _added(instruction: Any, index: int, seen: dict[int, Seen], out: Seen) -> Gr
     if step is None:
         return None
     strided = set() if given.contiguous else {slope}
-    source = Source(_ADDED, [ids, slope], [count, width, rows, step], [], [], frozenset([0]), False)
+    source = Source(_ADDED, [ids, slope], [count, width, rows, step], [], [], frozenset([0]))
     return _group(instruction, index, seen, source, out, strided)
 
 

@@ -16,6 +16,7 @@ function. It is the key that the compiled code is kept under.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -39,10 +40,21 @@ EXTREMES = {"maximum": "largest", "minimum": "smallest"}
 ROOM = 1 << 18
 """Bytes that a function may have on the stack."""
 
+PART = 1 << 12
+"""Elements of the smallest part that a thread computes."""
+
+COLUMNS = 128
+"""What is computed of a row at least, where each thread has a part of all rows."""
+
+MANY = 16
+"""Parts that are enough."""
+
 
 @dataclass(slots=True)
 class Source:
     """A generated function, ``group(operands…, results…, loops, sizes of loops…, begin, end)``.
+
+    Begin and end are of one of the loops: parts of it can be computed at the same time.
 
     Attributes:
         text: its source.
@@ -51,7 +63,8 @@ class Source:
         loops: which of NumPy's loops it calls, by ufunc and types.
         rooms: names, types and sizes of what it has on the stack.
         sums: which results rows are added to, from zeros on.
-        divisible: whether parts of the first loop can be computed at the same time.
+        divided: which loop has parts.
+        unit: what these are multiples of; 0 where no loop has any.
     """
 
     text: str
@@ -60,7 +73,8 @@ class Source:
     loops: list[tuple[str, str]]
     rooms: list[tuple[str, str, int]]
     sums: frozenset[int]
-    divisible: bool
+    divided: int = 0
+    unit: int = 0
 
 
 def generated(results: Sequence[Node]) -> Source:
@@ -263,8 +277,28 @@ class _Writer(Frame):
             self._write(node)
         self._check_rooms()
         sums = frozenset(self.written[id(n)] for n in self.outer)
-        divisible = not self.outer and not (self.rows_added and len(self.dims) == 1)
-        return Source(self._text(), self.leaves, self.dims, self.loops, self.rooms, sums, divisible)
+        self.divided, unit = self._parts()
+        return Source(self._text(), self.leaves, self.dims, self.loops, self.rooms, sums, self.divided, unit)
+
+    def _parts(self) -> tuple[int, int]:
+        """The loop that has parts, and what these are multiples of; a unit of 0 where no loop has any.
+
+        Rows are added to each other in their order, so it is a loop along which every such sum varies: the first one
+        with many parts, or the one with the most. Rows that are added up, or go through in tiles, are not cut.
+        """
+        best, most = (0, 0), 1
+        for k, n in enumerate(self.dims):
+            last = k == len(self.dims) - 1
+            if (last and (self.rows_added or self.tile)) or not all(self.patterns[id(s)][k] for s in self.outer):
+                continue
+            together = COLUMNS if last else self.tile if self.tile and k == len(self.dims) - 2 else 1
+            unit = -(-PART * n // math.prod(self.dims))
+            unit = -(-unit // together) * together
+            if -(-n // unit) > most:
+                best, most = (k, unit), -(-n // unit)
+            if most >= MANY:
+                break
+        return best
 
     def _name_places(self) -> None:
         """Operands and results, and where they lie."""
@@ -488,11 +522,11 @@ class _Writer(Frame):
         lines += [f"    {name} = {name}_()" for name, _, _ in self.rooms]
         depth = 1
         for k in range(outer):
-            limits = "begin, end" if k == 0 else f"0, n{k}"
+            limits = "begin, end" if k == self.divided else f"0, n{k}"
             step = f", {self.tile}" if self.tile and k == outer - 1 else ""
             lines.append("    " * depth + f"for k{k} in range({limits}{step}):")
             depth += 1
-        begin, end = ("begin", "end") if not outer else ("0", last)
+        begin, end = ("begin", "end") if outer == self.divided else ("0", last)
         whole = self.rows_added or self.tile or not (self.rooms or any(p.calls for p in self.phases))
         if whole:
             lines += ["    " * depth + f"m = {end} - {begin}"]
@@ -504,7 +538,7 @@ class _Writer(Frame):
         if any(n.op == "hot" for n in self.nodes):
             lines.append("    " * depth + f"column = {start}")
         if self.tile:
-            rows = "end" if outer == 1 else f"n{outer - 1}"
+            rows = "end" if outer - 1 == self.divided else f"n{outer - 1}"
             lines.append("    " * depth + f"rows = min({rows} - k{outer - 1}, {self.tile})")
         for flags, base in self.bases.items():
             lines.append("    " * depth + f"{'q' if self.tile else 'r'}{base} = {self._index(flags, start)}")

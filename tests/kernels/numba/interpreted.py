@@ -77,7 +77,7 @@ def computing(source: Source, dtypes: Sequence[str]) -> Callable[..., None]:
 
     def group(*arrays: Any) -> None:
         assert [a.dtype.name for a in arrays] == dtypes
-        names["group"](*arrays, loops, *source.dims, 0, source.dims[0])
+        names["group"](*arrays, loops, *source.dims, 0, source.dims[source.divided])
 
     return group
 
