@@ -7,6 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
+import numpy as np
+
+from .tensor_array import TensorArray
 from .watch import Entered, Exited
 
 Told = tuple[int, Any, tuple[Any, ...], tuple[Any, ...]]
@@ -43,6 +46,13 @@ class Summary:
         self.shape = shape
         self.dtype = dtype
         self.told = told or {}
+
+    @classmethod
+    def of(cls, value: Any) -> Summary | None:
+        """What is told of *value* where its numbers are of no interest; None for what is no array."""
+        if not hasattr(value, "dtype") or isinstance(value, TensorArray):
+            return None
+        return cls(tuple(value.shape), np.dtype(value.dtype))
 
     @property
     def size(self) -> int:

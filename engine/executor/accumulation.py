@@ -106,3 +106,8 @@ def _finished(kernel: Callable[..., Any]) -> Callable[[_Sum, Any], Any]:
         return total.terms[0] if len(total.terms) == 1 else kernel(*total.terms)
 
     return finished
+
+
+def is_part(instruction: Instruction) -> bool:
+    """Whether it adds to a sum that is not whole yet, so that its register holds no array."""
+    return instruction.kernel is _added

@@ -16,10 +16,11 @@ import numpy as np
 
 from ..core import source, watch
 from ..core.errors import GradtoolError, KernelError, describe
-from ..core.summary import Asked, Heard
+from ..core.summary import Asked, Heard, InOrder
 from ..ir.operator import Operator
 from ..kernels.backend import Backend
 from .accumulation import in_turn
+from .judging import Judging
 
 Code = tuple[int, Callable[..., Any], Any, Any, Any, tuple[int, ...]]
 """``(form, kernel, first, second, out, dead)``; see :func:`encode`."""
@@ -110,6 +111,7 @@ class Plan:
         self.compiled = backend.compile(self)
         self.path: tuple[tuple[Instruction, ...], tuple[Code, ...]] = (), ()
         self.tuning = backend.tuning(self)
+        self.judgings: dict[InOrder, Judging | None] = {}
         if self.compiled is None:
             self.carry_out(self.instructions)
 
@@ -146,13 +148,18 @@ class Plan:
         """
         by = watch.program_watcher()
         if by is not None:
-            for step in self._watched(getattr(by, "summarised", None), regs):
+            asked = getattr(by, "summarised", None)
+            judging = self._judging(asked)
+            tuning = self.tuning if judging is not None and judging.has_told else None
+            if tuning is not None and tuning(_telling(by, self.steps(regs))):
+                return
+            for step in self._watched(asked, judging, regs):
                 by(step)
             return
         if self.compiled is not None:
             self.compiled(regs)
             return
-        if self.tuning is not None and self.tuning(regs):
+        if self.tuning is not None and self.tuning(self.steps(regs)):
             return
         self._compute(regs)
 
@@ -160,26 +167,12 @@ class Plan:
         """The run loop."""
         instructions, encoded = self.path
         code = iter(encoded)
-        with np.errstate(all="ignore"):
-            try:
-                for form, kernel, first, second, out, dead in code:
-                    if form == ONE:
-                        regs[out] = kernel(regs[first])
-                    elif form == TWO:
-                        regs[out] = kernel(regs[first], regs[second])
-                    elif form == ITSELF:
-                        kernel(regs)
-                    elif form == MANY:
-                        regs[out] = kernel(*[regs[i] for i in first])
-                    else:
-                        for r, value in zip(out, kernel(*[regs[i] for i in first]), strict=True):
-                            regs[r] = value
-                    for r in dead:
-                        regs[r] = None
-            except Exception as error:
-                index = len(encoded) - operator.length_hint(code) - 1
-                told = self._explained(error, instructions[index], regs)
-                raise told from (None if isinstance(error, GradtoolError) else error)
+        try:
+            carry(code, regs)
+        except Exception as error:
+            index = len(encoded) - operator.length_hint(code) - 1
+            told = self._explained(error, instructions[index], regs)
+            raise told from (None if isinstance(error, GradtoolError) else error)
 
     def steps(self, regs: list[Any]) -> Iterator[Step]:
         """As :meth:`run`, stopping after each operator with what it read and wrote."""
@@ -200,12 +193,24 @@ class Plan:
             for r in instruction.dead:
                 regs[r] = None
 
-    def _watched(self, asked: Asked | None, regs: list[Any]) -> Iterable[Step | Heard]:
+    def _watched(self, asked: Asked | None, judging: Judging | None, regs: list[Any]) -> Iterable[Step | Heard]:
         """The steps for a watcher: with what it *asked* in place of arrays, where the backend can tell that."""
-        told = None if asked is None or self.compiled is None else self.compiled.summarised(regs, asked)
+        told: Iterable[Step | Heard] | None = None
+        if self.compiled is not None and asked is not None:
+            told = self.compiled.summarised(regs, asked)
+        elif judging is not None:
+            told = judging.told(regs)
         if told is None:
             return self.steps(regs)
         return (Step(*event) if type(event) is tuple else event for event in told)
+
+    def _judging(self, asked: Asked | None) -> Judging | None:
+        """Who tells whether all is in order, where that is asked."""
+        if self.compiled is not None or not isinstance(asked, InOrder):
+            return None
+        if asked not in self.judgings:
+            self.judgings[asked] = Judging(self, asked) if Judging.serves(self) else None
+        return self.judgings[asked]
 
     def _explained(self, error: Exception, instruction: Instruction, regs: list[Any]) -> GradtoolError:
         return explained(error, instruction.op, [regs[i] for i in instruction.ins])
@@ -214,6 +219,31 @@ class Plan:
     def explained(error: Exception, instruction: Instruction, inputs: Sequence[Any]) -> GradtoolError:
         """What an instruction raised, told with its operator."""
         return explained(error, instruction.op, inputs)
+
+
+def _telling(by: watch.Watcher, steps: Iterator[Step]) -> Iterator[Step]:
+    for step in steps:
+        by(step)
+        yield step
+
+
+def carry(code: Iterator[Code], regs: list[Any]) -> None:
+    """Carry out what is left of *code*."""
+    with np.errstate(all="ignore"):
+        for form, kernel, first, second, out, dead in code:
+            if form == ONE:
+                regs[out] = kernel(regs[first])
+            elif form == TWO:
+                regs[out] = kernel(regs[first], regs[second])
+            elif form == ITSELF:
+                kernel(regs)
+            elif form == MANY:
+                regs[out] = kernel(*[regs[i] for i in first])
+            else:
+                for r, value in zip(out, kernel(*[regs[i] for i in first]), strict=True):
+                    regs[r] = value
+            for r in dead:
+                regs[r] = None
 
 
 def explained(error: Exception, op: Operator | None, inputs: Sequence[Any]) -> GradtoolError:

@@ -64,8 +64,8 @@ Look = Callable[[Any, Sequence[Any], Sequence[Any]], Any]
 """``look(instruction, inputs, outputs)``: what else to compute of them, arrays in any nesting. Called while tracing; of
 what is computed between compiled parts, with the values."""
 
-Tuning = Callable[[list[Any]], bool]
-"""Is asked before each run of a plan, with its registers; may carry the run out itself and says whether it has."""
+Tuning = Callable[[Iterable[Any]], bool]
+"""Is asked before each run of a plan, with what carries it out step by step; says whether it has had it do so."""
 
 
 class Taken(NamedTuple):

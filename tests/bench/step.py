@@ -15,7 +15,7 @@ OMP_NUM_THREADS=1 (and OPENBLAS_NUM_THREADS=1) times are those of CPU, which a b
 Numba; ``NumPy`` and ``Numba`` are backends asked for by name. ``JAX`` leaves data and gradients on the device,
 as the step written by hand does (arrays of JAX are fed, ``return_numpy=False``); ``copied`` is the same step with what
 an executor does by default: feeds go to the device every time, and all gradients come back as arrays of the caller's.
-``watched`` is the step of ``JAX`` while ``nan`` looks for what is not finite.
+``watched`` is the step while ``nan`` looks for what is not finite.
 
 Dynamic modes and peers run in processes of their own. A peer is named with the interpreter that has it;
 GRADTOOL_BENCH_PEERS may hold the same, with commas between them. The last line is the time of ``chain`` by its
@@ -40,6 +40,10 @@ from unittest import mock
 import numpy as np
 
 import gradtool as paddle
+from gradtool.engine.answers.coverage import Coverage
+from gradtool.engine.answers.events import Adapter
+from gradtool.engine.answers.nan import Hunt
+from gradtool.engine.core import watch
 from gradtool.engine.kernels import choice
 from gradtool.engine.kernels.numba import hot
 from tests.bench.measuring import Contender, interpreters, machine
@@ -86,6 +90,22 @@ def made_hot(step: Step) -> None:
     step()  # groups are compared with NumPy
 
 
+def watched(step: Step) -> Step:
+    """*step* as ``nan`` runs it."""
+
+    def run() -> Any:
+        hunt = Hunt()
+        adapter = Adapter(Coverage(hunt))
+        with watch.watched(adapter):
+            values = step()
+            adapter.finish()
+        assert hunt.steps == 1, "the backward pass was not looked at"
+        assert hunt.story().clean, "something is not finite"
+        return values
+
+    return run
+
+
 class Apart(Contender):
     """An engine with the models of this file."""
 
@@ -122,7 +142,9 @@ def measured(model: str, apart: Sequence[Apart], runs: int) -> Rounds:
         for _ in range(3):  # groups are compiled after the first run, and compared in the second
             assert all(map(np.array_equal, expected, steps["numba"]())), f"numba of {model}"
     steps["static"] = program(made, choice.current().name)
-    made_hot(steps["static"])
+    steps["static-watched"] = watched(steps["static"])
+    for name in ("static", "static-watched"):
+        made_hot(steps[name])
     if find_spec("jax"):
         from tests.bench import step_jax
 
@@ -131,7 +153,7 @@ def measured(model: str, apart: Sequence[Apart], runs: int) -> Rounds:
             "jax": step_jax.there(paddle, made),
             "jax.jit": step_jax.by_hand(made),
         }
-        steps["watched"] = step_jax.watched(steps["jax"])
+        steps["watched"] = watched(steps["jax"])
     for name, step in steps.items():
         compared(expected, step(), f"{name} of {model}")
     steps["products"] = products(made)

@@ -7,10 +7,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from gradtool.engine.answers.coverage import Coverage
-from gradtool.engine.answers.events import Adapter
-from gradtool.engine.answers.nan import Hunt
-from gradtool.engine.core import watch
 from tests.bench.step_engines import Static, Step
 from tests.bench.step_models import Made
 
@@ -95,22 +91,6 @@ def there(paddle: Any, made: Made) -> Step:
         return jax.block_until_ready([h.value for h in run(feed=fed, fetch_list=fetched, return_numpy=False)])  # type: ignore[no-any-return]
 
     return step
-
-
-def watched(step: Step) -> Step:
-    """*step* as ``nan`` runs it."""
-
-    def run() -> Any:
-        hunt = Hunt()
-        adapter = Adapter(Coverage(hunt))
-        with watch.watched(adapter):
-            values = step()
-            adapter.finish()
-        assert hunt.steps == 1, "the backward pass was not looked at"
-        assert hunt.story().clean, "something is not finite"
-        return values
-
-    return run
 
 
 def by_hand(made: Made) -> Step:

@@ -18,7 +18,7 @@ from .compilation import Compilation
 from .conditional import Conditional, plain, settled
 from .flags import first
 from .holding import Holding, holding
-from .judged import JudgedPart, holds_numbers, summary
+from .judged import JudgedPart, holds_numbers
 from .looked import looking, taken
 from .measuring import Counted, Laid, counted, laid, measured, numbers
 from .part import HostedPart, Part, Seen, TracedPart, tracing
@@ -91,7 +91,7 @@ class Asking(Compilation):
                 if r in leaving:
                     arrays[r] = home(value)
                 else:
-                    shown[r] = summary(value)
+                    shown[r] = Summary.of(value)
             if instruction.op is not None:
                 read = tuple([arrays.get(r, shown.get(r, regs[r])) for r in instruction.ins])
                 gave = tuple([arrays[r] if r in leaving else shown[r] for r in instruction.outs])
@@ -224,7 +224,7 @@ class _Result(NamedTuple):
         """That of *value*, of numbers what *measure* makes of it."""
         there = value.there if isinstance(value, Conditional) else None
         value = plain(value)
-        return cls(Shown(summary(value)), measure(value) if holds_numbers(value) else None, there)
+        return cls(Shown(Summary.of(value)), measure(value) if holds_numbers(value) else None, there)
 
     def told(self) -> Summary | None:
         """What is told of it, once the function has run."""

@@ -11,12 +11,11 @@ from typing import Any
 
 from ...core import state
 from ...core.rows import RowArray
-from ...core.summary import Heard, Staying
+from ...core.summary import Heard, Staying, Summary
 from ...ops.opdef import Trait
 from .compilation import Compilation
 from .conditional import Conditional, plain
 from .identities import Given, Result, chooser, is_moved, steps
-from .judged import summary
 from .looked import looking, taken
 from .packing import Here
 from .part import HostedPart, Part, Seen, TracedPart, tracing
@@ -176,7 +175,7 @@ def _given(instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any], stay
     for r, value in zip(instruction.outs, outputs, strict=True):
         there = value.there if isinstance(value, Conditional) else None
         value = plain(value)
-        known = summary(value)
+        known = Summary.of(value)
         same = next((n for n, v in enumerate(inputs) if v is value and there is None and known is not None), None)
         here = Here(value) if known is not None and stays(r) and not isinstance(value, RowArray) else None
         results.append(Result(Shown(known, same), there, here))

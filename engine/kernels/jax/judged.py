@@ -66,7 +66,7 @@ class JudgedPart(TracedPart):
 
     def trace(self, regs: list[Any]) -> tuple[list[Refused], list[Assumed], Seen]:
         """As in the base; in place of what is looked at, the verdicts about chunks, and what is told without any."""
-        self._told, self._summaries, self._flags = [], {r: summary(regs[r]) for r in self.ins}, []
+        self._told, self._summaries, self._flags = [], {r: Summary.of(regs[r]) for r in self.ins}, []
         refused: list[Refused] = []
         assumed: list[Assumed] = []
         verdicts = []
@@ -210,7 +210,7 @@ class _Tale:
             self.told.append(Rounds(self._flag(looked.of(flags)), looked.look.told))
         known = self._summaries
         gave = tuple(map(self._shown, outputs))
-        read = tuple([known.setdefault(r, summary(plain(v))) for r, v in zip(instruction.ins, inputs, strict=True)])
+        read = tuple([known.setdefault(r, Summary.of(plain(v))) for r, v in zip(instruction.ins, inputs, strict=True)])
         known.update(zip(instruction.outs, gave, strict=True))
         if instruction.op is not None:
             self.told.append((index, instruction.op, read, gave))
@@ -222,7 +222,7 @@ class _Tale:
         return jnp.stack([verdict, *self._in_blocks]).any() if self._in_blocks else verdict
 
     def _shown(self, value: Any) -> Any:
-        told = summary(plain(value))
+        told = Summary.of(plain(value))
         return Maybe(self._flag(jnp.asarray(value.there)), told) if isinstance(value, Conditional) else told
 
     def _flag(self, flag: Any) -> int:
@@ -255,13 +255,6 @@ def _breaks(jaxpr: Any) -> bool:
         if any(_breaks(inner) for inner in jax.extend.core.jaxprs_in_params(equation.params)):
             return True
     return False
-
-
-def summary(value: Any) -> Summary | None:
-    """What is told of *value* where its numbers are of no interest; None for what is no array."""
-    if not hasattr(value, "dtype") or isinstance(value, TensorArray):
-        return None
-    return Summary(tuple(value.shape), np.dtype(value.dtype))
 
 
 def holds_numbers(value: Any) -> bool:

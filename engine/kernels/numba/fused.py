@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,7 +53,7 @@ class FusedKernel:
         self.members = [code[i] for i in group.members]
         self.operators = [m.op for m in self.members if m.op is not None]
         self.verified = self.differs = False
-        self._explained = explained
+        self.explained = explained
         self.sources = [stage.source for stage in group.stages]
         self._function: Callable[[list[Any]], bool] | None = None
         self._call: Call | None = None
@@ -136,6 +136,14 @@ class FusedKernel:
         count = len(self._arguments)
         self._function = callable_of(self._call, Places(range(count), range(count, count + len(given))))
 
+    def judged(
+        self, numbers: Collection[int], first: int, largest: float | None
+    ) -> tuple[FusedKernel, list[int], set[int]] | None:
+        """The same with a look at the numbers within: see :func:`.judged.judged`."""
+        from .judged import judged  # LLVM is imported with it
+
+        return None if self._function is None or self.differs else judged(self, numbers, first, largest)
+
     def __call__(self, *values: Any) -> list[Any]:
         function = self._function
         if function is None or self.differs:
@@ -217,7 +225,7 @@ class FusedKernel:
             try:
                 result = member.kernel(*inputs)
             except Exception as error:
-                raise self._explained(error, member, inputs) from error
+                raise self.explained(error, member, inputs) from error
             regs.update(zip(member.outs, result if member.spread else (result,), strict=True))
         return [regs[r] for r in self.group.outputs]
 

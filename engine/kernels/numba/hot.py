@@ -14,7 +14,7 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from time import process_time
 from typing import Any
@@ -48,8 +48,8 @@ class Heat:
         self._begun = process_time()
         self._during = -1
 
-    def __call__(self, regs: list[Any]) -> bool:
-        """Carry the plan out if this is the run to be seen; False where the plan has to do that itself."""
+    def __call__(self, steps: Iterable[Any]) -> bool:
+        """Carry the plan out by its *steps* if this is the run to be seen; False where it has to do that itself."""
         plan: Any = self._plan()  # it is running
         if plan.inputs is not None:
             Heat.programs += 1
@@ -64,7 +64,7 @@ class Heat:
             return False
         from .tuning import observed
 
-        sights = observed(plan, regs)
+        sights = observed(plan, steps)
         _worker.add(plan, sights)
         return True
 

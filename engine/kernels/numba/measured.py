@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -36,8 +36,8 @@ class _MeasuredTuning(Tuning):
         super().__init__(plan)
         self._clock = clock
 
-    def __call__(self, regs: list[Any]) -> bool:
-        super().__call__(regs)
+    def __call__(self, steps: Iterable[Any]) -> bool:
+        super().__call__(steps)
         self.plan.carry_out([self._measured(step) for step in self.plan.path[0]])
         return True
 

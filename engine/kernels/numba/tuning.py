@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .fused import FusedKernel
@@ -10,10 +10,10 @@ from .groups import Group, Seen, grouped
 from .lookups import with_lookups
 
 
-def observed(plan: Any, regs: list[Any]) -> list[Any]:
-    """Carry *plan* out by NumPy's kernels; what each instruction read and gave, as :data:`groups.Sights`."""
+def observed(plan: Any, steps: Iterable[Any]) -> list[Any]:
+    """What each instruction of *plan* read and gave in a run that *steps* carries out, as :data:`groups.Sights`."""
     sights: list[Any] = [None] * len(plan.instructions)
-    for step in plan.steps(regs):
+    for step in steps:
         sights[step.index] = [Seen.of(v) for v in step.inputs], [Seen.of(v) for v in step.outputs]
     return sights
 
@@ -63,13 +63,13 @@ class Tuning:
         self.plan = plan
         self.kernels: list[FusedKernel] = []
 
-    def __call__(self, regs: list[Any]) -> bool:
-        """Carry the plan out once, if it is to be seen; False where the plan has to do that itself."""
+    def __call__(self, steps: Iterable[Any]) -> bool:
+        """Carry the plan out by its *steps*, if this run is to be seen; False where the plan has to do that itself."""
         from .compiling import compiled  # LLVM is imported with it
 
         plan = self.plan
         plan.tuning = None
-        sights = observed(plan, regs)
+        sights = observed(plan, steps)
         steps, self.kernels = fused(plan, sights)
         for kernel in self.kernels:
             kernel.compile(compiled)

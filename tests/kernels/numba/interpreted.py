@@ -122,7 +122,7 @@ def always(group: Group) -> bool:
 def tuned(plan: Any, regs: list[Any], compiling: Any = interpreted, pays: Any = always) -> list[FusedKernel]:
     """Run *plan* once, and have its groups computed by generated functions from then on."""
     plan.tuning = None
-    steps, kernels = fused(plan, observed(plan, regs), pays)
+    steps, kernels = fused(plan, observed(plan, plan.steps(regs)), pays)
     for kernel in kernels:
         kernel.compile(compiling)
     plan.carry_out(steps)

@@ -83,6 +83,7 @@ def both(home: Path) -> tuple[list[Any], list[Any], list[Any]]:
 
     patch = pytest.MonkeyPatch()
     patch.setattr(Tuning, "__init__", noting)
+    patch.setattr(compiling._Process, "addresses", {})  # other tests have compiled, too
     with patch.context():
         expected, _ = trained("numpy")
         here, _ = trained("numba")
@@ -107,7 +108,8 @@ def test_what_was_compiled_is_on_disk_and_read_by_others(
 ) -> None:
     expected, _, kernels = both
     files = sorted(home.iterdir())
-    assert len(files) == len({s.text for k in kernels for s in k.sources}) + 1  # what Python calls
+    # And what Python calls, if this process has not had it before.
+    assert len(files) - len({s.text for k in kernels for s in k.sources}) in (0, 1)
     assert {f.suffix for f in files} == {compiling.ENDING}
     monkeypatch.setattr(compiling._Process, "addresses", {})
     monkeypatch.setattr(compiling._Process, "definition", None)

@@ -31,7 +31,7 @@ def registers(of: Plan, fed: Any = X) -> list[Any]:
 
 def steps(of: Plan, pays: Any = always, fed: Any = X) -> list[Any]:
     """What is carried out: a type, or the types of a group."""
-    sights = observed(of, registers(of, fed))
+    sights = observed(of, of.steps(registers(of, fed)))
     held = {r for i in of.instructions for r in i.outs} - {r for i in of.instructions for r in i.dead}
     names = [i.op.type if i.op is not None else "release" for i in of.instructions]
     parts = grouped(of.instructions, sights, held, pays)
