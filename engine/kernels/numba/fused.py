@@ -64,7 +64,7 @@ class FusedKernel:
         self._operand = {r: at[r] for r in group.leaves} | {r: len(at) + i for i, r in enumerate(gaps)}
         self._arguments = [self._argument(r, r in gaps) for r in at]
         self._arguments += [Argument(group.seen[r].base or (), group.seen[r].dtype, CONTIGUOUS) for r in gaps]
-        self._limits = self._limited(at)
+        self._limits = self._limited()
         self._places = [self._place(r, at) for r in group.outputs]
         self._results = self._computed()
         self._reshaped = [
@@ -84,11 +84,11 @@ class FusedKernel:
         array: Argument | Result = (self._results if place.kind == RESULT else self._arguments)[place.value]
         return array.shape
 
-    def _limited(self, at: dict[int, int]) -> list[Limit]:
+    def _limited(self) -> list[Limit]:
         """What is said by numbers which element of a row is meant, and how many there are."""
         chosen = [n for n in ordered(self.group.results) if n.op in CHOICES]
-        said = {(at[n.args[-1].value], n.value) for n in chosen}
-        ends = sorted(said | {(at[r], end) for r, end in self.group.ends.items()})
+        said = {(self._operand[n.args[-1].value], n.value) for n in chosen}
+        ends = sorted(said | {(self._operand[r], end) for r, end in self.group.ends.items()})
         return [Limit(i, self._arguments[i].dtype, math.prod(self._arguments[i].shape), end) for i, end in ends]
 
     def _computed(self) -> list[Result]:
