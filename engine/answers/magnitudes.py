@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.finite import in_order
 from ..core.rows import RowArray, SelectedRows
 from ..core.summary import Summary
 
@@ -44,6 +45,8 @@ def masks(array: np.ndarray[Any, Any], big: float | None, subnormal: bool) -> di
         return {}
     if isinstance(array, Summary):
         return {}  # it is told where nothing is wrong
+    if not subnormal and in_order(array, big):
+        return {}
     wrong: dict[str, np.ndarray[Any, Any]] = {}
     finite = np.isfinite(array)
     if np.count_nonzero(finite) < array.size:  # several times as fast as all() on small arrays

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import state
+from ..core.finite import in_order
 from ..core.spec import TensorSpec
 from ..core.summary import Heard, InOrder, Summary, Uneventful
 from ..ops.opdef import Trait
@@ -59,7 +60,6 @@ class Judging:
     def __init__(self, plan: Plan, asked: InOrder) -> None:
         self._plan = plan
         self._largest = asked.largest
-        self._limit = np.inf if asked.largest is None else asked.largest**2 / 2  # the sum of squares is rounded
         self._events: dict[Any, Uneventful] = {}
         self._busy = threading.Lock()
         self._steps_left = 0
@@ -227,17 +227,8 @@ class Judging:
     # -- judging --------------------------------------------------------------------------------------------------
 
     def _judge(self, value: Any) -> None:
-        try:
-            if np.vdot(value, value) < self._limit:
-                return
-        except TypeError:  # complex, or no array
-            pass
-        if isinstance(value, (np.ndarray, np.generic)) and np.isfinite(value).all():
-            if self._largest is None:
-                return
-            if value.dtype.kind == "f" and np.abs(value).max(initial=0) <= self._largest:
-                return
-        raise Doubt
+        if not in_order(value, self._largest):
+            raise Doubt
 
     def _together(self, name: str, nbytes: int, *values: Any) -> None:
         """Judge many small results of one type, which take so many bytes."""

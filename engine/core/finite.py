@@ -1,0 +1,27 @@
+"""Whether all numbers of an array are in order, found in one pass where they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def in_order(array: Any, largest: float | None = None) -> bool:
+    """Whether all numbers of *array* are finite, and no larger than *largest*; False where that is not known.
+
+    The sum of the squares, which BLAS adds up without a temporary array, is finite and small only where all numbers
+    are; numbers are looked at one by one where it is not.
+
+    >>> in_order(np.array([1.0, -2.0])), in_order(np.array([1.0, np.nan])), in_order(np.array([1.0, -2.0]), 1.5)
+    (True, False, False)
+    """
+    limit = np.inf if largest is None else largest**2 / 2  # the sum is rounded
+    try:
+        if np.vdot(array, array) < limit:
+            return True
+    except TypeError:  # complex, or no array
+        pass
+    if not isinstance(array, (np.ndarray, np.generic)) or not np.isfinite(array).all():
+        return False
+    return largest is None or (array.dtype.kind == "f" and bool(np.abs(array).max(initial=0) <= largest))
