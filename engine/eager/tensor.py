@@ -78,11 +78,11 @@ class Version:
     is_lent = False
     """Whether other packages were given the storage (DLPack): they may write it unseen."""
 
-    def wrote(self, writer: str) -> None:
-        """Note an in-place write by the operator *writer*."""
+    def wrote(self, writer: str, where: Location | None = None) -> None:
+        """Note an in-place write by the operator *writer*, on the user's line, or that which is known to be it."""
         self.count += 1
         self.writer = writer
-        self.loc = source.here()
+        self.loc = source.here() if where is None else where
 
 
 class Leaf:

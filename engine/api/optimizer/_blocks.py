@@ -22,6 +22,11 @@ LARGE = 4 * BLOCK
 """Elements from which a parameter is updated by blocks."""
 
 
+def is_large(param: Tensor) -> bool:
+    """Whether *param* is updated by blocks."""
+    return param.array.size >= LARGE
+
+
 def blocks(param: Tensor, operands: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The operands of an update, block after block: parts of what has the shape of *param*, the others as they are.
 
@@ -29,7 +34,7 @@ def blocks(param: Tensor, operands: dict[str, Any]) -> Iterator[dict[str, Any]]:
     something lie otherwise, or somebody looks at the tensors that are written.
     """
     array = param.array
-    if array.size < LARGE or watch.noting or writes.get() is not None:
+    if not is_large(param) or watch.noting or writes.get() is not None:
         yield operands
         return
     tables = {

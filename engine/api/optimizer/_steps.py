@@ -10,17 +10,19 @@ from typing import Any
 import numpy as np
 
 from gradtool._creation import cast
-from gradtool.engine.core import state, watch
+from gradtool.engine.core import source, state, watch
 from gradtool.engine.core.errors import ArgumentTypeError, ModeError, NotFound
 from gradtool.engine.core.spec import bfloat16, float16
 from gradtool.engine.eager import record
 from gradtool.engine.eager.mode import cast_by, no_grad
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ops import registry
+from gradtool.engine.ops.opdef import OpDef
 from gradtool.regularizer import L1Decay, L2Decay
 from gradtool.utils import unique_name
 
-from ._blocks import blocks
+from ._blocks import blocks, is_large
+from ._kernels import updated
 from .lr import LRScheduler
 
 SCHEDULE = "LR_Scheduler"
@@ -45,6 +47,8 @@ class Steps:
     """Whether the new value of an element depends on nothing but the elements at its place, and on numbers."""
     _filled: tuple[dict[str, Any], dict[str, Any]] | None = None
     """The settings of the parameter that was updated last, and all attributes that they come to."""
+    _last_rate: tuple[tuple[float, Any], Tensor] | None = None
+    """The learning rate of the parameter that was updated last, and the tensor of it."""
     _grad_clip: Any
     _learning_rate: Any
     _parameters: list[Any] | None
@@ -169,6 +173,7 @@ class Steps:
     def _stepped(self, pairs: list[tuple[Any, Any]]) -> None:
         """Update parameters by gradients, which stay as they are."""
         rate = self.get_lr()
+        where = source.here()
         if watch.noting:
             tensors = tuple(self._parameters or [p for p, _ in pairs])
             watch.note(watch.Updating(tensors, type(self).__name__, rate))
@@ -182,7 +187,7 @@ class Steps:
                 for p, g in clipped:
                     decay = self._decay_of(p)
                     if self._by_elements and (decay is None or type(decay) in (L1Decay, L2Decay)):
-                        self._update_by_elements(p, g, decay, rate)
+                        self._update_by_elements(p, g, decay, rate, where)
                     else:
                         self._update(p, g if decay is None else g + decay(self._home(p), g), rate)
         finally:
@@ -195,9 +200,12 @@ class Steps:
             old.write(own.array, op.type)
         self._settled(param, home, operands)
 
-    def _update_by_elements(self, param: Any, grad: Tensor, decay: Any, rate: float) -> None:
+    def _update_by_elements(self, param: Any, grad: Tensor, decay: Any, rate: float, where: source.Location) -> None:
         """As :meth:`_update`, block by block where there are many elements."""
         op, home, operands, attrs = self._asked(param, grad, rate)
+        if decay is None and not is_large(home) and updated(op, operands, _sources(op), attrs, where):
+            self._settled(param, home, operands)
+            return
         numbers: dict[str, tuple[Tensor, Tensor]] = {}
         tables: set[str] = set()
         for part in blocks(home, operands):
@@ -219,8 +227,15 @@ class Steps:
         """The update operator of *param*, what it updates, its operands and attributes."""
         op = registry.by_type(self.op_type)
         home = self._home(param)
-        rates = Tensor(np.array(rate * self._factor(param), state.default_dtype().numpy))
+        rates = self._rate_as_tensor(rate * self._factor(param))
         return op, home, self._operands(op, home, grad, rates), self._attributes(op, self._settings(param))
+
+    def _rate_as_tensor(self, rate: float) -> Tensor:
+        """A learning rate as operators take it; that of the parameter before where it is the same."""
+        dtype = state.default_dtype().numpy
+        if self._last_rate is None or self._last_rate[0] != (rate, dtype):
+            self._last_rate = (rate, dtype), Tensor(np.array(rate, dtype))
+        return self._last_rate[1]
 
     def _attributes(self, op: Any, settings: dict[str, Any]) -> dict[str, Any]:
         """All attributes of the update operator; those of the parameter before where the settings are the same."""
@@ -262,12 +277,18 @@ def _new_values(op: Any, operands: Mapping[str, Any], attrs: Mapping[str, Any]) 
     """What an update computes: the slot that has the value before, the tensor in it, and its new value."""
     result = record.apply(op, [operands.get(s.name) for s in op.inputs], attrs)
     for slot, new in zip(op.outputs, result if isinstance(result, tuple) else (result,), strict=True):
-        source = source_of(slot.name)
-        target = operands.get(source)
+        name = source_of(slot.name)
+        target = operands.get(name)
         if target is None:
             continue
         for old, own in zip(target, new, strict=True) if slot.many else ((target, new),):
-            yield source, old, own
+            yield name, old, own
+
+
+@cache
+def _sources(op: OpDef) -> dict[int, str]:
+    """By output of an update operator the input slot whose new value it is."""
+    return {place: source_of(slot.name) for place, slot in enumerate(op.outputs)}
 
 
 @cache
