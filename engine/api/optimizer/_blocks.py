@@ -24,7 +24,7 @@ LARGE = 4 * BLOCK
 
 def is_large(param: Tensor) -> bool:
     """Whether *param* is updated by blocks."""
-    return param.array.size >= LARGE
+    return bool(param.array.size >= LARGE)
 
 
 def blocks(param: Tensor, operands: dict[str, Any]) -> Iterator[dict[str, Any]]:

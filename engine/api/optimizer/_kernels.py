@@ -39,7 +39,7 @@ def updated(
         return False
     tensors = [operands.get(slot.name) for slot in op.inputs]
     arrays = [None if t is None else t.array for t in tensors]
-    kind = arrays[0].dtype
+    kind = operands["Param"].array.dtype
     if kind not in PLAIN:
         return False
     for array in arrays:

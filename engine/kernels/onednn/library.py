@@ -166,9 +166,18 @@ class Library:
         Raises:
             BackendError: it failed.
         """
-        status = getattr(self._library, f"dnnl_{name}")(*args)
+        status = self.function(name)(*args)
         if status:
-            raise BackendError(f"oneDNN: dnnl_{name} failed with status {status}", hint="--backend numpy")
+            raise self.failure(name, status)
+
+    def function(self, name: str) -> Any:
+        """``dnnl_NAME`` itself, which returns a status: 0 if it did not fail."""
+        return getattr(self._library, f"dnnl_{name}")
+
+    @staticmethod
+    def failure(name: str, status: int) -> BackendError:
+        """The error for a status of ``dnnl_NAME``."""
+        return BackendError(f"oneDNN: dnnl_{name} failed with status {status}", hint="--backend numpy")
 
     def made(self, name: str, *args: Any) -> c_void_p:
         """What ``dnnl_NAME`` makes: a handle of its own."""
@@ -179,7 +188,7 @@ class Library:
     def supports(self, name: str, *args: Any) -> c_void_p | None:
         """The same, or None where oneDNN has no implementation for these arguments."""
         handle = c_void_p()
-        status = getattr(self._library, f"dnnl_{name}")(byref(handle), *args)
+        status = self.function(name)(byref(handle), *args)
         return None if status else handle
 
     def layout(self, primitive: c_void_p, query: Query) -> c_void_p:

@@ -66,6 +66,10 @@ class Primitive:
         first: c_void_p | None = None,
     ) -> None:
         self._library = library
+        self._point, self._execute, self._wait = map(
+            library.function, ("memory_set_data_handle", "primitive_execute", "stream_wait")
+        )
+        self._stream = library.stream
         self._handles: list[tuple[str, c_void_p]] = []
         self._lock = threading.Lock()  # memories are pointed at the arrays of one call
         self._shape = tuple(shape)
@@ -93,17 +97,20 @@ class Primitive:
 
     def __call__(self, *arrays: Any) -> Any:
         """What it gives for *arrays*, which lie as their layouts say."""
-        library = self._library
+        # Written for small products too: functions are looked up once, and each line costs as much as a tenth of one.
         out = np.empty(self._shape, np.float32)
+        point, stream, failed = self._point, self._stream, 0
         with self._lock:
             buffers = [np.empty(size, np.uint8) for _, size in self._buffers]  # alive until the end of the call
             for memory, array in zip(self._memories, (*arrays, out), strict=True):
-                library.call("memory_set_data_handle", memory, array.ctypes.data)
+                failed |= point(memory, array.__array_interface__["data"][0])
             for (memory, _), buffer in zip(self._buffers, buffers, strict=True):
-                library.call("memory_set_data_handle", memory, buffer.ctypes.data)
+                failed |= point(memory, buffer.__array_interface__["data"][0])
             for primitive, count, pairs in self._steps:
-                library.call("primitive_execute", primitive, library.stream, count, pairs)
-            library.call("stream_wait", library.stream)
+                failed |= self._execute(primitive, stream, count, pairs)
+            failed |= self._wait(stream)
+        if failed:
+            raise self._library.failure("primitive_execute", failed)
         return out
 
     # -- making it ------------------------------------------------------------------------------------------------

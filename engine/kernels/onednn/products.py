@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.keys import REMEMBERED
 from ...ops.library import convolve
 from ..backend import primitive
 from ..choice import reference
 from .loading import ONEDNN
 
-LEAST = 1 << 20
+LEAST = 1 << 18
 """How many multiplications a product has that is worth making one: NumPy computes smaller ones meanwhile."""
+
+ALONE = 4
+"""How many multiplications with filters of one element take NumPy as long as one in windows, which it unrolls."""
 
 UNROLLING = 8
 """How many multiplications of a matrix product cost NumPy as much as reading one element of unrolled windows."""
@@ -64,13 +69,30 @@ class Case(NamedTuple):
         spans = ((n - 1) * d + 1 for n, d in zip(self.filter[2:], self.geometry.dilations, strict=True))
         return self.geometry.padding_algorithm == "EXPLICIT" and max(self.geometry.paddings, default=0) >= min(spans)
 
-    def computable(self, *arrays: Any) -> bool:
-        """Whether oneDNN is asked: types and groups are as it takes them, and there is enough to multiply."""
-        if any(array.dtype != np.float32 for array in arrays):
-            return False
+    @property
+    def cost(self) -> int:
+        """How many multiplications it has, or take NumPy as long; 0 where groups are not as oneDNN has them."""
+        if self.image[1] != self.filter[1] * self.geometry.groups:
+            return 0
         windows = self.result[0] * math.prod(self.result[2:]) * math.prod(self.filter[1:])
         cost = windows * max(self.filter[0], UNROLLING * self.geometry.groups)
-        return cost >= LEAST and self.image[1] == self.filter[1] * self.geometry.groups
+        return cost // ALONE if math.prod(self.filter[2:]) == 1 else cost
+
+
+class Settled(NamedTuple):
+    """A case, and what is asked about it in every call."""
+
+    case: Case
+    cost: int
+    padded: bool
+    beside: bool
+
+
+@lru_cache(REMEMBERED)
+def settled(*sizes: Any) -> Settled:
+    """What follows from sizes; the arguments are those of a `Case`."""
+    case = Case(*sizes)
+    return Settled(case, case.cost, case.padded, case.beside)
 
 
 def register() -> None:
@@ -87,29 +109,34 @@ def register() -> None:
     @primitive(convolve.product, "onednn")
     def product(xp: Any, x: Any, w: Any, result: Sequence[int], geometry: Any) -> Any:
         """The convolution of *x* with *w*, of the spatial size *result*."""
-        case = Case("product", x.shape, w.shape, (x.shape[0], w.shape[0], *result), _hashable(geometry))
         out = None
-        if case.computable(x, w) and (not case.padded or finite(w)):
-            out = computed(case, x, w)
+        if x.dtype == w.dtype == np.float32:
+            about = settled("product", x.shape, w.shape, (x.shape[0], w.shape[0], *result), geometry)
+            if about.cost >= LEAST and (not about.padded or finite(w)):
+                out = computed(about.case, x, w)
         return plain[convolve.product](xp, x, w, result, geometry) if out is None else out
 
     @primitive(convolve.spread, "onednn")
     def spread(xp: Any, w: Any, y: Any, image: Sequence[int], geometry: Any) -> Any:
         """The derivative by the image, of the spatial size *image*."""
-        sizes = (y.shape[0], w.shape[1] * geometry.groups, *image)
-        case = Case("spread", sizes, w.shape, y.shape, _hashable(geometry))
-        out = computed(case, w, y) if case.computable(w, y) else None
+        out = None
+        if w.dtype == y.dtype == np.float32:
+            sizes = (y.shape[0], w.shape[1] * geometry.groups, *image)
+            about = settled("spread", sizes, w.shape, y.shape, geometry)
+            if about.cost >= LEAST:
+                out = computed(about.case, w, y)
         return plain[convolve.spread](xp, w, y, image, geometry) if out is None else out
 
     @primitive(convolve.weigh, "onednn")
     def weigh(xp: Any, x: Any, y: Any, shape: Sequence[int], geometry: Any) -> Any:
         """The derivative by the filter, of that *shape*."""
-        case = Case("weigh", x.shape, tuple(shape), y.shape, _hashable(geometry))
         out = None
-        if case.computable(x, y) and (not case.beside or finite(y)):
-            out = computed(case, x, y)
-        if out is not None and case.padded and not finite(out):
-            out = None  # a window that meets the image at all hands on what is not finite in its y
+        if x.dtype == y.dtype == np.float32:
+            about = settled("weigh", x.shape, tuple(shape), y.shape, geometry)
+            if about.cost >= LEAST and (not about.beside or finite(y)):
+                out = computed(about.case, x, y)
+            if out is not None and about.padded and not finite(out):
+                out = None  # a window that meets the image at all hands on what is not finite in its y
         return plain[convolve.weigh](xp, x, y, shape, geometry) if out is None else out
 
 
@@ -120,13 +147,6 @@ def finite(factor: Any) -> bool:
     """
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(factor.sum()))
-
-
-def _hashable(geometry: convolve.Geometry) -> convolve.Geometry:
-    """The same, whether its numbers came as tuples or as lists."""
-    return geometry._replace(
-        strides=tuple(geometry.strides), paddings=tuple(geometry.paddings), dilations=tuple(geometry.dilations)
-    )
 
 
 def _strided(array: Any) -> Any:
