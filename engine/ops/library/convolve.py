@@ -18,8 +18,8 @@ from ..opdef import Trait, op
 from ..writing import put
 from .window import padding_of
 
-UNROLLED = 1 << 21
-"""How many elements of unrolled windows are made at a time."""
+UNROLLED = 1 << 18
+"""How many elements of unrolled windows are made at a time, which stay in the processor's cache until they are read."""
 
 
 class Geometry(NamedTuple):
@@ -130,6 +130,35 @@ class Windows:
                 ),
             )
 
+    @cached_property
+    def around(self):
+        """The padding of results with which windows on them give the image; None where windows are not 1 apart."""
+        if {*self.strides} != {1} or self.plain:
+            return None
+        pads = []
+        for i, (k, d) in enumerate(zip(self.kernel, self.dilations, strict=True)):
+            reach = (k - 1) * d
+            if self.padded[i] != self.result[i] + reach:
+                return None
+            pads += [reach - self.before[i], reach - (self.padded[i] - self.image[i] - self.before[i])]
+        return tuple(pads) if min(pads) >= 0 else None
+
+    def may_turn(self, w, groups):
+        """Whether spreading through *w* is rather a convolution of results with the filter the other way round.
+
+        Windows are read faster than sums are made in places that overlap, but of as many channels as the results have.
+        What lies around results is zero, and so must be what it is multiplied with: not so if that is infinite.
+        """
+        outside, inside = w.shape[0] // groups, w.shape[1]
+        pays = type(w) is np.ndarray and 1 < outside <= inside and self.around is not None
+        return pays and bool(np.isfinite(w).all())
+
+    def turned(self, geometry):
+        """How windows lie on results then."""
+        return geometry._replace(
+            paddings=self.around, dilations=self.dilations, padding_algorithm="EXPLICIT", transposed=False
+        )
+
     def blocks(self, batch, channels):
         """Slices of the batch whose unrolled windows are of bounded size."""
         size = channels * math.prod(self.kernel) * math.prod(self.result)
@@ -173,6 +202,8 @@ def spread(xp, w, y, image, geometry):
         for place, elements in windows.places():
             out[(..., *elements)] += (parts * weight[(..., *place)]).sum(2)
         return windows.crop(out)
+    if windows.may_turn(w, groups):
+        return product(xp, y, _turned(w, groups), image, windows.turned(geometry))
     width, points = math.prod(w.shape[1:]), math.prod(result)
     weight = w.reshape((groups, w.shape[0] // groups, width)).swapaxes(1, 2)
     parts = y.reshape((batch, groups, w.shape[0] // groups, points))
@@ -184,6 +215,14 @@ def spread(xp, w, y, image, geometry):
         for place, elements in windows.places():
             out[(block, slice(None), *elements)] += unrolled[(slice(None), slice(None), *place)]
     return windows.crop(out)
+
+
+def _turned(w, groups):
+    """The filter from results to images: each one the other way round."""
+    rank = w.ndim - 2
+    parts = w.reshape((groups, w.shape[0] // groups, *w.shape[1:]))
+    parts = np.ascontiguousarray(parts[(..., *[slice(None, None, -1)] * rank)].swapaxes(1, 2))
+    return parts.reshape((groups * w.shape[1], w.shape[0] // groups, *w.shape[2:]))
 
 
 def weigh(xp, x, y, shape, geometry):
