@@ -181,11 +181,11 @@ def _plan(title: str, tensors: Sequence[Tensor], steps: Sequence[Step], result: 
     It is text: a closure over the steps takes 0.7 µs more for two operators that take 2.2.
     """
     names = {id(t): f"x{i}" for i, t in enumerate(tensors)}
-    if not steps:
-        return None
     uses = {id(result)}
     for step in steps:
         uses.update(map(id, flatten(step.operands, range(len(step.operands)))))
+    if not steps or not uses.issuperset(names):  # a tensor that no operator takes was read, as a size, say
+        return None
     space: dict[str, Any] = {"__name__": __name__}
     lines = []
     for n, (call, operands, output) in enumerate(steps):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextvars import ContextVar
 from time import perf_counter
 from types import CodeType
@@ -323,7 +323,7 @@ class Recipe:
             if in_use:
                 self.pull = None
             _with_lists.append(self)
-        self._calls: dict[bytes | None, BoundOp] = {}
+        self._calls: dict[Hashable, BoundOp] = {}
         self._only: dict[int, Callable[..., Any]] = {}
         self.default = BoundOp(self, op.defaults)
 
@@ -356,7 +356,7 @@ class Recipe:
             record = self._only[place] = written_record(self, place)
         return record
 
-    def _remembered(self, key: bytes | None, call: BoundOp, attrs: Mapping[str, Any]) -> BoundOp:
+    def _remembered(self, key: Hashable | None, call: BoundOp, attrs: Mapping[str, Any]) -> BoundOp:
         if key is not None and all(map(simple, attrs.values())):
             if len(self._calls) >= REMEMBERED:
                 self._calls.clear()

@@ -8,7 +8,7 @@ gives every further order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -201,7 +201,7 @@ class Ops:
     def _method(self, op: OpDef) -> Callable[..., Any]:
         count = len(op.inputs)
         default = self._bound(op, op.defaults)
-        bound: dict[bytes, Callable[..., Any]] = {}
+        bound: dict[Hashable, Callable[..., Any]] = {}
 
         def compute(*operands: Operand, **keywords: Any) -> Any:
             kernel = default

@@ -22,6 +22,10 @@ def tensor(*shape: int, start: float = 0.0) -> Any:
     )
 
 
+def as_image(x: Any) -> Any:
+    return x.reshape([1, 1, *x.shape])
+
+
 CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "reshape": lambda x, y: paddle.reshape(x, [3, 2]),
     "reshape_by_name": lambda x, y: paddle.reshape(x, shape=(-1,)),
@@ -39,6 +43,9 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "linear": lambda x, y: functional.linear(x, y.transpose([1, 0])),
     "layer_norm": lambda x, y: functional.layer_norm(x, [3]),
     "cross_entropy": lambda x, y: functional.cross_entropy(x, paddle.to_tensor([2, 0])),
+    "conv2d": lambda x, y: functional.conv2d(as_image(x), y.reshape([1, 1, 2, 3]), y[0, :1], padding=[1, 2]),
+    "max_pool2d": lambda x, y: functional.max_pool2d(as_image(x), 2, 1),
+    "interpolate": lambda x, y: functional.interpolate(as_image(x), [3, 4], mode="bilinear"),
     "nested": lambda x, y: functional.softmax(paddle.matmul(x, y, transpose_y=True), axis=0)[0],
 }
 
@@ -162,3 +169,19 @@ def test_a_static_program_is_built_each_time() -> None:
     for _ in range(2):
         paddle.reshape(x, [3, 2])
     assert [o.type for o in x.block.ops] == ["reshape2"] * 2
+
+
+@pytest.mark.parametrize(
+    "sized",
+    [
+        lambda x, n: functional.interpolate(x, size=n),
+        lambda x, n: functional.interpolate(x, size=[n[0], 2]),
+        lambda x, n: functional.avg_pool2d(x, n[0], 1),
+        lambda x, n: functional.conv2d(x, paddle.ones([1, 1, 1, 1]), padding=n[0]),
+    ],
+)
+def test_a_size_that_a_tensor_holds_is_read_in_each_call(sized: Callable[[Any, Any], Any]) -> None:
+    x = tensor(1, 1, 4, 4)
+    sizes = [paddle.to_tensor(numbers) for numbers in ([2, 2], [3, 3], [2, 2])]
+    shapes = [tuple(sized(x, n).shape) for n in sizes]
+    assert shapes[0] == shapes[2] != shapes[1]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from ...core.keys import REMEMBERED
 from ...ops.library import convolve
 from ...ops.library.convolve import Geometry
 from ..backend import primitive
@@ -25,6 +27,7 @@ def register() -> None:
     primitive(weigh, "numpy")(_weigh)
 
 
+@lru_cache(REMEMBERED)
 def _planes(filters: tuple[int, ...], channels: int, image: Any, result: Any, geometry: Geometry) -> Planes | None:
     """How images lie; None where this is no convolution of two dimensions with one filter for each channel."""
     if filters[:2] != (channels, 1) or channels < 2 or len(filters) != 4 or 0 in (*result, *image):
@@ -35,7 +38,7 @@ def _planes(filters: tuple[int, ...], channels: int, image: Any, result: Any, ge
 
 def _product(xp: Any, x: Any, w: Any, result: Any, geometry: Geometry) -> Any:
     batch, channels = x.shape[:2]
-    planes = _planes(w.shape, channels, x.shape[2:], result, geometry)
+    planes = _planes(w.shape, channels, x.shape[2:], tuple(result), geometry)
     if planes is None:
         return product(xp, x, w, result, geometry)
     out = np.empty((batch, channels, *result), x.dtype)
@@ -55,7 +58,7 @@ def _product(xp: Any, x: Any, w: Any, result: Any, geometry: Geometry) -> Any:
 
 def _spread(xp: Any, w: Any, y: Any, image: Any, geometry: Geometry) -> Any:
     batch, channels = y.shape[0], w.shape[1] * geometry.groups
-    planes = _planes(w.shape, channels, image, y.shape[2:], geometry)
+    planes = _planes(w.shape, channels, tuple(image), y.shape[2:], geometry)
     if planes is None or not np.isfinite(w).all():  # what lies between the rows of a result is zero times a weight
         return spread(xp, w, y, image, geometry)
     out = np.empty((batch, channels, *image), y.dtype)

@@ -7,6 +7,7 @@ depend on the array it is done once here; everything else, and every error, is l
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ def register() -> None:
     override("transpose2_grad", "numpy")(_transpose_grad)
     override("split", "numpy")(_split)
     override("stack", "numpy")(_stack)
+    override("concat_grad", "numpy")(_concat_grad)
     override("lookup_table_v2", "numpy")(_look_up)
 
 
@@ -101,6 +103,22 @@ def _split(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
         return [x[(*before, slice(at, at + width))] for at in range(0, width * count, width or 1)] or general(
             x, axis_tensor, sections
         )
+
+    return parts
+
+
+def _concat_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel:
+    axis, wanted = attrs["axis"], attrs["wanted"]
+
+    def parts(xs: Any, axis_tensor: Any, dout: Any) -> Any:
+        at = axis if axis_tensor is None else int(axis_tensor.reshape(()))
+        before = (slice(None),) * (at % dout.ndim)
+        needed = repeat(True) if wanted is None else wanted[0]
+        gradients, end = [], 0
+        for x, need in zip(xs, needed, strict=False):
+            begin, end = end, end + x.shape[at]
+            gradients.append(dout[(*before, slice(begin, end))] if need else None)
+        return gradients
 
     return parts
 

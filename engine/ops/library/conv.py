@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ...core.errors import DtypeError, OperatorError, ShapeError
+from ...core.keys import REMEMBERED
 from ...core.spec import UNKNOWN
 from ..infer import product as count_of
 from ..opdef import Like, op
@@ -63,6 +66,7 @@ def _placed(spec, batch, channels, sizes, geometry):
     return spec.with_shape((batch, *sizes, channels) if last else (batch, channels, *sizes))
 
 
+@lru_cache(REMEMBERED)
 def _sizes(name, image, window, geometry):
     """The spatial size of the convolution of an image of that size."""
     if geometry.padding_algorithm == "SAME":

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from ...core.errors import ShapeError
+from ...core.keys import REMEMBERED, own_key
 from ..opdef import Trait, op
 from ..writing import put
 from .window import padding_of
@@ -22,6 +24,7 @@ UNROLLED = 1 << 18
 """How many elements of unrolled windows are made at a time, which stay in the processor's cache until they are read."""
 
 
+@own_key
 class Geometry(NamedTuple):
     """How windows lie on an image, of two spatial dimensions or of three."""
 
@@ -37,7 +40,9 @@ class Geometry(NamedTuple):
     @classmethod
     def of(cls, attrs, transposed=False):
         """The geometry that an operator with these attributes has."""
-        return cls(**{name: attrs[name] for name in cls._fields if name in attrs}, transposed=transposed)
+        lie = {name: attrs[name] for name in cls._fields if name in attrs}
+        lie |= {name: tuple(numbers) for name, numbers in lie.items() if type(numbers) is list}
+        return cls(**lie, transposed=transposed)
 
     def settled(self, name, window, image, result):
         """Padding and dilations for these sizes; ``SAME`` does not dilate."""
@@ -55,6 +60,12 @@ class Geometry(NamedTuple):
 
 class Windows:
     """The windows of images of one size, unrolled in blocks of the batch."""
+
+    @staticmethod
+    @lru_cache(REMEMBERED)
+    def of(xp, window, image, result, geometry):
+        """The windows of these sizes (tuples), made once: that takes as long as a small convolution."""
+        return Windows(xp, window, image, result, geometry)
 
     def __init__(self, xp, window, image, result, geometry):
         self.xp = xp
@@ -79,6 +90,9 @@ class Windows:
             elif n and beyond > 0:
                 raise ShapeError(f"a convolution of an image of {list(image)} cannot have the size {list(result)}")
         self.padded = tuple(padded)
+        parts = [slice(at, at + size) for at, size in zip(self.before, self.image, strict=True)]
+        self.inside = (slice(None), slice(None), *parts)
+        """Where the image lies within its padding."""
         alone = {*self.kernel, *self.strides} == {1}
         self.plain = alone and self.padded == self.image == self.result
 
@@ -86,16 +100,11 @@ class Windows:
         """*x* within its padding."""
         if self.padded == self.image:
             return x
-        return put(self.xp.zeros((*x.shape[:2], *self.padded), x.dtype), self.inside(), x)
+        return put(self.xp.zeros((*x.shape[:2], *self.padded), x.dtype), self.inside, x)
 
     def crop(self, padded):
         """The image within its padding, as a view."""
-        return padded[self.inside()]
-
-    def inside(self):
-        """Where the image lies within its padding."""
-        parts = [slice(at, at + size) for at, size in zip(self.before, self.image, strict=True)]
-        return slice(None), slice(None), *parts
+        return padded[self.inside]
 
     def view(self, x):
         """The windows of *x* (padded): ``(batch, channel, *place in the window, *place of the window)``.
@@ -118,8 +127,12 @@ class Windows:
             shape[i], shape[self.rank + i] = rows.shape
             yield rows.reshape(shape)
 
+    @cached_property
     def places(self):
         """For each element of the window, its place and the slices of the padded image that it meets."""
+        return [*self._places()]
+
+    def _places(self):
         for place in itertools.product(*map(range, self.kernel)):
             starts = (at * d for at, d in zip(place, self.dilations, strict=True))
             yield (
@@ -169,14 +182,14 @@ class Windows:
 def product(xp, x, w, result, geometry):
     """The convolution of *x* with *w*, of the spatial size *result*."""
     batch, channels = x.shape[:2]
-    windows = Windows(xp, w.shape[2:], x.shape[2:], result, geometry)
+    windows = Windows.of(xp, w.shape[2:], x.shape[2:], tuple(result), geometry)
     if 0 in result:
         return xp.zeros((batch, w.shape[0], *result), x.dtype)
     view = windows.view(windows.pad(x))
     if w.shape[1] == 1 and channels > 1:
         weight = w.reshape((1, channels, -1, *(1,) * windows.rank, *w.shape[2:]))
         out = xp.zeros((batch, channels, weight.shape[2], *result), x.dtype)
-        for place, _ in windows.places():
+        for place, _ in windows.places:
             out += view[(slice(None), slice(None), None, *place)] * weight[(..., *place)]
         return out.reshape((batch, w.shape[0], *result))
     groups, width, points = geometry.groups, math.prod(w.shape[1:]), math.prod(result)
@@ -192,14 +205,14 @@ def spread(xp, w, y, image, geometry):
     batch, result = y.shape[0], y.shape[2:]
     groups = geometry.groups
     channels = w.shape[1] * groups
-    windows = Windows(xp, w.shape[2:], image, result, geometry)
+    windows = Windows.of(xp, w.shape[2:], tuple(image), result, geometry)
     if 0 in result:
         return xp.zeros((batch, channels, *image), y.dtype)
     if w.shape[1] == 1 and channels > 1:
         out = xp.zeros((batch, channels, *windows.padded), y.dtype)
         weight = w.reshape((1, channels, -1, *(1,) * windows.rank, *w.shape[2:]))
         parts = y.reshape((batch, channels, w.shape[0] // channels, *result))
-        for place, elements in windows.places():
+        for place, elements in windows.places:
             out[(..., *elements)] += (parts * weight[(..., *place)]).sum(2)
         return windows.crop(out)
     if windows.may_turn(w, groups):
@@ -212,7 +225,7 @@ def spread(xp, w, y, image, geometry):
     out = xp.zeros((batch, channels, *windows.padded), y.dtype)
     for block in windows.blocks(batch, channels):
         unrolled = xp.matmul(weight, parts[block]).reshape((-1, channels, *w.shape[2:], *result))
-        for place, elements in windows.places():
+        for place, elements in windows.places:
             out[(block, slice(None), *elements)] += unrolled[(slice(None), slice(None), *place)]
     return windows.crop(out)
 
@@ -230,7 +243,7 @@ def weigh(xp, x, y, shape, geometry):
     batch, channels = x.shape[:2]
     result = y.shape[2:]
     groups = geometry.groups
-    windows = Windows(xp, shape[2:], x.shape[2:], result, geometry)
+    windows = Windows.of(xp, tuple(shape[2:]), x.shape[2:], result, geometry)
     if 0 in result:
         return xp.zeros(shape, x.dtype)
     view = windows.view(windows.pad(x))
@@ -238,7 +251,7 @@ def weigh(xp, x, y, shape, geometry):
         out = xp.empty((channels, shape[0] // channels, *shape[2:]), x.dtype)
         parts = y.reshape((batch, channels, shape[0] // channels, *result))
         positions = tuple(range(3, 3 + windows.rank))
-        for place, _ in windows.places():
+        for place, _ in windows.places:
             out[(..., *place)] = (view[(slice(None), slice(None), None, *place)] * parts).sum((0, *positions))
         return out.reshape(shape)
     width, points = math.prod(shape[1:]), math.prod(result)

@@ -71,7 +71,7 @@ def _added(k, x, channels, image, name, attrs):
     windows = _windows(k, name, image, attrs)
     columns = x.reshape((x.shape[0], channels, *windows.kernel, *windows.result))
     out = k.xp.zeros((x.shape[0], channels, *windows.padded), x.dtype)
-    for place, elements in windows.places():
+    for place, elements in windows.places:
         out = add_to(out, (..., *elements), columns[(slice(None), slice(None), *place)])
     return windows.crop(out)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...core.errors import OperatorError, ShapeError
+from ...core.keys import own_key
 
 LAYOUTS = {2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 """The data formats for that many spatial dimensions; the first has channels before them."""
@@ -73,6 +74,7 @@ def check_numbers(op: str, name: str, values: Sequence[int], least: int, rank: i
         )
 
 
+@own_key
 class Window(NamedTuple):
     """How the windows of a pooling lie on an image; the fields are Paddle's attributes."""
 
@@ -89,7 +91,9 @@ class Window(NamedTuple):
     @classmethod
     def of(cls, attrs: Mapping[str, Any]) -> Window:
         """The window that an operator with these attributes has."""
-        return cls(**{name: attrs[name] for name in cls._fields if name in attrs})
+        lie = {name: attrs[name] for name in cls._fields if name in attrs}
+        settled: dict[str, Any] = {n: tuple(v) if type(v) is list else v for n, v in lie.items()}
+        return cls(**settled)
 
 
 class Line:

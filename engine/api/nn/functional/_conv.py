@@ -8,10 +8,12 @@ from gradtool._arguments import tensor
 from gradtool._convolving import geometry
 from gradtool._dispatch import apply, layer_name
 from gradtool._images import FLOATS, channel_last, numbers
+from gradtool._remembered import remembered
 from gradtool.engine.core.errors import UsageError
 from gradtool.engine.core.spec import UNKNOWN
 
 
+@remembered
 def conv2d(
     x: Any,
     weight: Any,
@@ -46,6 +48,7 @@ def conv2d(
     return _convolved("conv2d", x, weight, bias, stride, padding, dilation, groups, data_format, name)
 
 
+@remembered
 def conv3d(
     x: Any,
     weight: Any,
@@ -100,6 +103,7 @@ def _geometry(stride: Any, padding: Any, dilation: Any, groups: int, data_format
     return {**lie, "data_format": data_format}
 
 
+@remembered
 def conv2d_transpose(
     x: Any,
     weight: Any,
@@ -136,6 +140,7 @@ def conv2d_transpose(
     )
 
 
+@remembered
 def conv3d_transpose(
     x: Any,
     weight: Any,

@@ -8,6 +8,7 @@ from typing import Any
 from gradtool._arguments import tensor
 from gradtool._dispatch import apply
 from gradtool._images import FLOATS, channel_last, numbers, windows
+from gradtool._remembered import remembered
 from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, UsageError
 from gradtool.engine.core.spec import UNKNOWN
 
@@ -35,6 +36,7 @@ def window_of(
     }
 
 
+@remembered
 def avg_pool2d(
     x: Any,
     kernel_size: Any,
@@ -73,6 +75,7 @@ def averaged(where: str, x: Any, attrs: dict[str, Any], divisor: float | None, n
     return apply("scale", out, attrs={"scale": 1 / divisor}, key="tmp", direct=True)
 
 
+@remembered
 def max_pool2d(
     x: Any,
     kernel_size: Any,
@@ -108,6 +111,7 @@ def greatest(where: str, x: Any, attrs: dict[str, Any], return_mask: bool, name:
     return apply(f"{where}_with_index", x, attrs=attrs, name=name)
 
 
+@remembered
 def adaptive_avg_pool2d(x: Any, output_size: Any, data_format: str = "NCHW", name: str | None = None) -> Any:
     """Means of the windows that divide an image into ``output_size`` parts.
 
@@ -121,6 +125,7 @@ def adaptive_avg_pool2d(x: Any, output_size: Any, data_format: str = "NCHW", nam
     return apply("pool2d", x, attrs=attrs, name=name)
 
 
+@remembered
 def adaptive_max_pool2d(x: Any, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
     """Maxima of the windows that divide an image into ``output_size`` parts, and with return_mask their places."""
     tensor(x, "x", "adaptive_max_pool2d", FLOATS)

@@ -8,6 +8,7 @@ from gradtool._arguments import INTEGERS, dims, integer, integers, tensor
 from gradtool._creation import fill
 from gradtool._dispatch import apply, layer_name
 from gradtool._manipulation import concat, squeeze, unsqueeze
+from gradtool._remembered import remembered
 from gradtool.engine.core.errors import ShapeError, UsageError
 from gradtool.engine.core.value import AnyTensor
 
@@ -131,6 +132,7 @@ def zeropad2d(x: Any, padding: Any, data_format: str = "NCHW", name: str | None 
     return pad(x, padding, "constant", 0.0, data_format, name=name)
 
 
+@remembered
 def interpolate(
     x: Any,
     size: Any = None,
