@@ -226,7 +226,7 @@ def of_loss(
     expect_recorded(loss, loss.name)
     nodes = nodes_behind([loss])
     rng = np.random.default_rng(seed)
-    weight = rng.uniform(0.5, 1.5, loss.array.shape)
+    weight = rng.uniform(0.5, 1.5, loss.array.shape) if loss.array.size > 1 else np.ones(loss.array.shape)
     named = {t.leaf if isinstance(t, Tensor) else t: name for t, name in names.items()}
     timeline = of_tape.forward(recorder, loss, [t for t in names if isinstance(t, Tensor)])
     behind = set(leaves_behind([loss], nodes))

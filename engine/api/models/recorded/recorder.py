@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from abc import abstractmethod
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, ClassVar, NamedTuple
@@ -210,7 +211,8 @@ class Recorder(Graph):
             pulled, self._pulled = self._pulled or [], before
             if error or sys.exc_info()[0] is None:
                 gradients = () if recorded else tuple(self._gradients(roots, how))
-                passed = (numbers, how, tuple(given), retains, recorded, tuple(pulled), gradients, error, site)
+                kept = apart(pulled, [g for _, g in gradients if g is not None])
+                passed = (numbers, how, tuple(given), retains, recorded, tuple(kept), gradients, error, site)
                 self.sink(events.Ended(*passed))
 
     def _gradients(self, roots: Sequence[Any], how: str) -> Iterator[tuple[int, Any]]:
@@ -235,3 +237,29 @@ class Recorder(Graph):
         for t in roots:
             if self._own(t) is None and self.requires(t) and self.gradient(t) is not None:
                 yield self.number(t), self.quietly(self.gradient(t))
+
+
+def apart(pulled: Sequence[events.Pulled], gradients: Sequence[Any]) -> list[events.Pulled]:
+    """What nodes got and gave, with copies of what has come to be the ``.grad`` of a leaf.
+
+    Frameworks put the very memory there that the last node gave: what is clipped, unscaled or cleared in place later
+    would be what was given, else.
+    """
+    spans = sorted(_span(g) for g in gradients)
+    begins = [begin for begin, _ in spans]
+
+    def own(array: Any) -> Any:
+        if array is None:
+            return None
+        begin, end = _span(array)
+        at = bisect_left(begins, end)
+        return array.copy() if at and spans[at - 1][1] > begin else array
+
+    return [p._replace(arriving=tuple(map(own, p.arriving)), gradients=tuple(map(own, p.gradients))) for p in pulled]
+
+
+def _span(array: Any) -> tuple[int, int]:
+    """Where the memory of an array begins and ends; frameworks have no strides that go back."""
+    begin = int(array.__array_interface__["data"][0])
+    reach = sum((n - 1) * step for n, step in zip(array.shape, array.strides, strict=True))
+    return begin, begin + (reach + array.itemsize if array.size else 0)
