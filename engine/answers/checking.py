@@ -21,10 +21,11 @@ from ..ir.variable import Variable
 from ..kernels.backend import Backend
 from ..kernels.choice import current, reference
 from ..runs import of_steps, of_tape
+from ..runs.places import Places
 from ..runs.recorder import Recorder
 from ..runs.timeline import Timeline
 from ..view.graph import FORWARD
-from . import gradcheck, kinks, magnitudes, retold
+from . import gradcheck, kinks, magnitudes, own_rules, retold
 from .arithmetic import Arithmetic
 from .double import Double
 from .double_compiled import CompiledDouble
@@ -184,7 +185,7 @@ def through(
     written: list[tuple[str, Location]] = []
 
     def note(event: Any) -> None:
-        if isinstance(event, watch.Pulled) and getattr(event.node.op, "grad_op", None) is None:
+        if isinstance(event, watch.Pulled) and own_rules.is_own(event.node):
             written.append((event.node.op.type, event.node.loc))
             arriving.extend(magnitudes.plain(_array(g)).astype(np.float64) for g in event.arriving if g is not None)
 
@@ -226,6 +227,7 @@ def of_loss(
     expect_recorded(loss, loss.name)
     nodes = nodes_behind([loss])
     rng = np.random.default_rng(seed)
+    # Of another framework's operators what the pass gave is all that is known: one loss is taken as it is.
     weight = rng.uniform(0.5, 1.5, loss.array.shape) if loss.array.size > 1 else np.ones(loss.array.shape)
     named = {t.leaf if isinstance(t, Tensor) else t: name for t, name in names.items()}
     timeline = of_tape.forward(recorder, loss, [t for t in names if isinstance(t, Tensor)])
@@ -235,6 +237,9 @@ def of_loss(
     with retold.heard(None) as telling:
         first, seconds, along, arriving, written = through([loss], [weight], leaves, order, rng, telling.settled)
     device = current() if current().compiles and retold.noting_now() is not None else None
+    own = [n for n in nodes if own_rules.is_own(n)]
+    behind = own_rules.leaves_of(own)
+    meant = own_rules.leaves_of(own_rules.meant(timeline, Places(recorder, nodes, [loss]), own))
     subjects = [
         Claim(
             leaf,
@@ -244,8 +249,9 @@ def of_loss(
             leaf.spec.dtype.numpy,
             seconds.get(leaf),
             along.get(leaf),
-            arriving,
-            written,
+            arriving if leaf in behind else (),
+            written if leaf in behind else (),
+            leaf in meant,
         )
         for leaf in leaves
         if leaf not in missing

@@ -68,6 +68,7 @@ class Claim:
         second: the Hessian's product with the direction of the second order, if that is checked.
         arriving: gradients that arrived at operators whose rule the user wrote, for guesses at what is wrong.
         written: these operators, by type and line.
+        meant: whether one of these is no derivative on purpose, see :mod:`.own_rules`.
     """
 
     key: Hashable
@@ -79,6 +80,7 @@ class Claim:
     along: Array | None = None
     arriving: Sequence[Array] = ()
     written: Sequence[tuple[str, Location]] = ()
+    meant: bool = False
 
 
 @dataclass
@@ -94,6 +96,8 @@ class Checked:
         cause: what is likely wrong, what has the kink, or why it was not checked.
         loc: where that is.
         suspect: the one operator on the way whose gradient the user wrote.
+        own: whether there is one on the way.
+        meant: whether one of these is no derivative on purpose.
     """
 
     name: str
@@ -109,6 +113,8 @@ class Checked:
     cause: str = ""
     loc: Location = ()
     suspect: str = ""
+    own: bool = False
+    meant: bool = False
 
     @property
     def ratio(self) -> float | None:
@@ -161,7 +167,7 @@ def check(model: Recomputable, subjects: Sequence[Claim], seed: int = 0, precise
 
 
 def _first(model: Recomputable, s: Claim, rng: np.random.Generator, size: float, precise: bool) -> Checked:
-    result = Checked(s.name, s.values.shape, np.dtype(s.dtype).name, 1, OK)
+    result = Checked(s.name, s.values.shape, np.dtype(s.dtype).name, 1, OK, own=bool(s.written), meant=s.meant)
     arithmetic = model.arithmetic
     gradient = np.zeros(s.values.shape) if s.gradient is None else s.gradient
     gradient = arithmetic.wide(gradient)

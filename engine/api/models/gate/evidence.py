@@ -108,6 +108,10 @@ class Evidence:
         """The rule of that code could not look at all of the model."""
         self.unasked.setdefault(code, set()).add(why)
 
+    def untried(self, what: str) -> None:
+        """Something was not looked at: what, and why."""
+        self._untried.append(what)
+
     def asked(self, code: str, findings: Iterable[Finding]) -> Iterator[Finding]:
         """What the rule of that code finds; it asks as it goes."""
         yield from findings

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from gradtool.engine.answers.gradcheck import WRONG
+from gradtool.engine.answers import own_rules
+from gradtool.engine.answers.gradcheck import UNCHECKED, WRONG, Checked
+from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.eager.pylayer import LayerNode
+from gradtool.engine.eager.tape import GradNode
 
+from ...errors import CommandError
+from ...recorded.nodes import ForeignNode
 from ..evidence import Evidence, OtherLoss
 from ..finding import Severity
 from ..rule import Hit, Options, Rule
@@ -14,8 +19,9 @@ from ..rule import Hit, Options, Rule
 
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
     losses: list[Evidence | OtherLoss] = [evidence, *evidence.others]
-    checked = [loss for loss in losses if options["every"] or _has_own_rules(loss)]
-    wrong = [e for loss in checked for e in loss.comparison.story.entries if e.status == WRONG]
+    checked = [loss for loss in losses if options["every"] or _own_rules(loss)]
+    entries = [e for loss in checked for e in _compared(evidence, loss)]
+    wrong = [e for e in entries if e.status == WRONG and not e.meant]
     if wrong:
         first, *others = wrong
         told = (
@@ -27,9 +33,32 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
         yield Hit(first.name, message, first.loc, tuple(also), said)
 
 
-def _has_own_rules(loss: Evidence | OtherLoss) -> bool:
-    """Whether the gradient of an operator is the user's own; gradtool's are checked by its tests."""
-    return any(isinstance(o.origin, LayerNode) for o in loss.sizes.story.operators)
+def _own_rules(loss: Evidence | OtherLoss) -> list[GradNode]:
+    """Operators whose gradient is the user's own; gradtool's are checked by its tests."""
+    nodes = (o.origin for o in loss.sizes.story.operators)
+    return [n for n in nodes if isinstance(n, (LayerNode, ForeignNode)) and own_rules.is_own(n)]
+
+
+def _compared(evidence: Evidence, loss: Evidence | OtherLoss) -> Sequence[Checked]:
+    """Gradients beside differences; of another framework's run where what is not the user's own comes out right."""
+    own = _own_rules(loss)
+    if not any(isinstance(node, ForeignNode) for node in own):
+        return loss.comparison.story.entries
+    rules = ", ".join(dict.fromkeys(n.op.type.removeprefix("PyLayer_") for n in own))
+    untold = f"whether the gradients that {rules} gives are derivatives"
+    try:
+        entries = loss.comparison.story.entries
+    except (CommandError, GradtoolError) as error:
+        evidence.untried(f"{untold}: {error.message}")
+        return ()
+    strange = next((e for e in entries if e.status == WRONG and not e.own), None)
+    lost = next((e for e in entries if e.status == UNCHECKED and e.cause), None)
+    if strange is not None:
+        evidence.untried(f"{untold}: computed again, the gradient of {strange.name} is another, too")
+        return ()
+    if lost is not None:
+        evidence.untried(f"{untold}: {lost.cause}")
+    return entries
 
 
 RULE = Rule(
