@@ -18,6 +18,7 @@ from ..eager.tensor import Leaf, Tensor
 from ..executor.plan import Step
 from ..ir import roles
 from ..ir.operator import Operator
+from ..ir.variable import USUAL
 from ..ops.compat import grad_type
 from ..ops.opdef import OpDef
 from ..view.graph import BACKWARD, FORWARD
@@ -338,8 +339,9 @@ def _variables(slots: Sequence[Any], values: Sequence[Any], arrays: Sequence[Any
             if v is None and skip:
                 continue
             array = next(rest, None)
-            if v is not None and _is_tensor(array):
-                tensors.append(SlotArray(slot.name, array, v.name, v, v.persistable or v.is_data))
+            if v is not None and (type(array) is ndarray or _is_tensor(array)):
+                held = v.standing is not USUAL and (v.persistable or v.is_data)
+                tensors.append(SlotArray(slot.name, array, v.name, v, held))
     return tensors
 
 

@@ -22,12 +22,12 @@ from ..core.summary import Staying
 from ..executor.live import nbytes, root
 from ..ir.operator import Operator
 from ..kernels import choice
-from ..ops.opdef import Trait
+from ..ops.opdef import OpDef, Trait
 from ..view.graph import BACKWARD, FORWARD
 from .events import Begin, End, Inside, OpEvent, part_of
 
 
-@dataclass
+@dataclass(slots=True)
 class Operation:
     """An operator of the run, without its arrays.
 
@@ -48,7 +48,7 @@ class Operation:
     derived: bool = False
 
 
-@dataclass
+@dataclass(slots=True)
 class Buffer:
     """A piece of memory that backward needs.
 
@@ -196,16 +196,17 @@ class Keeper:
         return self._found if self._found is not None else self._told()
 
     def _see(self, event: OpEvent) -> None:
-        operation = Operation(event.type, event.part, event.loc, event.origin, inside=event.inside)
+        part = event.part
+        operation = Operation(event.type, part, event.loc, event.origin, inside=event.inside)
         index = len(self._operations)
         self._operations.append(operation)
         for v in event.inputs:
-            if v.array is None or (event.part == BACKWARD and v.arriving):
+            if v.array is None or (part == BACKWARD and v.arriving):
                 continue
             buffer = self._buffer(v, None)
             operation.reads.append(buffer.number)
             buffer.held = buffer.held or v.held or buffer.producer is None
-            if event.part == BACKWARD and (buffer.producer is None or buffer.producer.part == FORWARD):
+            if part == BACKWARD and (buffer.producer is None or buffer.producer.part == FORWARD):
                 buffer.last = index
                 if not buffer.readers or buffer.readers[-1] is not operation:
                     buffer.readers.append(operation)
@@ -219,14 +220,15 @@ class Keeper:
 
     def _note_views(self, event: OpEvent) -> None:
         """Arrays of NumPy know whose storage they see; of others the operator's definition says it."""
-        if isinstance(event.origin, Operator) and event.origin.op.trait & Trait.VIEW and event.inputs:
+        if isinstance(event.origin, Operator) and _gives_a_view(event.origin.op) and event.inputs:
             seen, whole = event.outputs[0].array, event.inputs[0].array
             if not isinstance(seen, np.ndarray):
                 self._arrays[id(seen)] = seen
                 self._roots[id(seen)] = self._roots.get(id(whole), whole)
 
     def _buffer(self, v: Any, producer: Operation | None) -> Buffer:
-        array = self._roots.get(id(v.array)) if id(v.array) in self._roots else root(v.array)
+        array = v.array
+        array = self._roots[id(array)] if id(array) in self._roots else root(array)
         key = id(array)
         buffer = self._buffers.get(key)
         if buffer is None:
@@ -275,6 +277,12 @@ def _choose(buffers: Iterable[Buffer], there: set[int]) -> None:
             b.recompute = True
             chosen.add(b.number)
             pinned |= needs
+
+
+@cache
+def _gives_a_view(op: OpDef) -> bool:
+    """Whether the definition says so; a flag of an enumeration takes longer to look at than everything around it."""
+    return Trait.VIEW in op.trait
 
 
 @cache

@@ -9,6 +9,7 @@ from ..autodiff.backward import append_backward
 from ..autodiff.found import gradients_of_parameters
 from ..autodiff.gradients import gradients
 from ..core import watch
+from ..core.collector import paused_gc
 from ..core.errors import ArgumentTypeError, LossError, UsageError
 from ..core.summary import Asked
 from ..eager.passes import Pass
@@ -91,7 +92,7 @@ def through_program(
         seconds = gradients([g for _, g in pairs], [p for p, _ in pairs], [g for _, g in pairs])
         fetch += [g for g in seconds if g is not None]
     adapter = None if listener is None else Adapter(listener)
-    with watch.watched(adapter):
+    with paused_gc(), watch.watched(adapter):  # what listeners note of a run stays
         values = _fetched(program, feed, fetch, stays(listener)) if run is None else run(fetch)
         if adapter is not None:
             adapter.finish()

@@ -177,7 +177,7 @@ class Plan:
     def steps(self, regs: list[Any]) -> Iterator[Step]:
         """As :meth:`run`, stopping after each operator with what it read and wrote."""
         for index, instruction in enumerate(self.instructions):
-            inputs = tuple(regs[i] for i in instruction.ins)
+            inputs = tuple([regs[i] for i in instruction.ins])
             with np.errstate(all="ignore"):
                 try:
                     start = perf_counter()

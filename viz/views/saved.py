@@ -145,12 +145,17 @@ def _without(table: Table, heading: str) -> Table:
 def _alike(kinds: list[list[Any]], layer: Callable[[Any], str]) -> list[list[Any]]:
     """Rows together that one line makes in layers that differ in numbers only."""
     together: dict[Any, list[Any]] = {}
+    layers: dict[str, str] = {}
     for kind in kinds:
         b = kind[0]
         key: Any = b.number
         if b.producer is not None and b.producer.loc and not b.producer.inside:
-            line = b.producer.loc[0]
-            key = (b.producer.type, b.slot, b.shape, b.dtype, b.held, line, _NUMBER.sub("*", layer(b)))
+            code, line = b.producer.loc[0]
+            name = layer(b)
+            like = layers.get(name)
+            if like is None:
+                like = layers[name] = _NUMBER.sub("*", name)
+            key = (b.producer.type, b.slot, b.shape, b.dtype, b.held, code.co_filename, line, like)
         together.setdefault(key, []).extend(kind)
     return [*together.values()]
 

@@ -50,15 +50,23 @@ Pattern = tuple[str, ...]
 
 def _groups(names: Sequence[str]) -> list[tuple[Pattern, list[str]]]:
     """The names by pattern, in the order of their first ones; each by the number in which most are like it."""
-    patterns = [_patterns(name) for name in names]
+    parts = [_NUMBER.split(name) for name in names]
+    groups: dict[Pattern, list[str]] = {}
+    if max(map(len, parts)) <= 3:  # with a number at most there is nothing to choose
+        for texts in parts:
+            pattern, number = ((texts[0], texts[2]), texts[1]) if len(texts) == 3 else ((texts[0],), "")
+            groups.setdefault(pattern, []).append(number)
+        return list(groups.items())
+    patterns = [*map(_patterns, parts)]
     counts: dict[Pattern, int] = {}
     for choices in patterns:
         for pattern, _ in choices:
             counts[pattern] = counts.get(pattern, 0) + 1
-    groups: dict[Pattern, list[str]] = {}
     for choices in patterns:
-        one = len(choices) == 1
-        pattern, number = choices[0] if one else max(choices, key=lambda choice: counts[choice[0]])
+        pattern, number = choices[0]
+        for other, place in choices[1:]:
+            if counts[other] > counts[pattern]:
+                pattern, number = other, place
         groups.setdefault(pattern, []).append(number)
     return list(groups.items())
 
@@ -66,12 +74,12 @@ def _groups(names: Sequence[str]) -> list[tuple[Pattern, list[str]]]:
 _NUMBER = re.compile(r"(\d+)")
 
 
-def _patterns(name: str) -> list[tuple[Pattern, str]]:
-    texts = _NUMBER.split(name)
+def _patterns(texts: Sequence[str]) -> list[tuple[Pattern, str]]:
+    """What a name of these *texts*, numbers in between, can be told by: its pattern but for one number, and that."""
     if len(texts) == 3:
         return [((texts[0], texts[2]), texts[1])]
     places = range(1, len(texts), 2)
-    return [(("".join(texts[:i]), "".join(texts[i + 1 :])), texts[i]) for i in places] or [((name,), "")]
+    return [(("".join(texts[:i]), "".join(texts[i + 1 :])), texts[i]) for i in places] or [((texts[0],), "")]
 
 
 def _text(pattern: Pattern, numbers: Sequence[str]) -> str:
