@@ -120,7 +120,7 @@ class Spread:
         if not self._lost.isdisjoint(inputs):
             self._lost.update(entry.made)
             return
-        if inputs.isdisjoint(self.masks):
+        if self.masks.keys().isdisjoint(inputs):  # the other way round every mask would be looked at
             return
         try:
             for number in entry.made:
