@@ -54,7 +54,7 @@ def _groups(names: Sequence[str]) -> list[tuple[Pattern, list[str]]]:
     groups: dict[Pattern, list[str]] = {}
     if max(map(len, parts)) <= 3:  # with a number at most there is nothing to choose
         for texts in parts:
-            pattern, number = ((texts[0], texts[2]), texts[1]) if len(texts) == 3 else ((texts[0],), "")
+            pattern, number = _patterns(texts)[0]
             groups.setdefault(pattern, []).append(number)
         return list(groups.items())
     patterns = [*map(_patterns, parts)]
