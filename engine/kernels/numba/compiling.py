@@ -29,7 +29,11 @@ FOLDER, ENDING = "numba", ".compiled"
 by what it was compiled from, by what and for which CPU."""
 
 SHARED = 1 << 17
-"""Elements from which a function is computed on several threads: some 50 µs, when handing over takes up to 10."""
+"""Elements from which a function that calls NumPy's loops for each (``exp``) is computed on several threads."""
+
+PLAIN = 8
+"""So many times the elements, of one that does not: memory takes its time, and what another thread has computed lies in
+another processor's cache."""
 
 _ONE = 0x8
 """``METH_O``: a function of one argument."""
@@ -71,9 +75,14 @@ def compiled(source: Source, dtypes: Sequence[str]) -> calling.Function:
     key = _key(source.text, source.rooms, len(source.dims), dtypes)
     address = _address(key, lambda name: emitted(name, source, dtypes))
     loops = [n for loop in source.loops for n in inner_loop(*loop)]
-    share = _share() if source.unit and math.prod(source.dims) >= SHARED else 0
+    share = _share() if large(source) else 0
     told = [share, source.unit, *source.dims, 0, source.dims[source.divided], *loops]
     return calling.Function(address, np.array(told, np.int64))
+
+
+def large(source: Source) -> bool:
+    """Whether the function of *source* is computed on several threads."""
+    return source.unit > 0 and math.prod(source.dims) >= SHARED * (1 if source.heavy else PLAIN)
 
 
 @functools.cache

@@ -65,6 +65,7 @@ class Source:
         sums: which results rows are added to, from zeros on.
         divided: which loop has parts.
         unit: what these are multiples of; 0 where no loop has any.
+        heavy: whether one of NumPy's loops is called for every element.
     """
 
     text: str
@@ -75,6 +76,7 @@ class Source:
     sums: frozenset[int]
     divided: int = 0
     unit: int = 0
+    heavy: bool = False
 
 
 def generated(results: Sequence[Node]) -> Source:
@@ -278,7 +280,8 @@ class _Writer(Frame):
         self._check_rooms()
         sums = frozenset(self.written[id(n)] for n in self.outer)
         self.divided, unit = self._parts()
-        return Source(self._text(), self.leaves, self.dims, self.loops, self.rooms, sums, self.divided, unit)
+        heavy = any(self._varies(n) and not self._at_once(n) for n in self.nodes)
+        return Source(self._text(), self.leaves, self.dims, self.loops, self.rooms, sums, self.divided, unit, heavy)
 
     def _parts(self) -> tuple[int, int]:
         """The loop that has parts, and what these are multiples of; a unit of 0 where no loop has any.

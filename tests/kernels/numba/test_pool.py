@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import math
 import os
 import platform
 import subprocess
@@ -180,7 +179,7 @@ class Groups:
     """The program on compiled groups."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        patch.setattr(compiling, "SHARED", 1 << 15)
+        patch.setattr(compiling, "SHARED", 1 << 12)
         tunings: list[Tuning] = []
         begin = Tuning.__init__
         patch.setattr(Tuning, "__init__", lambda self, plan: (begin(self, plan), tunings.append(self))[0])
@@ -224,12 +223,12 @@ def test_parts_give_numpys_bits_in_any_order(groups: Groups, monkeypatch: pytest
     monkeypatch.setattr(compiling, "_share", lambda: ctypes.cast(called, ctypes.c_void_p).value)
     assert Groups(monkeypatch).alike()
     sources = [s for k in groups.kernels for s in k.sources]
-    assert len(several) == sum(s.unit > 0 and math.prod(s.dims) >= compiling.SHARED for s in sources)
+    assert len(several) == sum(map(compiling.large, sources))
     assert min(several) > 1
 
 
 def test_groups_of_each_kind_are_divided(groups: Groups) -> None:
-    divided = {(len(s.dims), s.divided, bool(s.sums)) for k in groups.kernels for s in k.sources if s.unit}
+    divided = {(len(s.dims), s.divided, bool(s.sums)) for k in groups.kernels for s in k.sources if compiling.large(s)}
     assert {(1, 0, False), (2, 0, False), (2, 1, True), (3, 1, True)} <= divided
 
 
