@@ -110,7 +110,7 @@ LAYERS: dict[str, Callable[[], Layer]] = {
             "max of columns": (lambda x: paddle.max(x, 0), "torch.amax(a, 0)"),
             "sort": (lambda x: paddle.sort(x, -1), "torch.sort(a, -1)[0]"),
             "cumsum": (lambda x: paddle.cumsum(x, -1), "torch.cumsum(a, -1)"),
-            "cumsum, columns": (lambda x: paddle.cumsum(x, 0), "torch.cumsum(a, 0)"),
+            "cumsum of columns": (lambda x: paddle.cumsum(x, 0), "torch.cumsum(a, 0)"),
         }.items()
     },
     "lstm": lambda: _recurrent("LSTM", 4),
