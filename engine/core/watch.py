@@ -537,6 +537,16 @@ def watched(by: Watcher | None = None, tensors: Watcher | None = None) -> Iterat
 
 
 @contextmanager
+def in_place_of_watchers(by: Watcher) -> Iterator[None]:
+    """Inside, *by* is told of steps, and nobody else: for who tells the others himself."""
+    token = _watcher.set(by)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+@contextmanager
 def unwatched() -> Iterator[None]:
     """Inside, nobody is told: for watchers that compute with the engine themselves."""
     token, tensor_token = _watcher.set(None), _tensor_watcher.set(None)

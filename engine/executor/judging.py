@@ -4,24 +4,26 @@ A watcher that asks :class:`~gradtool.engine.core.summary.InOrder` is told of a 
 event. Results are judged as they come: a large one by the sum of its squares, which one pass of BLAS gives and which is
 finite, and small enough, only where every number is; small ones together, many at a time. Where that leaves a doubt the
 run is carried out once more from what it began with, and its steps are told one by one. Random numbers are drawn
-again as they were. Plans that do something beside computing (print, call the user's code), or have blocks, are told by
-steps at once.
+again as they were. What branches and loops run is judged in the same way, and which ran is part of the event. Plans
+that do something beside computing (print, call the user's code) are told by steps at once.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core import state
+from ..core import state, watch
 from ..core.finite import in_order
 from ..core.spec import TensorSpec
 from ..core.summary import Heard, InOrder, Summary, Uneventful
+from ..ir.variable import DENSE, SELECTED_ROWS
 from ..ops.opdef import Trait
 from .accumulation import is_part
 
@@ -43,11 +45,70 @@ LONGEST = 64
 COMPILED = 32
 """Runs after which groups of a plan are compiled with a look at what is within them."""
 
+_TENSORS = (DENSE, SELECTED_ROWS)
 _TYPES = ("float32", "float64")
 
 
 class Doubt(Exception):
     """Something may be wrong with a result."""
+
+
+class Within:
+    """Stands for who watches while a plan is judged: what its blocks run is judged, too, and noted.
+
+    Attributes:
+        ran: which runs of blocks began and ended.
+    """
+
+    def __init__(self, asked: InOrder) -> None:
+        self._asked = asked
+        self.ran: list[Any] = []
+
+    def __call__(self, event: Any) -> None:
+        self.ran.append(_ran(event))
+
+    def judge(self, plan: Plan, regs: list[Any]) -> None:
+        """Carry out the plan of a block.
+
+        Raises:
+            Doubt: something may be wrong with a result.
+        """
+        judging = plan.judging(self._asked)
+        assert judging is not None  # else the whole plan would not be judged
+        if plan.tuning is None or not plan.tuning(judging.judged_steps(regs)):
+            judging.carry_out(regs)
+
+
+class _Noting:
+    """Keeps what is told of the runs of blocks, and hands it on.
+
+    Attributes:
+        said: as :class:`Uneventful` tells it.
+    """
+
+    def __init__(self, by: watch.Watcher | None) -> None:
+        self._by = by
+        self.said: list[Any] = []
+
+    def __call__(self, event: Any) -> None:
+        if isinstance(event, (watch.Entered, watch.Exited)):
+            self.said.append(event)
+        else:
+            read, gave = (tuple(map(Summary.of, values)) for values in (event.inputs, event.outputs))
+            self.said.append((event.index, event.op, read, gave))
+        if self._by is not None:
+            self._by(event)
+
+
+def _ran(event: watch.Entered | watch.Exited) -> Any:
+    """What is the same of two runs of a block."""
+    return (event.op, event.run) if isinstance(event, watch.Entered) else None
+
+
+def _block_of(i: Instruction) -> Plan | None:
+    """The plan of the block that an instruction runs."""
+    body = getattr(getattr(i.kernel, "__self__", None), "body", None)
+    return None if body is None else body.plan
 
 
 class Judging:
@@ -60,7 +121,9 @@ class Judging:
     def __init__(self, plan: Plan, asked: InOrder) -> None:
         self._plan = plan
         self._largest = asked.largest
-        self._events: dict[Any, Uneventful] = {}
+        self._asked = asked
+        self._has_blocks = any(_block_of(i) is not None for i in plan.instructions)
+        self._events: dict[Any, dict[Any, Uneventful]] = {}
         self._busy = threading.Lock()
         self._steps_left = 0
         self._after_doubt = 1
@@ -75,13 +138,17 @@ class Judging:
         """Whether there was a run before."""
         return bool(self._events)
 
-    @staticmethod
-    def serves(plan: Plan) -> bool:
-        """Whether runs of *plan* may be carried out twice, and are those of its operators alone."""
-        return not any(
-            i.effect or (i.op is not None and (i.op.op.holds_blocks or i.op.op.trait & Trait.OPAQUE))
-            for i in plan.instructions
-        )
+    @classmethod
+    def serves(cls, plan: Plan) -> bool:
+        """Whether runs of *plan* and of its blocks may be carried out twice, and are those of operators alone."""
+        for i in plan.instructions:
+            if i.effect or (i.op is not None and i.op.op.trait & Trait.OPAQUE):
+                return False
+            if i.op is not None and i.op.op.holds_blocks:
+                inner = _block_of(i)
+                if inner is None or not cls.serves(inner):
+                    return False
+        return True
 
     def told(self, regs: list[Any]) -> Iterable[Step | Heard]:
         """Carry the plan out; what the watcher is told of it.
@@ -90,53 +157,84 @@ class Judging:
             GradtoolError: an operator failed; what came before it was told.
         """
         key = tuple([(getattr(regs[r], "shape", None), getattr(regs[r], "dtype", None)) for r in self._plan.arrivals])
-        event = self._events.get(key)
-        if event is None:
+        events = self._events.get(key)
+        if events is None:
             return self._noted(key, regs)
         if self._steps_left or not self._busy.acquire(blocking=False):
             self._steps_left = max(0, self._steps_left - 1)
             return self._plan.steps(regs)
         try:
             before, begin = regs.copy(), state.random.position
-            if self._in_order(regs):
+            within = Within(self._asked)
+            try:
+                with watch.in_place_of_watchers(within) if self._has_blocks else nullcontext():
+                    self.carry_out(regs)
+            except Exception:  # a doubt; or an operator failed, as it will again when the steps are told
+                event, doubt = None, True
+            else:
+                event, doubt = events.get(tuple(within.ran)), False
+            if event is not None:
                 self._after_doubt = 1
                 return (event,)
             regs[:], state.random.position = before, begin
         finally:
             self._busy.release()
+        if not doubt:  # other blocks ran than before
+            return self._noted(key, regs)
         self._steps_left, self._after_doubt = self._after_doubt, min(2 * self._after_doubt, LONGEST)
         return self._plan.steps(regs)
 
-    def _noted(self, key: Any, regs: list[Any]) -> Iterator[Step]:
-        """The steps one by one, and what the event of such runs says."""
-        known: dict[int, Summary | None] = {}
-        said = []
-        for step in self._plan.steps(regs):
-            instruction = self._plan.instructions[step.index]
-            for r, value in zip(instruction.ins, step.inputs, strict=True):
-                if r not in known:
-                    known[r] = Summary.of(value)
-            gave = tuple(map(Summary.of, step.outputs))
-            known.update(zip(instruction.outs, gave, strict=True))
-            said.append((step.index, step.op, tuple([known[r] for r in instruction.ins]), gave))
-            yield step
-        if len(self._events) >= KEPT:
-            self._events.clear()
-        self._events[key] = Uneventful(said)
+    def carry_out(self, regs: list[Any]) -> None:
+        """Carry the plan out as far as all is in order.
 
-    def _in_order(self, regs: list[Any]) -> bool:
-        """Carry the plan out as far as all is in order; whether that is to its end."""
+        Raises:
+            Doubt: something may not be.
+        """
         from .plan import carry
 
         path = self._judged()
         regs += [None] * self._more
         try:
             carry(iter(path), regs)
-        except Exception:  # a doubt; or an operator failed, as it will again when the steps are told
-            return False
         finally:
             del regs[self._plan.size :]
-        return True
+
+    def judged_steps(self, regs: list[Any]) -> Iterator[Step]:
+        """The plan's steps, as far as all is in order.
+
+        Raises:
+            Doubt: something may not be.
+        """
+        for step in self._plan.steps(regs):
+            for value in step.outputs:
+                if isinstance(value, np.ndarray) and value.dtype.kind not in "biu":
+                    self._judge(value)
+            yield step
+
+    def _noted(self, key: Any, regs: list[Any]) -> Iterator[Step]:
+        """The steps one by one, and what the event of such runs says."""
+        known: dict[int, Summary | None] = {}
+        noting = _Noting(watch.program_watcher())
+        steps = self._plan.steps(regs)
+        while True:
+            with watch.in_place_of_watchers(noting) if self._has_blocks else nullcontext():
+                step = next(steps, None)
+            if step is None:
+                break
+            instruction = self._plan.instructions[step.index]
+            for r, value in zip(instruction.ins, step.inputs, strict=True):
+                if r not in known:
+                    known[r] = Summary.of(value)
+            gave = tuple(map(Summary.of, step.outputs))
+            known.update(zip(instruction.outs, gave, strict=True))
+            noting.said.append((step.index, step.op, tuple([known[r] for r in instruction.ins]), gave))
+            yield step
+        if len(self._events) >= KEPT:
+            self._events.clear()
+        events = self._events.setdefault(key, {})
+        if len(events) >= KEPT:
+            events.clear()
+        events[tuple([_ran(e) for e in noting.said if not isinstance(e, tuple)])] = Uneventful(noting.said)
 
     # -- the code -------------------------------------------------------------------------------------------------
 
@@ -168,7 +266,8 @@ class Judging:
                 continue
             given = [r for r in i.outs if r in numbers and not is_part(i)]
             judged.update(given)
-            large = [r for r in given if r not in seen and not waiting.takes(r, numbers[r])]
+            alone = _block_of(i) is not None  # a branch that is not taken gives nothing
+            large = [r for r in given if r not in seen and (alone or not waiting.takes(r, numbers[r]))]
             looks = [self._look(self._judge, (r,)) for r in large]
             looks += [self._look(_all, (r,)) for r in i.outs if r > self._plan.size]
             *before, last = [replace(i, dead=()), *looks]
@@ -221,26 +320,26 @@ class Judging:
             return
         results = [v for value in i.op.outputs for v in (value if isinstance(value, tuple) else (value,))]
         for r, v in zip(i.outs, results, strict=True):
-            if v is not None and v.spec.dtype.is_differentiable:
+            if v is not None and v.kind in _TENSORS and v.spec.dtype.is_differentiable:
                 yield r, v.spec
 
     # -- judging --------------------------------------------------------------------------------------------------
 
     def _judge(self, value: Any) -> None:
-        if not in_order(value, self._largest):
+        if value is not None and not in_order(value, self._largest):
             raise Doubt
 
     def _together(self, name: str, nbytes: int, *values: Any) -> None:
         """Judge many small results of one type, which take so many bytes."""
         try:
             data = b"".join(values)  # several times as fast as np.concatenate
-        except (BufferError, TypeError, ValueError):  # with gaps
-            flat = np.concatenate(values, axis=None)
-        else:
-            flat = np.frombuffer(data, name)
-        if flat.dtype != name or flat.nbytes != nbytes:  # something else is among them
-            raise Doubt
-        self._judge(flat)
+        except (BufferError, TypeError, ValueError):  # with gaps; of a branch that was not taken
+            data = b""
+        if len(data) == nbytes:
+            self._judge(np.frombuffer(data, name))
+            return
+        for value in values:
+            self._judge(value)
 
 
 def _judged_of(i: Instruction) -> Any:

@@ -20,7 +20,7 @@ from ..core.summary import Asked, Heard, InOrder
 from ..ir.operator import Operator
 from ..kernels.backend import Backend
 from .accumulation import in_turn
-from .judging import Judging
+from .judging import Judging, Within
 
 Code = tuple[int, Callable[..., Any], Any, Any, Any, tuple[int, ...]]
 """``(form, kernel, first, second, out, dead)``; see :func:`encode`."""
@@ -148,8 +148,11 @@ class Plan:
         """
         by = watch.program_watcher()
         if by is not None:
+            if isinstance(by, Within):
+                by.judge(self, regs)
+                return
             asked = getattr(by, "summarised", None)
-            judging = self._judging(asked)
+            judging = self.judging(asked)
             tuning = self.tuning if judging is not None and judging.has_told else None
             if tuning is not None and tuning(_telling(by, self.steps(regs))):
                 return
@@ -204,7 +207,7 @@ class Plan:
             return self.steps(regs)
         return (Step(*event) if type(event) is tuple else event for event in told)
 
-    def _judging(self, asked: Asked | None) -> Judging | None:
+    def judging(self, asked: Asked | None) -> Judging | None:
         """Who tells whether all is in order, where that is asked."""
         if self.compiled is not None or not isinstance(asked, InOrder):
             return None

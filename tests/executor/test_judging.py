@@ -139,6 +139,52 @@ def test_what_is_drawn_is_drawn_again(on: str) -> None:
     assert all(map(same, every[2], every[0]))
 
 
+@pytest.mark.parametrize("on", ["numpy", "numba"])
+def test_branches_and_loops(on: str) -> None:
+    if on == "numba":
+        pytest.importorskip("llvmlite")
+    paddle.enable_static()
+    nn = paddle.static.nn
+    x = paddle.static.data("x", [4, 30], "float32")
+    w = paddle.static.create_parameter([30, 30], "float32", name="w")
+    limit = paddle.static.data("limit", [1], "int64")
+    big = paddle.static.data("big", [1], "bool")
+
+    def turn(i: Any, h: Any) -> list[Any]:
+        return [i + 1, paddle.tanh(paddle.matmul(h, w)) * 1.5]
+
+    _, h = nn.while_loop(lambda i, h: i < limit, turn, [paddle.zeros([1], "int64"), x])
+    h = nn.cond(big, lambda: paddle.sqrt(h + 2.0), lambda: h * 2.0)
+    paddle.static.append_backward(paddle.mean(h))
+    exe = paddle.static.Executor(backend=on)
+    exe.run(paddle.static.default_startup_program())
+    rng = np.random.default_rng(0)
+    one = [0, 0]
+    for n in range(RUNS + 6):
+        data = rng.uniform(-1, 1, (4, 30)).astype("float32")
+        if n in (4, RUNS + 2):
+            data[1, 1] = np.nan
+        feed = {"x": data, "limit": np.array([3 if n % 5 else 2]), "big": np.array([n % 3 > 0])}
+        step = lambda feed=feed: exe.run(main(), feed=feed, fetch_list=[h, "w@GRAD"])  # noqa: E731
+        expected, told = watched(step, StepByStep())
+        values, judged = watched(step, counting := Counting())
+        assert found(judged) == found(told), n
+        assert all(map(same, values, expected)), n
+        one[counting.lulls > 0] += 1
+    assert one[1] > 3 * one[0]
+
+
+class Counting(Hunt):
+    """The same search, which counts what it is told in one."""
+
+    lulls = 0
+
+    def uneventful(self, quiet: Any) -> None:
+        """As in the base."""
+        self.lulls += 1
+        super().uneventful(quiet)
+
+
 def judged_by(of: Plan, regs: list[Any], heard: Heard) -> list[Any]:
     heard.told.clear()
     with watch.watched(heard):
