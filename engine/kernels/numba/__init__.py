@@ -7,6 +7,7 @@ another backend of its arrays (:func:`when_hot`):
 
 * ``trace.py``: the kernels of NumPy run over values that stand for arrays, and what they call is written down;
 * ``layout.py``: where elements lie among those of a group, through broadcasting, reshaping and sums;
+* ``nodes.py``: what is written down; ``parts.py``: parts of wider arrays, and arrays of parts;
 * ``groups.py``: the pass over plans; ``source.py``: the text of a group's function, from the table ``expressions.py``;
 * ``stages.py``: which functions a group has; ``lookups.py``: those that look up rows, written by hand;
 * ``loops.py``: NumPy's own inner loops, which compute in groups what is not exact; ``rows.py``: sums and extremes;

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .trace import Node
+from .nodes import Node
 
 EXPRESSIONS: dict[str, str] = {
     "add": "{a} + {b}",

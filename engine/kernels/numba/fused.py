@@ -11,9 +11,10 @@ import numpy as np
 from .calling import ARGUMENT, CONTIGUOUS, NOTHING, RESULT, STRIDED, Argument, Call, Function, Limit, Places, Result
 from .groups import Group, Seen
 from .layout import count
+from .nodes import CHOICES
 from .source import Source, ordered
 from .stages import array_of
-from .trace import CHOICES, operand
+from .trace import operand
 
 RELEASED = 1 << 15
 """Elements from which functions let other threads of Python run."""

@@ -19,9 +19,10 @@ import numpy as np
 from ...ops.opdef import Trait
 from .expressions import inline
 from .layout import NoLayout
-from .source import ordered
+from .nodes import FLEXIBLE, SUMS, Node, Untraceable
+from .source import OPERANDS, ordered
 from .stages import Stage, check, staged
-from .trace import FLEXIBLE, SUMS, Node, Traced, Untraceable, constant_like, domain, operand, spread, traced
+from .trace import Traced, constant_like, domain, operand, spread, traced
 
 MOST = 96
 """Weight of a group beyond which nothing is added to it: compiling takes longer than the number of lines grows."""
@@ -142,14 +143,31 @@ def grouped(
         results: registers that are read after the run.
         pays: whether a group is worth a function; by sizes if None.
     """
-    return _Pass(code, sights, results, pays or worthwhile).steps()
+    refused: set[int] = set()
+    for parts in (True, True, False):
+        search = _Pass(code, sights, results, pays or worthwhile, refused, parts)
+        order = search.steps()
+        if not search.spilled:
+            break
+        refused |= search.spilled
+    return order
 
 
 class _Pass:
     def __init__(
-        self, code: Sequence[Any], sights: Sights, results: Collection[int], pays: Callable[[Group], bool]
+        self,
+        code: Sequence[Any],
+        sights: Sights,
+        results: Collection[int],
+        pays: Callable[[Group], bool],
+        refused: Collection[int] = (),
+        parts: bool = True,
     ) -> None:
         self.code = code
+        self.refused = refused
+        self.parts = parts
+        self.spilled: set[int] = set()
+        """Instructions that give parts, as views, which others would have to read from arrays of their own."""
         self.pays = pays
         self.sights = sights
         self.results = results
@@ -180,7 +198,7 @@ class _Pass:
         instruction, sight = self.code[index], self.sights[index]
         if instruction.op is None:
             return self._stands(instruction, index)
-        if sight is None or instruction.effect or instruction.in_turn:
+        if sight is None or instruction.effect or instruction.in_turn or index in self.refused:
             return False
         op = instruction.op.op
         if op.holds_blocks or op.trait & NEVER or not sight[0] or any(s is None for s in sight[0]):
@@ -221,8 +239,10 @@ class _Pass:
         assert sight is not None
         try:
             given = traced_members(instruction, sight, group.values)
-            before = [v.node for v in group.values.values() if v is not None and v.node.op != "constant"]
+            before = self._wanted(group, index)
             after = [v.node for v in given.values() if v is not None]
+            if not self.parts and any(v is not None and v.gaps for v in given.values()):
+                return False
             nodes = ordered(after)
             size = domain(nodes)
             if not needed and (size == 1 or size != group.size):
@@ -232,7 +252,7 @@ class _Pass:
             return False
         seen = zip(instruction.ins, sight[0], strict=True)
         outside = {r: s for r, s in seen if s is not None and r not in group.values}
-        read = {n.value for n in nodes if n.op == "leaf"}
+        read = {n.value for n in nodes if n.op in OPERANDS}
         # NumPy adds up what has gaps in another order than what has none.
         summed = {operand(a) for n in nodes if n.op in SUMS for a in n.args}
         gaps = [r for r, s in outside.items() if not s.contiguous and r in read]
@@ -243,9 +263,20 @@ class _Pass:
         group.reads.update(outside)
         group.behind.update(self.home[r] for r in outside if r in self.home)
         group.weight = sum(1 if inline(n) or n.op in FLEXIBLE else CALL for n in ordered([*before, *after]))
-        group.size = max(group.size, size)
+        group.size = max(size, domain(before))
         self.home.update(dict.fromkeys((r for r in given), group.number))
         return True
+
+    def _wanted(self, group: _Open, index: int) -> list[Node]:
+        """What *group* has to compute, whatever comes after that instruction; the others are read in it alone."""
+        members = {*group.members, index}
+        return [
+            v.node
+            for r, v in group.values.items()
+            if v is not None
+            and v.node.op != "constant"
+            and (r in self.results or any(i not in members for i in self.readers.get(r, ())))
+        ]
 
     # -- closing ----------------------------------------------------------------------------------------------------
 
@@ -267,6 +298,9 @@ class _Pass:
         outputs = [
             r for r in group.values if r in self.results or any(i not in members for i in self.readers.get(r, ()))
         ]
+        views = {r for r in outputs if _is_part(group.values[r])}
+        if views:
+            self.spilled.update(i for i in group.members if views.intersection(self.code[i].outs))
         whole = Group(group.members, list(group.reads), outputs, group.values, group.reads)
         for index in group.members:
             sight = self.sights[index]
@@ -303,7 +337,7 @@ def traced_members(
             if r in values or seen is None:
                 raise Untraceable("nothing")
             value = traced(r, seen.shape, seen.dtype, seen.base)
-        operands.append(Traced(value.node, value.shape, operand=True))
+        operands.append(Traced(value.node, value.shape, operand=True, gaps=value.gaps))
     try:
         with np.errstate(all="ignore"):
             result = instruction.kernel(*operands)
@@ -328,14 +362,20 @@ def _as_seen(value: Any, seen: Seen | None) -> Traced | None:
         raise Untraceable("another shape or type")
     if array.node.op == "constant" and array.size:
         array = spread(array)
-    if operand(array.node) is None and not seen.contiguous:
+    array.gaps = array.gaps and not seen.contiguous
+    if operand(array.node) is None and not seen.contiguous and not array.gaps:
         raise Untraceable("another order of elements")  # NumPy adds it up in another order, too
     return array
 
 
+def _is_part(value: Traced | None) -> bool:
+    """Whether NumPy gives a view of something wider for it."""
+    return value is not None and (value.gaps or value.node.op == "part")
+
+
 def worthwhile(group: Group) -> bool:
     """Whether its functions take so much less time than NumPy's that compiling them pays; from sizes alone."""
-    nodes = [n for n in ordered(group.results) if n.op not in ("leaf", "constant", "spread")]
+    nodes = [n for n in ordered(group.results) if n.op not in (*FLEXIBLE, "spread")]
     elements = max(math.prod(stage.source.dims) for stage in group.stages)
     rows = max(math.prod(stage.source.dims[:-1]) for stage in group.stages)
     sums = sum(n.op in SUMS for n in nodes)

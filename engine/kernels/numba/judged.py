@@ -18,8 +18,9 @@ from .compiling import compiled
 from .fused import FusedKernel
 from .groups import Group
 from .layout import NoLayout, count
+from .nodes import SUMS, Untraceable
 from .stages import staged
-from .trace import SUMS, Traced, Untraceable, operand
+from .trace import Traced, operand
 
 
 def judged(

@@ -14,9 +14,10 @@ import numpy as np
 
 from .groups import Group, Seen
 from .layout import full
+from .nodes import Node
 from .source import Source
 from .stages import Stage
-from .trace import Node, Traced
+from .trace import Traced
 
 _FLOATS = (np.dtype("float32"), np.dtype("float64"))
 _WHOLE = (np.dtype("int32"), np.dtype("int64"))

@@ -26,7 +26,11 @@ import numpy as np
 from .expressions import expression, inline, literal
 from .layout import dimensions, pattern
 from .loops import NoLoop, inner_loop
-from .trace import FLEXIBLE, SUMS, Node, Untraceable, domain
+from .nodes import FLEXIBLE, SUMS, Node, Strip, Untraceable
+from .trace import domain
+
+OPERANDS = ("leaf", "part")
+"""Nodes that lie in arrays that others have made."""
 
 BLOCK = 1024
 """Elements of a row that go through the phases together, and of short rows that do."""
@@ -148,7 +152,9 @@ class Frame:
         self.results = results
         self.nodes = ordered(results)
         count = domain(self.nodes)
-        self.dims = dimensions((n.layout for n in self.nodes), count) or [1]
+        runs = {n.strip.run for n in self.nodes if n.strip} | {n.value[0].run for n in self.nodes if n.op == "joined"}
+        cuts = [((count // run, True), (run, True)) for run in runs]
+        self.dims = dimensions([*(n.layout for n in self.nodes), *cuts], count) or [1]
         self.patterns = {id(n): pattern(n.layout, self.dims) for n in self.nodes}
         inner = {id(n): self._inner(n) for n in self.nodes if n.op in SUMS}
         self.rows_added = any(inner.values())
@@ -202,19 +208,25 @@ class _Writer(Frame):
         self.leaves: list[int] = []
         self.loops: list[tuple[str, str]] = []
         self.rooms: list[tuple[str, str, int]] = []
-        self.bases: dict[tuple[bool, ...], str] = {}
+        self.bases: dict[tuple[tuple[bool, ...], Strip | None], str] = {}
         self.phases: list[_Phase] = []
         self.place: dict[int, _Spot] = {}
         self.written: dict[int, int] = {}
+        self.added: dict[int, list[_Spot]] = {}
+        """Where sums over rows are."""
         self.loads: dict[tuple[str, int], str] = {}
         self._check()
 
     def _check(self) -> None:
+        results = {id(r) for r in self.results}
         for node in self.nodes:
-            if any(id(a) in self.outer_ids for a in node.args):
+            if any(id(a) in self.outer_ids and node.op != "joined" for a in node.args):
                 raise Untraceable("sum of rows")
+            if any(a.op == "joined" for a in node.args) or (node.op == "joined" and id(node) not in results):
+                raise Untraceable("what is joined is read")
+        results.update(id(a) for n in self.results if n.op == "joined" for a in n.args)
         for node in self.outer:
-            if id(node) not in {id(r) for r in self.results}:
+            if id(node) not in results:
                 raise Untraceable("sum of rows")
             if not self._varies(node.args[0]) and not self.rows_added:
                 raise Untraceable("a row may be some blocks")
@@ -234,7 +246,7 @@ class _Writer(Frame):
     @staticmethod
     def _at_once(node: Node) -> bool:
         """Whether *node* needs no call for many elements."""
-        return node.op in (*FLEXIBLE, *SUMS) or inline(node)
+        return node.op in (*FLEXIBLE, *SUMS, "joined") or inline(node)
 
     def _by_tiles(self, node: Node) -> bool:
         """Whether *node* is called for all rows of a tile: it and its operands have elements, or a number, for each."""
@@ -278,7 +290,8 @@ class _Writer(Frame):
         for node in self.nodes:
             self._write(node)
         self._check_rooms()
-        sums = frozenset(self.written[id(n)] for n in self.outer)
+        added = [[id(a) for a in (n.args if n.op == "joined" else (n,))] for n in self.results]
+        sums = frozenset(i for i, ids in enumerate(added) if self.outer_ids.intersection(ids))
         self.divided, unit = self._parts()
         heavy = any(self._varies(n) and not self._at_once(n) for n in self.nodes)
         return Source(self._text(), self.leaves, self.dims, self.loops, self.rooms, sums, self.divided, unit, heavy)
@@ -306,20 +319,25 @@ class _Writer(Frame):
     def _name_places(self) -> None:
         """Operands and results, and where they lie."""
         for node in self.nodes:
-            if node.op == "leaf" and node.value not in self.leaves:
+            if node.op in OPERANDS and node.value not in self.leaves:
                 self.leaves.append(node.value)
         numbers = {r: i for i, r in enumerate(self.leaves)}
         for node in self.nodes:
-            if node.op == "leaf":
-                self.place[id(node)] = self._spot(f"i{numbers[node.value]}", node)
+            if node.op in OPERANDS:
+                self.place[id(node)] = self._spot(f"i{numbers[node.value]}", node, node.strip)
         for i, node in enumerate(self.results):
             if node.op != "leaf":
                 self.written.setdefault(id(node), i)
+            if id(node) in self.outer_ids:
+                self.added.setdefault(id(node), []).append(self._spot(f"o{i}", node))
+            if node.op == "joined":
+                for a, strip in zip(node.args, node.value, strict=True):
+                    self.added.setdefault(id(a), []).append(self._spot(f"o{i}", a, strip))
 
-    def _spot(self, name: str, node: Node) -> _Spot:
+    def _spot(self, name: str, node: Node, strip: Strip | None = None) -> _Spot:
         """Where *node* lies in the array *name*."""
-        flags = self.patterns[id(node)]
-        base = self.bases.setdefault(flags, str(len(self.bases)))
+        key = self.patterns[id(node)], strip
+        base = self.bases.setdefault(key, str(len(self.bases)))
         return _Spot(f"{name}, r{base}", f"{name}, q{base}")
 
     def _varies(self, node: Node) -> bool:
@@ -365,6 +383,8 @@ class _Writer(Frame):
             self._write_products(node, ready)
         elif node.op == "pick":
             self._write_pick(node, ready)
+        elif node.op == "joined":
+            self._write_joined(node)
         elif inline(node):
             self._write_expression(node, ready)
         else:
@@ -374,7 +394,7 @@ class _Writer(Frame):
         """*node* as an operand of an expression in the loop of *phase*, or among the numbers of the row."""
         if node.op == "constant":
             return literal(node.value, node.dtype)
-        if node.op == "leaf":
+        if node.op in OPERANDS:
             return self._loaded(self.place[id(node)].row, self._varies(node), phase)
         near = self._segment_of(node) == self.segments[phase]
         if self._varies(node):
@@ -452,6 +472,14 @@ class _Writer(Frame):
 
     def _pointer(self, node: Node, phase: int, by_tiles: bool = False) -> tuple[str, int]:
         """The address of a loop's operand, and how far its elements lie apart."""
+        if node.op == "part" and by_tiles:  # rows with gaps between them
+            name = self._room(node.dtype, self.tile * (self.block if self._varies(node) else 1))
+            value, copied = self._value(node, phase), self._phase(phase)
+            if self._varies(node):
+                copied.element.append(f"put({name}, w + j, {value})")
+            else:
+                copied.row.append(f"put({name}, t, {value})")
+            return f"address({name}, 0)", node.dtype.itemsize
         if node.op != "constant" and (by_tiles or self._varies(node)):
             spot = self._memory(node)
             return f"address({spot.tile if by_tiles else spot.row})", node.dtype.itemsize
@@ -465,12 +493,12 @@ class _Writer(Frame):
     def _write_reduce(self, node: Node, phase: int) -> None:
         (x,) = node.args
         if id(node) in self.outer_ids:
-            place = self._spot(f"o{self.written[id(node)]}", node).row
             value = self._value(x, phase)
-            if self._varies(x):
-                self._phase(phase).element.append(f"put({place} + j, at({place} + j) + {value})")
-            else:
-                self._phase(phase).row.append(f"put({place}, at({place}) + {value})")
+            for place, _ in self.added[id(node)]:
+                if self._varies(x):
+                    self._phase(phase).element.append(f"put({place} + j, at({place} + j) + {value})")
+                else:
+                    self._phase(phase).row.append(f"put({place}, at({place}) + {value})")
             return
         spot = self._memory(x).row
         if node.value == "add":
@@ -490,6 +518,15 @@ class _Writer(Frame):
         calls = self._phase(phase).calls
         calls.append(f"products({called}, {', '.join(places)}, m, {node.dtype.itemsize}, {node.dtype.itemsize})")
         self._named(node, f"at({room}, 0)", phase)
+
+    def _write_joined(self, node: Node) -> None:
+        """Parts, each when it is there; sums over rows are added where they lie."""
+        number = self.written[id(node)]
+        for a, strip in zip(node.args, node.value, strict=True):
+            if id(a) not in self.outer_ids:
+                phase = self.phase_of[id(a)]
+                place = self._spot(f"o{number}", node, strip).row
+                self._phase(phase).element.append(f"put({place} + j, {self._value(a, phase)})")
 
     def _write_pick(self, node: Node, phase: int) -> None:
         """The element of a row that a number says, once they are in memory."""
@@ -543,8 +580,8 @@ class _Writer(Frame):
         if self.tile:
             rows = "end" if outer - 1 == self.divided else f"n{outer - 1}"
             lines.append("    " * depth + f"rows = min({rows} - k{outer - 1}, {self.tile})")
-        for flags, base in self.bases.items():
-            lines.append("    " * depth + f"{'q' if self.tile else 'r'}{base} = {self._index(flags, start)}")
+        for (flags, strip), base in self.bases.items():
+            lines.append("    " * depth + f"{'q' if self.tile else 'r'}{base} = {self._index(flags, strip, start)}")
         for _, phases in itertools.groupby(range(len(self.phases)), self.segments.__getitem__):
             lines += self._segment([self.phases[p] for p in phases], depth)
         return "\n".join(lines) + "\n"
@@ -560,15 +597,24 @@ class _Writer(Frame):
             body += phase.calls
         if self.tile and body:
             heads = ["w = t * m"]
-            for (*_, rows, elements), base in self.bases.items():
-                heads.append(f"r{base} = q{base}" + (f" + {'w' if elements else 't'}" if rows else ""))
+            for ((*_, rows, elements), strip), base in self.bases.items():
+                step = "w" if elements else "t"
+                if strip is not None and strip.run == self.dims[-1]:
+                    step = f"t * {strip.pitch}"
+                heads.append(f"r{base} = q{base}" + (f" + {step}" if rows else ""))
             body = ["for t in range(rows):", *["    " + line for line in [*heads, *body]]]
         return ["    " * depth + line for line in [*body, *phases[-1].barrier]]
 
-    def _index(self, flags: tuple[bool, ...], start: str) -> str:
+    def _index(self, flags: tuple[bool, ...], strip: Strip | None, start: str) -> str:
         terms = [start] if flags[-1] else []
+        inside = 0  # the first of the loops that are within a run of a part
+        while strip is not None and math.prod(self.dims[inside:]) > strip.run:
+            inside += 1
         for k in range(len(self.dims) - 1):
             if flags[k]:
-                factors = [f"n{i}" for i in range(k + 1, len(self.dims)) if flags[i]]
-                terms.append(" * ".join([f"k{k}", *factors]))
+                factors = [f"n{i}" for i in range(k + 1, len(self.dims)) if flags[i] and (k >= inside or i < inside)]
+                pitch = [str(strip.pitch)] if strip is not None and k < inside else []
+                terms.append(" * ".join([f"k{k}", *factors, *pitch]))
+        if strip is not None:
+            terms.append(str(strip.offset))
         return " + ".join(terms) or "0"

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .expressions import inline
+from .nodes import FLEXIBLE, SUMS, Node, Untraceable
 from .source import Frame, Source, generated, ordered
 from .source import check as check_one
-from .trace import FLEXIBLE, SUMS, Node, Untraceable
 
 MOST_STAGES = 4
 
@@ -50,8 +50,9 @@ class _Levels:
         self.read: list[Node] = []
         """Sums that others read."""
         for node in self.nodes:
-            self.of[id(node)] = max([self.of[id(a)] + (id(a) in sums) for a in node.args], default=0)
-            self.read += [a for a in node.args if id(a) in sums and a not in self.read]
+            read = [a for a in node.args if id(a) in sums and node.op != "joined"]
+            self.of[id(node)] = max([self.of[id(a)] + (a in read) for a in node.args], default=0)
+            self.read += [a for a in read if a not in self.read]
         self.last = max(self.of.values(), default=0)
         if self.last >= MOST_STAGES:
             raise Untraceable("sums of sums")
@@ -74,7 +75,7 @@ class _Levels:
                     continue
                 args = tuple([ours[id(a)] for a in node.args])
                 same = all(a is b for a, b in zip(args, node.args, strict=True))
-                ours[id(node)] = node if same else Node(node.op, args, node.dtype, node.layout, node.value)
+                ours[id(node)] = node if same else Node(node.op, args, node.dtype, node.layout, node.value, node.strip)
             at = [i for i, n in enumerate(arrays) if self.of[id(n)] == level]
             stages.append((at, [ours[id(arrays[i])] for i in at]))
             earlier = {id(ours[id(n)]) for n in self.nodes if self.of[id(n)] < level and self._takes_long(n)}

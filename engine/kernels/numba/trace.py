@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 
 from .layout import Layout, NoLayout, composed, full, normal, size, within
+from .nodes import FLEXIBLE, SUMS, Node, Untraceable
+from .parts import joined, joined_sums, part_of
 
 TYPES = tuple(np.dtype(name) for name in ("float32", "float64", "bool", "int32", "int64"))
 """What compiled code computes with; operators of other types stay NumPy's."""
@@ -25,36 +26,7 @@ CONSTANT = 1 << 14
 
 REDUCED = ("add", "maximum", "minimum")
 
-SUMS = ("reduce", "vecdot", "pick")
-"""Nodes that are told by elements of a row together."""
-
-CHOICES = ("pick", "hot")
-"""Nodes whose last operand, an array that others have made, says which element of each row is meant."""
-
 _INTO_FLOAT = "fd"
-
-
-class Untraceable(Exception):
-    """A kernel does something that is not written down."""
-
-
-@dataclass(eq=False, slots=True)
-class Node:
-    """One value of a group.
-
-    Attributes:
-        op: a ufunc's name; ``select``, ``cast`` or ``spread`` (the same numbers, broadcast); ``leaf`` for an operand,
-            ``constant``; ``reduce`` with the ufunc's name as *value*; ``vecdot``, sums of the products of two rows;
-            ``pick``, one element of each row, and ``hot``, which that is, with the length of a row as *value*.
-        args: what it is computed from.
-        value: the register of a leaf, and of an operand that is spread already; the number of a constant.
-    """
-
-    op: str
-    args: tuple[Node, ...]
-    dtype: np.dtype[Any]
-    layout: Layout
-    value: Any = None
 
 
 def _refused(what: str) -> Callable[..., NoReturn]:
@@ -71,14 +43,16 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         node: how it is computed.
         shape: as kernels see it.
         operand: whether it is an operand's own array or a view of something, and must not be written to.
+        gaps: whether it is a view whose elements lie apart, as those of a part of something wider do.
     """
 
-    __slots__ = ("node", "operand", "shape")
+    __slots__ = ("gaps", "node", "operand", "shape")
 
-    def __init__(self, node: Node, shape: Sequence[int], operand: bool = False) -> None:
+    def __init__(self, node: Node, shape: Sequence[int], operand: bool = False, gaps: bool = False) -> None:
         self.node = node
         self.shape = tuple(int(n) for n in shape)
         self.operand = operand
+        self.gaps = gaps
 
     # -- what kernels ask ---------------------------------------------------------------------------------------
 
@@ -140,7 +114,8 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
     def astype(self, dtype: Any, copy: bool = True) -> Traced:
         wanted = np.dtype(dtype)
-        return Traced(_cast(self.node, wanted), self.shape, operand=wanted == self.dtype and not copy)
+        same = wanted == self.dtype and not copy
+        return Traced(_cast(self.node, wanted), self.shape, operand=same, gaps=self.gaps and same)
 
     def copy(self) -> Traced:
         return Traced(self.node, self.shape)
@@ -153,7 +128,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         if math.prod(wanted) != self.size:
             raise Untraceable("reshape")
         self.operand = True  # two names for one array
-        return Traced(self.node, wanted, operand=True)
+        return Traced(self.node, wanted, operand=True, gaps=self.gaps)
 
     def squeeze(self, axis: Any = None) -> Traced:
         axes = range(self.ndim) if axis is None else (axis if isinstance(axis, tuple) else (axis,))
@@ -161,13 +136,15 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         return self.reshape([n for i, n in enumerate(self.shape) if i not in dropped or n != 1])
 
     def __getitem__(self, index: Any) -> Traced:
-        """Only with new dimensions and all elements of the others, or one element of each row of a matrix."""
+        """Only with new dimensions and all elements of the others, a range of one, or one element of each row."""
         entries = list(index) if isinstance(index, tuple) else [index]
         if any(isinstance(e, Traced) for e in entries):
             (layout, nodes), (count, width) = _chosen(self, entries), self.shape
             rows = composed(normal([(count, True), (width, False)]), layout)
             return Traced(Node("pick", tuple(nodes), self.dtype, rows, width), (count,))
         whole = slice(None)
+        if all(isinstance(e, slice) for e in entries):
+            return self._range(entries)
         if any(not (e is None or e is Ellipsis or (isinstance(e, slice) and e == whole)) for e in entries):
             raise Untraceable("index")
         missing = self.ndim - sum(isinstance(e, slice) for e in entries)
@@ -177,6 +154,18 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         entries[at : at + 1] = [whole] * missing
         sizes = iter(self.shape)
         return self.reshape([1 if e is None else next(sizes) for e in entries])
+
+    def _range(self, entries: Sequence[slice]) -> Traced:
+        """With a range of elements along one of the dimensions."""
+        if len(entries) > self.ndim:
+            raise Untraceable("index")
+        ranges = [range(n)[e] for e, n in zip(entries, self.shape, strict=False)]
+        cut = [i for i, r in enumerate(ranges) if r != range(self.shape[i])]
+        if not cut:
+            return self.reshape(self.shape)
+        if len(cut) > 1 or ranges[cut[0]].step != 1 or not ranges[cut[0]]:
+            raise Untraceable("index")
+        return _between(self, cut[0], ranges[cut[0]].start, ranges[cut[0]].stop)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         """Only one element of each row of a matrix."""
@@ -195,6 +184,18 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
     def min(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
         return _reduced(np.minimum, self, axis, None, out, keepdims)
+
+
+def _between(x: Traced, axis: int, begin: int, end: int) -> Traced:
+    """The elements from *begin* to *end* of *x* along *axis*."""
+    if x.gaps or x.node.op == "joined":
+        raise Untraceable("part of a part")
+    rows, after = math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1 :])
+    node = x.node if x.node.op != "leaf" else _placed(x.node, full(x.size))
+    x.operand = True
+    shape = (*x.shape[:axis], end - begin, *x.shape[axis + 1 :])
+    cut = part_of(node, (rows, x.shape[axis], after), begin, end)
+    return Traced(cut, shape, operand=True, gaps=True)
 
 
 def _written(target: Traced, result: Traced) -> Traced:
@@ -278,10 +279,6 @@ def _aligned(operands: Sequence[Traced], shape: Sequence[int]) -> tuple[Layout, 
     raise Untraceable("layouts")
 
 
-FLEXIBLE = ("leaf", "constant")
-"""Nodes that lie where they are read: every reading has its own."""
-
-
 def _placed(node: Node, layout: Layout) -> Node:
     if node.op == "constant" or not node.layout or node.layout == layout:
         return node  # a single number is the same everywhere
@@ -335,6 +332,10 @@ def _reduced(
         partial = _reduced(ufunc, x, tuple(range(first, x.ndim)), keepdims=True)
         total = _reduced(ufunc, partial, tuple(d for d in dropped if d < first), keepdims=True)
         return total if keepdims else total.reshape([n for i, n in enumerate(x.shape) if i not in dropped])
+    if x.gaps:
+        raise Untraceable("sums of what has gaps")
+    if x.node.op == "joined":
+        return _sums_of_joined(ufunc, x, dropped, keepdims)
     node = _placed(x.node, x.node.layout if x.node.op != "leaf" else full(x.size))
     if node.op == "constant":
         raise Untraceable("reduce")
@@ -346,6 +347,20 @@ def _reduced(
     if layout == node.layout:  # along dimensions of one element; a sum begins with zero, and zero has no sign then
         return _called(np.add, (Traced(node, shape), x.dtype.type(0))) if ufunc is np.add else Traced(node, shape)
     return Traced(Node("reduce", (node,), x.dtype, layout, ufunc.__name__), shape)
+
+
+def _sums_of_joined(ufunc: np.ufunc, x: Traced, dropped: set[int], keepdims: bool) -> Traced:
+    """Sums over the rows of an array of parts."""
+    width = x.node.value[0].run
+    rows = size(x.node.layout) // width
+    long = {i for i, n in enumerate(x.shape) if n > 1}
+    if ufunc is not np.add or math.prod(x.shape[i] for i in dropped) != rows or rows == 1:
+        raise Untraceable("sums of parts")
+    if any(i > k for i in dropped & long for k in long - dropped):
+        raise Untraceable("sums of parts")
+    sums = [_reduced(np.add, Traced(a, (rows, width)), 0).node for a in x.node.args]
+    shape = [1 if i in dropped else n for i, n in enumerate(x.shape) if keepdims or i not in dropped]
+    return Traced(joined_sums(x.node, sums), shape)
 
 
 def _first(shape: Sequence[int], dropped: set[int]) -> int:
@@ -360,6 +375,8 @@ def _products(x: Any, y: Any) -> Traced:
     """The sums of the products of rows."""
     *_, dtype = np.vecdot.resolve_dtypes((_type_of(x), _type_of(y), None))
     a, b = _operand(x, dtype), _operand(y, dtype)
+    if a.gaps or b.gaps:
+        raise Untraceable("products of what has gaps")
     if dtype.char not in _INTO_FLOAT or not a.dtype == b.dtype == dtype or a.shape[-1:] != b.shape[-1:] or not a.ndim:
         raise Untraceable("vecdot")
     shape = np.broadcast_shapes(a.shape, b.shape)
@@ -388,14 +405,41 @@ def _broadcast_to(x: Traced, shape: Any, subok: bool = False) -> Traced:
     if wanted == x.shape:
         x.operand = True
         return Traced(x.node, x.shape, operand=True)
-    if 0 in wanted:
-        raise Untraceable("no elements")
-    part = within(x.shape, wanted)
+    if 0 in wanted or x.gaps:
+        raise Untraceable("no elements, or gaps")
+    across = within(x.shape, wanted)
     try:
-        node = _placed(_widened(x.node, part), part)
+        node = _placed(_widened(x.node, across), across)
     except NoLayout:
         raise Untraceable("layouts") from None
     return Traced(Node("spread", (node,), x.dtype, full(math.prod(wanted))), wanted, operand=True)
+
+
+def _split(x: Traced, ends: int | Sequence[int], axis: int = 0) -> list[Traced]:
+    """The parts of *x* up to each of *ends*, or so many of one size."""
+    if not x.ndim or (isinstance(ends, int) and (ends < 1 or x.shape[axis] % ends)):
+        raise Untraceable("split")
+    if isinstance(ends, int):
+        width = x.shape[axis] // ends
+        ends = [width * i for i in range(1, ends)]
+    begins = [0, *map(int, ends)]
+    return [_between(x, axis % x.ndim, a, b) for a, b in zip(begins, [*begins[1:], x.shape[axis]], strict=True)]
+
+
+def _concatenate(xs: Sequence[Any], axis: int = 0) -> Traced:
+    """Parts of one shape side by side."""
+    parts = list(xs)
+    if len(parts) < 2 or not all(isinstance(x, Traced) and x.shape == parts[0].shape for x in parts):
+        raise Untraceable("concatenate")
+    shape, at = parts[0].shape, axis % max(parts[0].ndim, 1)
+    if not parts[0].size or not shape:
+        raise Untraceable("concatenate")
+    try:
+        nodes = [_placed_in(x.node, full(x.size)) for x in parts]
+    except NoLayout:
+        raise Untraceable("layouts") from None
+    node = joined(nodes, math.prod(shape[:at]), math.prod(shape[at:]))
+    return Traced(node, (*shape[:at], len(parts) * shape[at], *shape[at + 1 :]))
 
 
 def _clip(x: Any, low: Any = None, high: Any = None) -> Any:
@@ -428,6 +472,8 @@ def _filled(number: int) -> Callable[..., Any]:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "where": _where,
     "broadcast_to": _broadcast_to,
+    "split": _split,
+    "concatenate": _concatenate,
     "reshape": lambda x, shape: x.reshape(shape),
     "clip": _clip,
     "sum": _sum,

@@ -64,6 +64,9 @@ NAMES = {"np": np, "at": at, "put": put, "address": address, "choice": choice, "
 NAMES |= {"loop": loop, "products": products, "summed": summed, "largest": largest, "smallest": smallest}
 
 
+WIDER = 64
+"""How many times as many elements an array may have as the loops go over, if parts of it are read or written."""
+
 CALLED = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p)
 
 
@@ -95,12 +98,12 @@ def running(source: Source, dtypes: Sequence[str]) -> Callable[..., None]:
 
 def interpreted(source: Source, dtypes: Sequence[str]) -> Function:
     """In place of ``compiling.compiled``."""
-    return callable_from_c(computing(source, dtypes), source, dtypes)
+    return callable_from_c(computing(source, dtypes), source, dtypes, WIDER)
 
 
-def callable_from_c(group: Callable[..., None], source: Source, dtypes: Sequence[str]) -> Function:
-    """*group*, a function of arrays, as one of their addresses; none has more elements than the loops go over."""
-    size = int(np.prod(source.dims))
+def callable_from_c(group: Callable[..., None], source: Source, dtypes: Sequence[str], wider: int = 1) -> Function:
+    """*group*, a function of arrays that have as many elements as the loops go over, as one of their addresses."""
+    size = wider * int(np.prod(source.dims))
 
     def called(places: Any, numbers: Any) -> None:
         arrays = []

@@ -15,8 +15,9 @@ from gradtool.engine.executor.plan import Plan
 from gradtool.engine.kernels.choice import backend
 from gradtool.engine.kernels.numba import layout
 from gradtool.engine.kernels.numba.fused import FusedKernel, same
+from gradtool.engine.kernels.numba.nodes import Untraceable
 from gradtool.engine.kernels.numba.stages import MOST_STAGES, array_of, check, staged
-from gradtool.engine.kernels.numba.trace import Traced, Untraceable, traced
+from gradtool.engine.kernels.numba.trace import Traced, traced
 from tests.autodiff.nets import data, main
 from tests.kernels.numba.interpreted import computing, running, tuned
 
