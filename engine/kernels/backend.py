@@ -107,6 +107,11 @@ def override(op_type: str, backend: str) -> Callable[[Override], Override]:
     return add
 
 
+def overrides(kernels: Mapping[str, Override], backend: str) -> None:
+    """Offer many at once, by type, as :func:`override` does one."""
+    _overrides.update({(op_type, backend): kernel for op_type, kernel in kernels.items()})
+
+
 _primitives: dict[tuple[Callable[..., Any], str], Callable[..., Any]] = {}
 
 

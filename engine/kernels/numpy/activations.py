@@ -8,9 +8,10 @@ itself, so results are the same to the bit.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from ..backend import Kernel, Override, override
+from ..backend import Kernel, overrides
 from .blocks import by_pieces
 from .general import definition, rule_of
 
@@ -55,19 +56,15 @@ GRADIENTS = (
 
 def register() -> None:
     """Offer the kernels."""
-    for op_type in OPERATORS:
-        override(op_type, "numpy")(_forward(op_type))
-    for op_type in GRADIENTS:
-        override(op_type + "_grad", "numpy")(_gradient(op_type))
+    # At every start: hence no call for each of them.
+    overrides({name: partial(_forward, name) for name in OPERATORS}, "numpy")
+    overrides({f"{name}_grad": partial(_gradient, name) for name in GRADIENTS}, "numpy")
 
 
-def _forward(op_type: str) -> Override:
-    return lambda attrs, specs: by_pieces(definition(op_type, attrs))
+def _forward(op_type: str, attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel:
+    return by_pieces(definition(op_type, attrs))
 
 
-def _gradient(op_type: str) -> Override:
-    def offer(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
-        rule = rule_of(op_type, attrs)
-        return None if rule is None else by_pieces(rule)
-
-    return offer
+def _gradient(op_type: str, attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    rule = rule_of(op_type, attrs)
+    return None if rule is None else by_pieces(rule)
