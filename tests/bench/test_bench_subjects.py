@@ -58,6 +58,11 @@ def test_the_table_of_processes_is_that_of_the_measured_file() -> None:
     assert table in (ROOT / "docs" / "memory.md").read_text(encoding="utf-8")
 
 
+def test_the_table_of_public_models_is_that_of_the_measured_file() -> None:
+    table = "\n".join(printed("zoo", "--table", "docs/measured/zoo.json"))
+    assert table in (ROOT / "docs" / "onednn.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(("engine", "model"), [("gradtool", "ctr"), ("static", "ctr"), ("gradtool", "bert")])
 def test_a_process_tells_what_it_holds(engine: str, model: str) -> None:
     command = [sys.executable, "-m", "tests.bench.memory_process", engine, model, "1"]

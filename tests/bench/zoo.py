@@ -29,6 +29,8 @@ from tests.bench.zoo_models import ROWS
 
 STEPS = 2
 """Whose losses are compared."""
+TURN = 0.2
+"""Seconds of a turn in which more steps than were asked for are taken."""
 EXTRAS = ("numpy", "numba", "onednn-cpu-gomp")
 Times = dict[str, list[float]]
 
@@ -60,10 +62,10 @@ def main() -> None:
         times = taken(engines, options.rounds, options.runs)
         results["models"][model] = times
         print(f"{model:<20}" + "".join(f"{min(t) * 1e3:>16.2f}" for t in times.values()) + told(times), flush=True)
+        if options.results:
+            options.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     for engine in engines.values():
         engine.end()
-    if options.results:
-        options.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 
 
 def contenders(wanted: list[tuple[str, str]], threads: int) -> dict[str, Contender]:
@@ -101,9 +103,10 @@ def agree(model: str, engines: dict[str, Contender]) -> None:
 def taken(engines: dict[str, Contender], rounds: int, runs: int) -> Times:
     """By engine the seconds of each of its turns: of the shortest step in it."""
     times: Times = {name: [] for name in engines}
+    longest = max(engine.ask(runs=1)["best"] for engine in engines.values())
     for _ in range(rounds):
         for name, engine in engines.items():
-            times[name].append(engine.ask(runs=runs)["best"])
+            times[name].append(engine.ask(runs=max(runs, int(TURN / longest)))["best"])
     return times
 
 
