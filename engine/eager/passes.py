@@ -269,12 +269,18 @@ class Pass:
             )
             # what it kept is let go of, and what it gave goes on
             self.at = None
-            if freed is not None:
-                node.free(freed)
+            self._let_go(node, freed)
             deliver(wrt, gradients)
             if pause:
                 return
             del entry, gradients  # what has been used is let go before the next node is computed
+
+    def _let_go(self, node: GradNode, freed: Freed | None) -> None:
+        """Free what a node retained; of a graph that is kept, what a step may overwrite is set aside for tools."""
+        if freed is not None:
+            node.free(freed)
+        elif self.fill and tape.keeping:
+            node.set_aside()
 
     def _sweep_all(self) -> None:
         """As :meth:`_sweep`, of a pass that goes to all leaves, is not recorded, and which nobody watches."""
@@ -303,9 +309,10 @@ class Pass:
         """
         order, entries, own = self._order, self.pending, self._own
         leaves: dict[Leaf, Any] = self.leaves
-        freed = Freed(self.loc)
-        lets_go = not self.retain_graph
+        gone, lets_go = Freed(self.loc), not self.retain_graph
+        freed = gone if lets_go else None
         just_lets_go = lets_go and not tape.keeping
+        just_keeps = not lets_go and not (self.fill and tape.keeping)
         entry: Any = entries.pop(heappop(order)) if order else None
         gradient: Any
         gradients: Any
@@ -318,9 +325,9 @@ class Pass:
             gradients = pull(node, entry, to)
             # what it kept is let go of
             if just_lets_go and type(node) is GradNode:
-                node.kept = freed
-            elif lets_go:
-                node.free(freed)
+                node.kept = gone
+            elif not just_keeps:
+                self._let_go(node, freed)
             # and what it gave goes on
             entry, newest, i = None, 1, -1
             for place in to:

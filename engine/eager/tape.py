@@ -269,6 +269,11 @@ class GradNode:
             self.aside = self.copies()
         self.kept = freed
 
+    def set_aside(self) -> None:
+        """Copy what is retained, for :func:`restore`: a step may overwrite it although the graph is kept."""
+        if self.aside is None and not isinstance(self.kept, Freed):
+            self.aside = self.copies()
+
     def copies(self) -> tuple[Any, ...]:
         """Copies of all that :meth:`free` lets go of: mostly a step that overwrites the parameters follows."""
         values = self.kept
@@ -393,14 +398,27 @@ def finite(values: Iterable[Any]) -> bool:
 
 
 def restore(nodes: Iterable[GradNode]) -> bool:
-    """Give nodes that were freed inside :func:`keeping_graphs` back what they retained; whether there was any."""
-    any_freed = False
+    """Give nodes back what they retained when they were freed, or overwritten since; whether there was any.
+
+    Those are meant that a backward pass went over inside :func:`keeping_graphs`.
+    """
+    any_gone = False
     for node in nodes:
-        if isinstance(node.kept, Freed) and node.aside is not None:
+        if node.aside is None:
+            continue
+        if isinstance(node.kept, Freed) or _is_overwritten(node):
             node.take_back(node.aside)
-            node.aside = None
-            any_freed = True
-    return any_freed
+            any_gone = True
+        node.aside = None
+    return any_gone
+
+
+def _is_overwritten(node: GradNode) -> bool:
+    try:
+        node.check()
+    except InplaceError:
+        return True
+    return False
 
 
 @contextlib.contextmanager

@@ -78,3 +78,17 @@ def test_a_step_between_two_passes_through_recompute_is_refused_all_the_same() -
         optimizer.step()
         with pytest.raises(RuntimeError, match="modified by an inplace operation"):
             loss.backward()
+
+
+def test_what_was_overwritten_in_a_kept_graph_comes_back() -> None:
+    net = paddle.nn.Sequential(paddle.nn.Linear(3, 4), paddle.nn.Tanh(), paddle.nn.Linear(4, 1))
+    x = paddle.to_tensor([[1.0, 2.0, 3.0]])
+    with keeping_graphs():
+        loss = net(x).square().mean()
+        loss.backward(retain_graph=True)
+    expected = [p.grad.tolist() for p in net.parameters()]
+    for p in net.parameters():
+        p.set_value(p * 3)
+    nodes = nodes_behind([loss])
+    assert restore(nodes)
+    assert [g.tolist() for g in paddle.grad(loss, net.parameters())] == expected
