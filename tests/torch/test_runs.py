@@ -2,6 +2,9 @@
 
 import pytest
 
+from gradtool.models.gate.checking import Selection, findings
+from gradtool.models.loader import Request
+
 from .answers import CORPUS, RUNS, answered, expected, judged, names, rules_expected, rules_found
 
 
@@ -13,3 +16,8 @@ def test_what_is_wrong_is_found(name):
 @pytest.mark.parametrize("name", judged())
 def test_the_gate_finds_it_and_nothing_else(name):
     assert rules_found(RUNS / f"{name}.torchrun") == rules_expected(CORPUS / f"{name}.py")
+
+
+def test_a_gradient_of_rounding_does_not_vanish():
+    run = RUNS / "r_two_views.torchrun"
+    assert findings(Request(str(run)), run.name, Selection(select=("GT204",))) == []
