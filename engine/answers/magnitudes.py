@@ -45,8 +45,9 @@ def masks(array: np.ndarray[Any, Any], big: float | None, subnormal: bool) -> di
         return {}
     if isinstance(array, Summary):
         return {}  # it is told where nothing is wrong
-    if not subnormal and in_order(array, big):
-        return {}
+    with np.errstate(all="ignore"):
+        if not subnormal and in_order(array, big):
+            return {}
     wrong: dict[str, np.ndarray[Any, Any]] = {}
     finite = np.isfinite(array)
     if np.count_nonzero(finite) < array.size:  # several times as fast as all() on small arrays

@@ -11,7 +11,7 @@ def in_order(array: Any, largest: float | None = None) -> bool:
     """Whether all numbers of *array* are finite, and no larger than *largest*; False where that is not known.
 
     The sum of the squares, which BLAS adds up without a temporary array, is finite and small only where all numbers
-    are; numbers are looked at one by one where it is not.
+    are; numbers are looked at one by one where it is not. Squares may overflow: callers switch NumPy's warnings off.
 
     >>> in_order(np.array([1.0, -2.0])), in_order(np.array([1.0, np.nan])), in_order(np.array([1.0, -2.0]), 1.5)
     (True, False, False)
@@ -20,8 +20,11 @@ def in_order(array: Any, largest: float | None = None) -> bool:
     try:
         if np.vdot(array, array) < limit:
             return True
-    except TypeError:  # complex, or no array
+    except (TypeError, AttributeError):  # complex, or no array
         pass
-    if not isinstance(array, (np.ndarray, np.generic)) or not np.isfinite(array).all():
+    if not hasattr(array, "dtype"):
+        return False
+    array = np.asarray(array)
+    if not np.isfinite(array).all():
         return False
     return largest is None or (array.dtype.kind == "f" and bool(np.abs(array).max(initial=0) <= largest))

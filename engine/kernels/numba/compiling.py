@@ -55,8 +55,8 @@ class _Process:
 
     Attributes:
         addresses: by the key of its content, of every function that is there.
-        loaded: every engine, which holds the code of one function, and every definition. Functions of Python point at
-            them for as long as they live, so nothing leaves it.
+        loaded: every engine, which holds the code of one function. Functions of Python point at it for as long as they
+            live, so nothing leaves it.
         definition: of what Python calls.
     """
 
@@ -99,7 +99,8 @@ def callable_of(call: calling.Call, registers: calling.Places) -> Callable[[list
         if _Process.definition is None:
             address = _address(_key(calling.entry("group")), calling.entry)
             _Process.definition = _Definition(b"group", address, _ONE, None)
-            _Process.loaded.append(_Process.definition)  # Python reads it when a function is let go of, too
+            # Never let go of: Python reads it when it lets go of a function, of which the last ones go when it ends.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(_Process.definition))
     numbers, owned = calling.table(call, registers)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
