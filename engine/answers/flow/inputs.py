@@ -107,6 +107,8 @@ def _columns(probe: Probe, index: int, rng: np.random.Generator) -> Iterator[Fac
         return
     if x.array.ndim == 3 and probe.fixed_batch:
         return  # of signals the last axis may be places, and a window that does not fit leaves the last ones out
+    if _is_compared(probe, index):
+        return  # what stays below a threshold makes no difference, whatever it does beyond
     still = probe.still(index, axis, rng)
     if still is None or not still.any():
         return  # no gradient comes back at all: that its elements matter is known, and not which
@@ -118,6 +120,20 @@ def _columns(probe: Probe, index: int, rng: np.random.Generator) -> Iterator[Fac
         yield Fact(
             Kind.WITHOUT, x.name, f"{what} of {x.name} {have} no influence on the output of {probe.name}", probe.loc
         )
+
+
+def _is_compared(probe: Probe, index: int) -> bool:
+    """Whether what is computed from an input meets a threshold, as in a spiking neuron."""
+    reached = {probe.recording.inputs[index]}
+    for entry in probe.recording.timeline.entries:
+        if not entry.backward and not reached.isdisjoint(entry.inputs):
+            if entry.type in _COMPARING:
+                return True
+            reached.update(entry.made)
+    return False
+
+
+_COMPARING = frozenset(("greater_than", "greater_equal", "less_than", "less_equal", "gt", "ge", "lt", "le", "sign"))
 
 
 def padding(probe: Probe, rng: np.random.Generator) -> Iterator[Fact]:
