@@ -228,7 +228,8 @@ def of_loss(
     nodes = nodes_behind([loss])
     rng = np.random.default_rng(seed)
     # Of another framework's operators what the pass gave is all that is known: one loss is taken as it is.
-    weight = rng.uniform(0.5, 1.5, loss.array.shape) if loss.array.size > 1 else np.ones(loss.array.shape)
+    as_is = loss.array.size == 1 and any(hasattr(node, "told") for node in nodes)
+    weight = np.ones(loss.array.shape) if as_is else rng.uniform(0.5, 1.5, loss.array.shape)
     named = {t.leaf if isinstance(t, Tensor) else t: name for t, name in names.items()}
     timeline = of_tape.forward(recorder, loss, [t for t in names if isinstance(t, Tensor)])
     behind = set(leaves_behind([loss], nodes))
