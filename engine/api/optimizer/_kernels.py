@@ -43,7 +43,7 @@ def updated(
     if kind not in PLAIN:
         return False
     for array in arrays:
-        if array is not None and (type(array) is not np.ndarray or array.dtype is not kind):
+        if array is not None and (type(array) is not np.ndarray or array.dtype != kind):
             return False
     targets = [(place, operands[slot]) for place, slot in sources.items() if operands.get(slot) is not None]
     for _, target in targets:
