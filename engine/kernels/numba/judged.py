@@ -7,8 +7,10 @@ tells it beside its results, where they are computed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import reduce
 from itertools import groupby
 from typing import Any
 
@@ -17,10 +19,10 @@ import numpy as np
 from .compiling import compiled
 from .fused import FusedKernel
 from .groups import Group
-from .layout import NoLayout, count
+from .layout import NoLayout, count, size
 from .nodes import SUMS, Untraceable
 from .stages import staged
-from .trace import Traced, operand
+from .trace import Traced, domain, operand
 
 
 def judged(
@@ -62,18 +64,21 @@ def _node(group: Group, register: int) -> Any:
 
 
 def _is_computed(value: Traced | None) -> bool:
-    return value is not None and value.node.op != "constant" and operand(value.node) is None
+    if value is None or value.node.op in ("constant", "joined"):  # whose parts are looked at, and what others read
+        return False
+    return operand(value.node) is None
 
 
 def _with_look(kernel: FusedKernel, looked: Sequence[int], first: int, largest: float | None) -> tuple[Group, Any]:
     """The group, and the member that looks."""
     group = kernel.group
-    by_layout = sorted(looked, key=lambda r: _node(group, r).layout)
-    parts = [[*rs] for _, rs in groupby(by_layout, lambda r: _node(group, r).layout)]
-    look = _looking([len(rs) for rs in parts], [count(_node(group, rs[0]).layout) for rs in parts], largest)
-    values: list[Any] = [group.values[r] for r in by_layout]
+    values = [Traced(_node(group, r), _shape(group, r), operand=True) for r in looked]
+    pieces = [(i, cut, _cut(values[i], cut).node.layout) for i in range(len(looked)) for cut in _cuts(group, values[i])]
+    pieces.sort(key=lambda piece: piece[2])
+    parts = [[*rs] for _, rs in groupby(pieces, lambda piece: piece[2])]
+    look = _looking([[(i, cut) for i, cut, _ in rs] for rs in parts], [count(rs[0][2]) for rs in parts], largest)
     with np.errstate(all="ignore"):
-        verdicts = look(*[Traced(v.node, v.shape, operand=True) for v in values])
+        verdicts = look(*values)
     outs = tuple([first + i for i in range(len(verdicts))])
     results = [*group.results, *(v.node for v in verdicts)]
     arrays, stages = staged(results)
@@ -86,22 +91,50 @@ def _with_look(kernel: FusedKernel, looked: Sequence[int], first: int, largest: 
         arrays=arrays,
         stages=stages,
     )
-    return whole, type(kernel.members[0])(None, look, tuple(by_layout), outs, spread=True)
+    return whole, type(kernel.members[0])(None, look, tuple(looked), outs, spread=True)
 
 
-def _looking(sizes: Sequence[int], counts: Sequence[int], largest: float | None) -> Callable[..., list[Any]]:
-    """What says of so many values in a row, each of so many elements, whether all are in order there."""
+def _shape(group: Group, register: int) -> tuple[int, ...]:
+    value = group.values[register]
+    assert value is not None
+    return value.shape
+
+
+def _cuts(group: Group, value: Traced) -> list[Any]:
+    """The parts in which a group computes *value*, if it is wider than the others; None for all of it.
+
+    Raises:
+        Untraceable: they are not all of it.
+    """
+    if size(value.node.layout) in (1, domain(group.results)):
+        return [None]
+    cuts = {v.cut for v in group.values.values() if v is not None and v.cut is not None}
+    fitting = sorted(cut for cut in cuts if math.prod(cut[0]) == value.size)
+    if not fitting or sum(end - begin for _, begin, end in fitting) != fitting[0][0][1]:
+        raise Untraceable("parts")
+    return fitting
+
+
+def _cut(value: Any, cut: Any) -> Any:
+    if cut is None:
+        return value
+    dims, begin, end = cut
+    return np.reshape(value, dims)[:, begin:end]
+
+
+def _looking(
+    places: Sequence[Sequence[tuple[int, Any]]], counts: Sequence[int], largest: float | None
+) -> Callable[..., list[Any]]:
+    """What says of some values or parts of them, each of so many elements, whether all are in order there."""
 
     def in_order(value: Any) -> Any:
         return np.isfinite(value) if largest is None else np.less_equal(np.absolute(value), largest)
 
     def look(*values: Any) -> list[Any]:
-        verdicts, rest = [], iter(values)
-        for size, elements in zip(sizes, counts, strict=True):
-            verdict = in_order(np.reshape(next(rest), (elements,)))
-            for _ in range(size - 1):
-                verdict = np.logical_and(verdict, in_order(np.reshape(next(rest), (elements,))))
-            verdicts.append(verdict)
+        verdicts = []
+        for parts, elements in zip(places, counts, strict=True):
+            checked = [in_order(np.reshape(_cut(values[i], cut), (elements,))) for i, cut in parts]
+            verdicts.append(reduce(np.logical_and, checked))
         return verdicts
 
     return look

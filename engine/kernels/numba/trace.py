@@ -44,15 +44,17 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         shape: as kernels see it.
         operand: whether it is an operand's own array or a view of something, and must not be written to.
         gaps: whether it is a view whose elements lie apart, as those of a part of something wider do.
+        cut: of such a part, the wider one as three dimensions, and which elements of the second it has.
     """
 
-    __slots__ = ("gaps", "node", "operand", "shape")
+    __slots__ = ("cut", "gaps", "node", "operand", "shape")
 
     def __init__(self, node: Node, shape: Sequence[int], operand: bool = False, gaps: bool = False) -> None:
         self.node = node
         self.shape = tuple(int(n) for n in shape)
         self.operand = operand
         self.gaps = gaps
+        self.cut: tuple[tuple[int, int, int], int, int] | None = None
 
     # -- what kernels ask ---------------------------------------------------------------------------------------
 
@@ -194,8 +196,10 @@ def _between(x: Traced, axis: int, begin: int, end: int) -> Traced:
     node = x.node if x.node.op != "leaf" else _placed(x.node, full(x.size))
     x.operand = True
     shape = (*x.shape[:axis], end - begin, *x.shape[axis + 1 :])
-    cut = part_of(node, (rows, x.shape[axis], after), begin, end)
-    return Traced(cut, shape, operand=True, gaps=True)
+    dims = (rows, x.shape[axis], after)
+    part = Traced(part_of(node, dims, begin, end), shape, operand=True, gaps=True)
+    part.cut = dims, begin, end
+    return part
 
 
 def _written(target: Traced, result: Traced) -> Traced:

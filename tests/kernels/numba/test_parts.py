@@ -12,6 +12,7 @@ import gradtool as paddle
 from gradtool.engine.executor.lower import lower
 from gradtool.engine.executor.plan import Plan
 from gradtool.engine.kernels.choice import backend
+from gradtool.engine.kernels.numba.compiling import compiled
 from gradtool.engine.kernels.numba.fused import FusedKernel, same
 from gradtool.engine.kernels.numba.nodes import Untraceable
 from tests.autodiff.nets import data, main
@@ -130,3 +131,31 @@ def test_a_part_that_others_read_is_a_view() -> None:
     groups = types(compared([y, slope, paddle.matmul(y, right, transpose_y=True)], feeds))
     assert "split" not in {kind for group in groups for kind in group}
     assert any({"gelu", "elementwise_mul"} <= set(group) for group in groups)
+
+
+def test_what_is_computed_in_parts_is_looked_at_in_parts() -> None:
+    feeds = fed((30, 48), (30, 48))
+    a, b = (data(n, *v.shape, dtype="float32") for n, v in feeds.items())
+    left, right = paddle.split(paddle.sqrt(a) + b, 2, axis=1)
+    of = lower(main(), list(feeds), [(F.relu(left) * F.relu(right)).name], backend("numpy"))
+    fine = {n: np.abs(v) for n, v in feeds.items()}
+    (kernel,) = tuned(of, of.registers(fine, {}), compiled)
+    of.run(of.registers(fine, {}))
+    assert "split" in types([kernel])[0]
+    numbers = {r for m in kernel.members for r in m.outs}
+    looking = kernel.judged(numbers, of.size, 1e3)
+    assert looking is not None
+    judge, verdicts, about = looking
+    assert {r for m in kernel.members[:2] for r in m.outs} <= about  # the wide ones, which nothing else reads
+    for place, value, fit in (
+        (None, 1.0, True),
+        ((3, 5), -1.0, False),
+        ((29, 47), np.inf, False),
+        ((7, 30), 1e7, False),
+    ):
+        x = fine["x0"].copy()
+        if place is not None:
+            x[place] = value
+        with np.errstate(invalid="ignore"):
+            given = judge(*[{"x0": x, "x1": fine["x1"]}[n] for n in ("x0", "x1")])
+        assert all(v.all() for v in given[-len(verdicts) :]) is fit
