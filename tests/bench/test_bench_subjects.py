@@ -60,7 +60,14 @@ def test_the_table_of_processes_is_that_of_the_measured_file() -> None:
 
 def test_the_table_of_public_models_is_that_of_the_measured_file() -> None:
     table = "\n".join(printed("zoo", "--table", "docs/measured/zoo.json"))
-    assert table in (ROOT / "docs" / "onednn.md").read_text(encoding="utf-8")
+    assert table in (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")
+
+
+def test_the_tables_of_steps_are_those_of_the_measured_file() -> None:
+    told, *tables = "\n".join(printed("step", "--table", "docs/measured/step.json")).split("\n\n")
+    text = (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")
+    assert len(tables) == 2
+    assert all(part in text for part in (told, *tables))
 
 
 @pytest.mark.parametrize(("engine", "model"), [("gradtool", "ctr"), ("static", "ctr"), ("gradtool", "bert")])
