@@ -57,6 +57,23 @@ def test_recorded_results_come_out_again() -> None:
     assert {"native_batch_norm", "mse_loss"} <= computed, sorted(computed)
 
 
+def test_in_double_precision_it_stays_in_double_precision() -> None:
+    computed: set[str] = set()
+    run = timeline("r_convolution")
+    for entry in run.entries:
+        if entry.backward or entry.kernel is None or not isinstance(getattr(entry.origin, "op", None), ForeignOp):
+            continue
+        # Numbers that single precision does not have.
+        operands = [
+            None if n == NOBODY else np.asarray(run.store.get(n), np.float64) * 1.0000000123 for n in entry.operands
+        ]
+        result = entry.kernel(*operands)[0]
+        assert result.dtype == np.float64
+        assert not np.array_equal(result, result.astype(np.float32)), f"{entry.type} was rounded on the way"
+        computed.add(entry.type)
+    assert "convolution" in computed
+
+
 @pytest.mark.parametrize("name", ["bernoulli", "native_dropout", "rand", "no_such_operator"])
 def test_what_draws_or_is_not_known_is_not_computed_again(name: str) -> None:
     assert again(name, [("self", None)], [((2,), "float32")], 1) is None

@@ -5,7 +5,8 @@ Later passes write where the earlier ones wrote. Going over some rows at a time 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,9 @@ _max: Any = np.maximum.reduce
 
 def register() -> None:
     """Offer the kernels."""
-    override("softmax", "numpy")(_softmax)
-    override("softmax_grad", "numpy")(_softmax_grad)
-    override("log_softmax", "numpy")(_log_softmax)
-    override("log_softmax_grad", "numpy")(_log_softmax_grad)
+    for op_type, of, gradient in (("softmax", _shares, _by_shares), ("log_softmax", _logs, _by_logs)):
+        override(op_type, "numpy")(partial(_forward, op_type, of))
+        override(f"{op_type}_grad", "numpy")(partial(_backward, op_type, gradient))
     override("softmax_with_cross_entropy", "numpy")(_cross_entropy)
     override("softmax_with_cross_entropy_grad", "numpy")(_cross_entropy_grad)
 
@@ -35,9 +35,17 @@ def register() -> None:
 # -- softmax ----------------------------------------------------------------------------------------------------------
 
 
-def _softmax(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
-    general, shares = definition("softmax", attrs), of_rows(_shares, attrs["axis"])
-    return lambda x: shares(x) if x.ndim and x.size and x.dtype.kind == "f" else general(x)
+def _forward(op_type: str, of: Callable[..., Any], attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    general, here = definition(op_type, attrs), of_rows(of, attrs["axis"])
+    return lambda x: here(x) if x.ndim and x.size and x.dtype.kind == "f" else general(x)
+
+
+def _backward(op_type: str, of: Callable[..., Any], attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    general, here = rule_of(op_type, attrs), of_rows(of, attrs["axis"])
+    if general is None:
+        return None
+    whole = general
+    return lambda out, dout: here(out, dout) if out.ndim and out.dtype.kind == "f" else whole(out, dout)
 
 
 def _shares(x: Any, axis: int) -> Any:
@@ -47,14 +55,6 @@ def _shares(x: Any, axis: int) -> Any:
     return grown
 
 
-def _softmax_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
-    general, gradient = rule_of("softmax", attrs), of_rows(_by_shares, attrs["axis"])
-    if general is None:
-        return None
-    whole = general
-    return lambda out, dout: gradient(out, dout) if out.ndim and out.dtype.kind == "f" else whole(out, dout)
-
-
 def _by_shares(out: Any, dout: Any, axis: int) -> Any:
     part = dout * out
     np.subtract(dout, _add(part, axis, None, None, True), out=part)
@@ -62,23 +62,10 @@ def _by_shares(out: Any, dout: Any, axis: int) -> Any:
     return part
 
 
-def _log_softmax(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
-    general, logs = definition("log_softmax", attrs), of_rows(_logs, attrs["axis"])
-    return lambda x: logs(x) if x.ndim and x.size and x.dtype.kind == "f" else general(x)
-
-
 def _logs(x: Any, axis: int) -> Any:
     logs = x - along(LARGEST, x, axis, True)
     logs -= np.log(_add(np.exp(logs), axis, None, None, True))
     return logs
-
-
-def _log_softmax_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
-    general, gradient = rule_of("log_softmax", attrs), of_rows(_by_logs, attrs["axis"])
-    if general is None:
-        return None
-    whole = general
-    return lambda out, dout: gradient(out, dout) if out.ndim and out.dtype.kind == "f" else whole(out, dout)
 
 
 def _by_logs(out: Any, dout: Any, axis: int) -> Any:

@@ -18,6 +18,9 @@ _DRAWING = ("bernoulli", "dropout", "multinomial", "normal", "rand", "uniform", 
 """What is in the names of operators that draw: other numbers than were drawn are another run."""
 
 
+_DOUBLE = {"float32": "float64"}
+"""What results are that were recorded in single precision, where operands are in double: differences are."""
+
 _ALSO = {"unsafe_split": "split", "unsafe_split_with_sizes": "split_with_sizes", "unsafe_chunk": "chunk"}
 """Operators that differ from those of archives by what may be done with the results alone."""
 
@@ -61,7 +64,9 @@ def again(
             entries += [None] * (place + 1 - len(entries))
             entries[place] = held
         scope: Any = None
-        node = Node(scope, kind, arguments, [], [Meta(*m) for m in made], scope)
+        double = attrs.get("dtype") is None and any(np.asarray(array).dtype == np.float64 for array in operands)
+        results_of = [Meta(shape, _DOUBLE.get(dtype, dtype) if double else dtype) for shape, dtype in made]
+        node = Node(scope, kind, arguments, [], results_of, scope)
         try:
             with state.computing(), watch.unwatched(), no_grad():
                 results = row(node)
