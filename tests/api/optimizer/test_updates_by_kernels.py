@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
+from gradtool.engine.eager.saved import writes
 from gradtool.engine.eager.tape import InplaceError
 from gradtool.optimizer import _steps
 from tests.api.optimizer.test_blocks import RULES, arrays, trained
@@ -28,7 +29,9 @@ def test_nothing_is_recorded_for_an_ordinary_update(monkeypatch: pytest.MonkeyPa
     optimizer = paddle.optimizer.Adam(0.1, parameters=[p])
     p.sum().backward()
     monkeypatch.setattr(_steps, "_new_values", None)
+    guarded = writes.set(None)  # a guard of runs that were recorded here stays for as long as the process
     optimizer.step()
+    writes.reset(guarded)
 
 
 def test_a_value_that_backward_needs_and_a_step_overwrites_is_told_with_its_line() -> None:
