@@ -1,0 +1,33 @@
+"""Record the PyTorch scripts anew where torch is installed: ``python -m tests.reports [--limit SECONDS] [NAME …]``."""
+
+from __future__ import annotations
+
+import argparse
+
+from gradtool.models.loader import Request, executed
+from gradtool.models.recorded import archive
+
+from . import RUNS, SCRIPTS
+
+
+def record(name: str, limit: float | None) -> None:
+    """Run one script under the recorder and write its run next to the others."""
+    request = Request(str(SCRIPTS / f"{name}.py"), journal=True, unfinished=True, full_stacks=True, limit=limit)
+    RUNS.mkdir(exist_ok=True)
+    with archive.recording(str(RUNS / f"{name}.torchrun"), str(SCRIPTS)), executed(request):
+        pass
+
+
+def main() -> None:
+    """Record the named scripts, or all whose runs are there already."""
+    parser = argparse.ArgumentParser(prog="python -m tests.reports", description=__doc__)
+    parser.add_argument("--limit", type=float, help="seconds after which a script is cut")
+    parser.add_argument("names", nargs="*", help="scripts without .py; all that have a run where none is named")
+    options = parser.parse_args()
+    for name in options.names or sorted(run.stem for run in RUNS.glob("*.torchrun")):
+        record(name, options.limit)
+        print(f"recorded {name}")
+
+
+if __name__ == "__main__":
+    main()
