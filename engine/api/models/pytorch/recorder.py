@@ -28,6 +28,8 @@ _output = _base.output_nr.__get__
 _grad = _base.grad.__get__
 _detach = _base.detach
 _numpy = _base.numpy
+_is_view = _base._is_view
+_viewed = _base._base.__get__
 
 
 class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch need not be there
@@ -70,6 +72,10 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
         except RuntimeError:
             return None
 
+    def is_view_without_path(self, t: Any) -> bool:
+        """As in the base: torch says so of views of leaves that were made under ``no_grad``."""
+        return _is_view(t) and _requires(_viewed(t))
+
     def array(self, t: Any) -> Any:
         """The values of a tensor, in the same memory where that is possible."""
         if t.layout is not torch.strided:
@@ -108,7 +114,7 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
         site = self.site()
         arguments = (*args, *kwargs.values()) if kwargs else args
         names = operator.names[: len(args)] + (tuple(kwargs) if kwargs else ())
-        taken = _tensors(arguments)
+        taken = [] if operator.name in _FRESH else _tensors(arguments)
         before = self.taking(taken, site)
         written = _tensors([args[i] for i in operator.written if i < len(args)])
         if kwargs and "out" in kwargs:
@@ -245,3 +251,6 @@ def _operator(func: Any) -> Operator:
 
 _ASIDE = frozenset({"detach", "detach_", "_local_scalar_dense", "set_", "alias", "resize_"})
 """Operators of autograd's own, and what is told where it is asked for."""
+
+_FRESH = frozenset({"lift", "lift_fresh", "lift_fresh_copy"})
+"""Operators that hand out a tensor that torch has just made: nobody held what they read."""

@@ -158,6 +158,8 @@ class Recorder(Graph):
         numbers = tuple([self._known[id(t)].number for t in written])
         told = (operator.name, operator.names, arguments, results, node, edges, operator.view, numbers)
         self.sink(events.Called(*told, tuple(behind), enabled, seconds, site))
+        for t in given:
+            self.tell_requires(t, "requires_grad=True", site)
 
     def _own(self, t: Any) -> Any:
         return self.function_of(t) if self.requires(t) else None
@@ -173,7 +175,7 @@ class Recorder(Graph):
         mine = own is not None and own is function
         if mine:
             known.function, known.output = self.key(own), place
-        known.takes = self.requires(t)
+            known.takes = True
         return events.Result(known.number, array, self.output_of(t) if mine else None)
 
     # -- backward -----------------------------------------------------------------------------------------------------

@@ -63,6 +63,10 @@ class Tensors(ABC):
     def requires(self, t: Any) -> bool:
         """Whether a tensor takes a gradient."""
 
+    def is_view_without_path(self, t: Any) -> bool:
+        """Return whether *t*, a view that requires a gradient and hangs on no node, passes none on to its base."""
+        return False
+
     @abstractmethod
     def output_of(self, t: Any) -> int:
         """Which output of its node a tensor is."""
@@ -97,17 +101,21 @@ class Tensors(ABC):
             takes = known.takes = self.requires(t)
             where = site if site is not None else self.site()
             is_parameter = parameter or self.is_parameter(t)
-            leaf = takes and self.function_of(t) is None
+            leaf = takes and self.function_of(t) is None and not self.is_view_without_path(t)
             gradient_of = self._gradient_of(t)
             name = self.name_of(t) if is_parameter else ""
             values = self.quietly(t)
             self.sink(events.Made(known.number, values, leaf, is_parameter, shares, gradient_of, where, name))
-        function = self.function_of(t) if self.requires(t) else None
+        takes = self.requires(t)
+        function = self.function_of(t) if takes else None
         key = None if function is None else self.key(function)
         if key != known.function:
             known.function = key
             if function is not None:
+                known.takes = True
                 self.follow(t, known, function, site)
+        if takes != known.takes:
+            self.tell_requires(t, "requires_grad", site)
         return known.number
 
     def known(self, t: Any) -> int | None:
@@ -201,9 +209,10 @@ class Tensors(ABC):
     def tell_requires(self, t: Any, how: str, site: Any) -> None:
         """Tell whether a leaf takes a gradient, if that has changed."""
         known, takes = self._known[id(t)], self.requires(t)
-        if known.takes != takes and self.function_of(t) is None:
+        if known.takes != takes and self.function_of(t) is None and not (takes and self.is_view_without_path(t)):
             known.takes = takes
-            self.sink(events.Requires(known.number, takes, how, site))
+            where = site if site is not None else self.site()
+            self.sink(events.Requires(known.number, takes, how, where))
 
     def tell_hooked(self, key: int, before: Any, result: Any) -> None:
         """Tell what a hook made of a gradient, in the pass that runs."""
