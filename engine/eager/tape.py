@@ -382,7 +382,15 @@ def copied(value: Any) -> Any:
         value = value.unpacked()
     if isinstance(value, Tensor):
         return copy_of(value)
-    return value.copy() if isinstance(value, np.ndarray) and value.flags.writeable else value
+    return value.copy() if isinstance(value, np.ndarray) and _may_change(value) else value
+
+
+def _may_change(array: Any) -> bool:
+    """Whether somebody may write an array: read-only ones can be views of a program's memory.
+
+    Those without a step between elements only hold a shape.
+    """
+    return array.flags.writeable or any(array.strides)
 
 
 def finite(values: Iterable[Any]) -> bool:

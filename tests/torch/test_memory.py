@@ -1,8 +1,11 @@
-"""What nodes gave is kept apart from what has come to be the ``.grad`` of a leaf, which is clipped in place."""
+"""Memory that a script shares with the tape: nothing writes it, and what changes in place is kept apart."""
 
 import numpy as np
 
+from gradtool.models.recorded import events
 from gradtool.models.recorded.events import Pulled
+from gradtool.models.recorded.frameworks import TORCH
+from gradtool.models.recorded.player import Player
 from gradtool.models.recorded.recorder import apart
 
 
@@ -24,3 +27,26 @@ def test_neighbours_in_memory_are_left_as_they_are():
     buffer = np.arange(6.0)
     (kept,) = apart([Pulled(1, (buffer[2:4],), (buffer[:0],))], [buffer[:2], buffer[4:]])
     assert np.shares_memory(kept.arriving[0], buffer)
+
+
+def _play_pass(player, number, values, gradient):
+    """Play ten times the leaf 1 and a backward pass, after which the script's ``.grad`` holds *gradient*."""
+    ten, node = np.full(1, 10, np.float32), events.Node(number, "MulBackward0", (1,), (((1,), "float32"),))
+    made = events.Result(number + 1, 10 * values, 0)
+    call = "mul", ("self", "other"), (events.Ref(1), 10.0), (made,), node, (0,)
+    player(events.Called(*call, False, (), (), True, 0.0, ()))
+    player(events.Began((number + 1,), "backward", False, ()))
+    pulled = (Pulled(number, (np.ones(1, np.float32),), (ten,)),)
+    player(events.Ended((number + 1,), "backward", (None,), False, False, pulled, ((1, gradient),), "", ()))
+
+
+def test_a_pass_writes_nothing_of_the_script():
+    player, values, gradient = Player(TORCH), np.ones(1, np.float32), np.full(1, 10, np.float32)
+    player(events.Made(1, values, True, True, None, None, ()))
+    _play_pass(player, 1, values, gradient)
+    gradient += 10  # the framework adds in place, before it reports the pass
+    _play_pass(player, 2, values, gradient)
+    assert gradient == 20
+    assert values == 1
+    assert player.tensors[1].grad.numpy() == 20
+    assert np.shares_memory(player.tensors[1].grad.array, gradient)

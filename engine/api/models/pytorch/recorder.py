@@ -77,7 +77,13 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
         return _is_view(t) and _requires(_viewed(t))
 
     def array(self, t: Any) -> Any:
-        """The values of a tensor, in the same memory where that is possible."""
+        """Return the values of a tensor, read-only, in the same memory where that is possible."""
+        values = self._memory_of(t)
+        values.flags.writeable = False
+        return values
+
+    @staticmethod
+    def _memory_of(t: Any) -> Any:
         if t.layout is not torch.strided:
             t = t.to_dense()
         if t.device.type != "cpu":

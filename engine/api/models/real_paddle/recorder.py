@@ -76,7 +76,12 @@ class PaddleRecorder(Recorder):
     # -- tensors ------------------------------------------------------------------------------------------------------
 
     def array(self, t: Any) -> Any:
-        """The values of a tensor, in the same memory where that is possible."""
+        """Return the values of a tensor, read-only, in the same memory where that is possible."""
+        values = self._memory_of(t)
+        values.flags.writeable = False
+        return values
+
+    def _memory_of(self, t: Any) -> Any:
         with self.unheard():
             if not t.is_dense():
                 t = t.to_dense()

@@ -19,14 +19,13 @@ from gradtool.engine.core import source, state, watch
 from gradtool.engine.core.errors import UnsupportedError
 from gradtool.engine.core.names import UniqueNames
 from gradtool.engine.core.spec import dtype as dtype_of
-from gradtool.engine.eager import backward as sweeping
 from gradtool.engine.eager.mode import _GradMode, grad_enabled
 from gradtool.engine.eager.parameter import TensorParameter
 from gradtool.engine.eager.passes import Pass
 from gradtool.engine.eager.recipe import leaves, recipes
 from gradtool.engine.eager.saved import writes
 from gradtool.engine.eager.tape import LossScale, Place, each, keys
-from gradtool.engine.eager.tensor import Tensor, array_of
+from gradtool.engine.eager.tensor import Leaf, Tensor, array_of
 from gradtool.engine.eager.unusual import slim, tensor_of, versions_of
 from gradtool.engine.ops.opdef import OpDef
 from gradtool.engine.ops.readings import flatten
@@ -128,6 +127,14 @@ class Player:
 
     def _writing(self, event: events.Writing) -> None:
         self._about_to_write(event.tensor)
+
+    @staticmethod
+    def _follow(t: Tensor, array: Any) -> None:
+        """Take over values that the framework wrote where it shares no memory with *t*."""
+        if t.array.flags.writeable:
+            np.copyto(t.array, array)
+        else:
+            t.array = array
 
     def _about_to_write(self, number: int) -> None:
         """Tell who has to keep the values of a tensor before they are overwritten, and keep them for :meth:`_wrote`."""
@@ -430,31 +437,48 @@ class Player:
         number = next(self._passes)
         for pulled in event.pulled:
             self._told(number, pulled)
-        if event.recorded:
-            if watch.noting:
-                watch.note(watch.Differentiated(tuple(roots)))
-        elif any(not t.stop_gradient for t in roots):
+        if event.recorded and watch.noting:
+            watch.note(watch.Differentiated(tuple(roots)))
+        filled: list[Leaf] = []
+        if not event.recorded and any(not t.stop_gradient for t in roots):
             self._passing[0] = number
             try:
-                if event.how == "grad":
-                    work = Pass(retain_graph=event.retains, fill=False)
-                    for t, seed in zip(roots, seeds, strict=True):
-                        work.seed(t, seed)
-                    work.run()
-                else:
-                    sweeping.backward(roots, seeds, retain_graph=event.retains)
+                filled = self._sweep(event, roots, seeds)
             except UnsupportedError:
                 if not event.error:
                     raise
                 # The pass ended in the middle by an error of the program's own, a hook's say, which goes on from here.
             finally:
                 self._passing[0] = 0
+        if watch.noting:
+            for leaf in filled:
+                watch.note(watch.Added(leaf, roots[0]))
         for n, gradient in event.gradients:
-            held = self.tensors.get(self._grads.get(n, 0)) if self._apart else None
-            if held is not None and gradient is not None and held.array.shape == gradient.shape:
-                np.copyto(held.array, gradient)  # frameworks add in place
-                gradient = held.array
-            self._has_gradient(self.tensors[n], gradient)
+            self._take_gradient(n, gradient)
+        if filled and watch.noting:
+            watch.note(watch.Filled(tuple(filled)))
+
+    @staticmethod
+    def _sweep(event: events.Ended, roots: Sequence[Tensor], seeds: Sequence[Tensor | None]) -> list[Leaf]:
+        """Sweep over the nodes of a pass, and return the leaves whose ``.grad`` it filled.
+
+        The framework has added the gradients already: nothing is added here.
+        """
+        fills = event.how == "backward"
+        work = Pass(retain_graph=event.retains, fill=fills)
+        for t, seed in zip(roots, seeds, strict=True):
+            if not t.stop_gradient:
+                work.seed(t, seed)
+        work.run()
+        return list(work.leaves) if fills else []
+
+    def _take_gradient(self, number: int, gradient: Any) -> None:
+        """Take the ``.grad`` of a leaf from the framework."""
+        held = self.tensors.get(self._grads.get(number, 0)) if self._apart else None
+        if held is not None and gradient is not None and held.array.shape == gradient.shape:
+            np.copyto(held.array, gradient)  # frameworks add in place
+            gradient = held.array
+        self._has_gradient(self.tensors[number], gradient)
 
     def _told(self, number: int, pulled: events.Pulled) -> None:
         node = self._nodes.get(pulled.node)
@@ -557,7 +581,7 @@ class Player:
         for n, array in event.values:
             t = self.tensors[n]
             if not np.may_share_memory(t.array, array):
-                np.copyto(t.array, array)
+                self._follow(t, array)
             self._wrote(n)
             t.version.wrote("step")
         if watch.noting:
