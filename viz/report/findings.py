@@ -17,7 +17,7 @@ from gradtool.engine.core.source import Location
 from gradtool.engine.core.state import progress
 from gradtool.engine.view.graph import GraphView
 from gradtool.models.answered import Answered
-from gradtool.models.errors import CommandError
+from gradtool.models.errors import CommandError, describe_failure
 from gradtool.models.gradients import GradientTable
 from gradtool.models.loader import Request
 from gradtool.models.model import About, Model
@@ -110,6 +110,8 @@ class Findings:
             self.answers[kind] = answer()
         except GradientError as error:
             self.refused[kind] = error.text()
+        except Exception as error:
+            self.refused[kind] = describe_failure(error)
 
 
 class Noting:

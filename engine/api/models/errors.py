@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -143,3 +145,18 @@ def asked_in_python(who: str) -> Iterator[None]:
         raise (error.__cause__ or UsageError(error.message)) from None
     except CommandError as error:
         raise UsageError(f"{who}: {error.message}.", hint=error.hint) from None
+
+
+def describe_failure(error: Exception) -> str:
+    """Return what an error says; of one of gradtool's own mistakes its type, too, and the line that raised it."""
+    from gradtool.engine.core.errors import GradtoolError
+
+    if isinstance(error, (CommandError, GradtoolError)):
+        return error.message
+    first = next(iter(str(error).splitlines()), "no message")
+    lines = [
+        f" ({frame.filename.replace(os.sep, '/').rpartition('/engine/')[2]}:{frame.lineno})"
+        for frame in traceback.extract_tb(error.__traceback__)
+        if f"{os.sep}engine{os.sep}" in frame.filename
+    ]
+    return f"gradtool itself failed there: {type(error).__name__}: {first}" + "".join(lines[-1:])

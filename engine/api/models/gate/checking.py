@@ -15,7 +15,7 @@ from .. import imports, interrupting, showing
 from ..errors import CommandError, ModelError
 from ..loader import Request
 from ..users_code import is_installed, raised_at, stack_of
-from . import rules, waivers
+from . import failures, rules, waivers
 from .checked import Checked, Job
 from .evidence import Evidence
 from .finding import Finding, Spot, once
@@ -122,13 +122,14 @@ def _found(evidence: Evidence, selection: Selection, refused: type[CommandError]
     with showing.once():
         try:
             for rule in chosen:
-                found += _by(rule, evidence, selection)
+                with failures.kept(rule, evidence):
+                    found += _by(rule, evidence, selection)
         except (refused, GradtoolError) as error:
             if all(f.code != BACKWARD_FAILS for f in found):  # which says the same, and why
                 known = {f.code for f in found}
                 found += [f for f in _reasons(evidence, selection, chosen) if f.code not in known]
                 found.append(_unloaded(evidence.name, error))
-    return found
+    return found + failures.findings(evidence, chosen)
 
 
 def _by(rule: Rule, evidence: Evidence, selection: Selection) -> Iterator[Finding]:
@@ -139,9 +140,11 @@ def _by(rule: Rule, evidence: Evidence, selection: Selection) -> Iterator[Findin
 def _reasons(evidence: Evidence, selection: Selection, chosen: Iterable[Rule]) -> list[Finding]:
     """What ran before a file raised, looked at for why it did: numbers that are none are refused by what needs some."""
     evidence.partial = True
-    with contextlib.suppress(CommandError, GradtoolError):  # the error itself is told in any case
-        return [finding for rule in chosen if rule.explains for finding in _by(rule, evidence, selection)]
-    return []
+    found: list[Finding] = []
+    for rule in chosen:
+        with contextlib.suppress(Exception):  # the error itself is told in any case
+            found += _by(rule, evidence, selection) if rule.explains else ()
+    return found
 
 
 def _weighed(finding: Finding, selection: Selection) -> Finding:

@@ -12,7 +12,7 @@ from gradtool.engine.answers.flow.fact import Kind
 from gradtool.engine.answers.why.folding import folded
 from gradtool.engine.core.errors import GradtoolError
 
-from ..errors import CommandError, ModelError
+from ..errors import CommandError, ModelError, describe_failure
 from ..loader import Request
 
 if TYPE_CHECKING:
@@ -85,6 +85,8 @@ class Evidence:
         self._sized: dict[str | None, Sizes] = {}  # by the pass that is asked about
         self.unasked: dict[str, set[str]] = {}
         """By code of a rule that could not look at all of the model, why."""
+        self.failures: dict[str, list[str]] = {}
+        """By what was raised, the codes of the rules that raised it."""
         self.incomplete = False
         """Whether the file was stopped before its end."""
         self.partial = False
@@ -107,6 +109,11 @@ class Evidence:
     def not_asked(self, code: str, why: str) -> None:
         """The rule of that code could not look at all of the model."""
         self.unasked.setdefault(code, set()).add(why)
+
+    def failed(self, code: str, error: Exception) -> None:
+        """Note that the rule of that code raised: it costs itself alone."""
+        self.failures.setdefault(describe_failure(error), []).append(code)
+        self.not_asked(code, "")
 
     def untried(self, what: str) -> None:
         """Something was not looked at: what, and why."""
@@ -316,10 +323,25 @@ class Evidence:
     @cached_property
     def unchecked(self) -> list[str]:
         """What no answer accounts for."""
+        parts: tuple[Callable[[], Iterable[str]], ...] = (self._of_others, self._of_births, self._of_flow, self._silent)
+        told = []
+        for part in parts:
+            try:
+                told += part()
+            except Exception as error:
+                self.failed("GT901", error)
+        return [*self._told, *self._untried, *told]
+
+    def _of_others(self) -> Iterable[str]:
         _ = self.others  # those that cannot be looked at say so
+        return ()
+
+    def _of_births(self) -> Iterable[str]:
+        return self.births.story.unchecked
+
+    def _of_flow(self) -> Iterable[str]:
         flow = self.influences.story
-        doubts = [f"{f.message}: not known is {f.doubt}" for f in flow.of(Kind.MIXED) if f.doubt]
-        return [*self._told, *self._untried, *self.births.story.unchecked, *flow.unchecked, *doubts, *self._silent()]
+        return [*flow.unchecked, *(f"{f.message}: not known is {f.doubt}" for f in flow.of(Kind.MIXED) if f.doubt)]
 
     def _silent(self) -> Iterator[str]:
         """Of rules whose silence says nothing: one sentence for all that have one reason."""

@@ -161,6 +161,8 @@ def _clipped(least: str, most: str) -> Row:
 
 
 def _negative_likelihood(a: Arguments) -> Match | None:
+    if a["self"].ndim < 2:
+        return None  # one example without a dimension for it
     reduction = ("none", "mean", "sum")[a["reduction"]]
     attrs = {"ignore_index": a["ignore_index"], "reduction": reduction}
     return Match("nll_loss", [a["self"], a["target"], a["weight"]], list(a.results[:2]), attrs)
