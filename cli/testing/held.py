@@ -84,7 +84,7 @@ class Held(Live):
         self.births.append(birth)
         self._parameters.append(birth.parameter)
 
-    def _began(self, roots: Sequence[Any], how: str, recorded: bool) -> None:
+    def _began(self, roots: Sequence[Any], how: str, recorded: bool, *_: Any) -> None:
         if roots:
             names = {name: value for scope in running(sys._getframe(1)) for name, value in scope.values.items()}
             self.backpropagated.append((how, roots[0], names))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ..core.source import Location
 from ..core.summary import Staying
 from ..eager.passes import Pass
 from ..eager.recorded import leaves_behind, nodes_behind
+from ..eager.start import Start
 from ..eager.tensor import Leaf, Tensor
 from ..executor.scope import global_scope
 from ..ir.variable import Variable
@@ -61,6 +62,43 @@ class WrittenModel:
     def undecided(self, key: Hashable) -> tuple[str, Location] | None:
         entry = self.again.undecided(key)
         return None if entry is None else (entry.type, entry.loc)
+
+
+class SummedModel:
+    """The sum of several losses of one run."""
+
+    def __init__(self, models: Sequence[WrittenModel]) -> None:
+        self.models = models
+        self.arithmetic = models[0].arithmetic
+
+    def value(self, at: Mapping[Hashable, Array]) -> tuple[float, list[Any]]:
+        total, choices = 0.0, []
+        for i, model in enumerate(self.models):
+            value, chosen = model.value(at)
+            total += value
+            choices += [(len(self.models) * number + i, choice) for number, choice in chosen]
+        return total, choices
+
+    def chooser(self, number: int) -> tuple[str, Location]:
+        number, i = divmod(number, len(self.models))
+        return self.models[i].chooser(number)
+
+    def undecided(self, key: Hashable) -> tuple[str, Location] | None:
+        found = (model.undecided(key) for model in self.models)
+        return next((place for place in found if place is not None), None)
+
+
+class Written(NamedTuple):
+    """A loss of a written-down run.
+
+    Attributes:
+        weight: by what its elements are weighed.
+        recorded: its value.
+    """
+
+    timeline: Timeline
+    weight: Array
+    recorded: Any
 
 
 class FunctionModel:
@@ -216,36 +254,40 @@ def through(
 
 
 def of_loss(
-    loss: Tensor, recorder: Recorder, names: Mapping[Tensor | Leaf, str], order: int = 1, seed: int = 0
+    loss: Tensor | Start, recorder: Recorder, names: Mapping[Tensor | Leaf, str], order: int = 1, seed: int = 0
 ) -> list[Checked]:
-    """Check the gradients of a recorded loss by its leaves.
+    """Check the gradients of a recorded loss by its leaves, or those of a pass that starts from several tensors.
 
     Args:
         recorder: wrote down the run that computed it.
         names: the leaves to check, or their tensors, and what they are called.
     """
-    expect_recorded(loss, loss.name)
-    nodes = nodes_behind([loss])
+    start = Start.of(loss)
+    expect_recorded(start.loss, start.loss.name)
+    roots = start.differentiated
+    nodes = nodes_behind(roots)
     rng = np.random.default_rng(seed)
-    # Of another framework's operators what the pass gave is all that is known: one loss is taken as it is.
-    as_is = loss.array.size == 1 and any(hasattr(node, "told") for node in nodes)
-    weight = np.ones(loss.array.shape) if as_is else rng.uniform(0.5, 1.5, loss.array.shape)
+    is_told = any(hasattr(node, "told") for node in nodes)
+    weights = [_weight(root, given, is_told, rng) for root, given in start.pairs()]
     named = {t.leaf if isinstance(t, Tensor) else t: name for t, name in names.items()}
-    timeline = of_tape.forward(recorder, loss, [t for t in names if isinstance(t, Tensor)])
-    behind = set(leaves_behind([loss], nodes))
+    tensors = [t for t in names if isinstance(t, Tensor)]
+    runs = [of_tape.forward(recorder, root, tensors) for root in roots]
+    behind = set(leaves_behind(roots, nodes))
     leaves = [leaf for leaf in named if leaf in behind and leaf.spec.dtype.is_floating]
-    missing = [leaf for leaf in leaves if leaf not in timeline.leaves]
+    read = {leaf: run.store.get(numbers[-1]) for run in reversed(runs) for leaf, numbers in run.leaves.items()}
+    missing = [leaf for leaf in leaves if leaf not in read]
     with retold.heard(None) as telling:
-        first, seconds, along, arriving, written = through([loss], [weight], leaves, order, rng, telling.settled)
+        first, seconds, along, arriving, written = through(roots, weights, leaves, order, rng, telling.settled)
     device = current() if current().compiles and retold.noting_now() is not None else None
     own = [n for n in nodes if own_rules.is_own(n)]
     behind = own_rules.leaves_of(own)
-    meant = own_rules.leaves_of(own_rules.meant(timeline, Places(recorder, nodes, [loss]), own))
+    places = Places(recorder, nodes, roots)
+    meant = {leaf for run in runs for leaf in own_rules.leaves_of(own_rules.meant(run, places, own))}
     subjects = [
         Claim(
             leaf,
             named[leaf],
-            _double(timeline.store.get(timeline.leaves[leaf][-1])),
+            _double(read[leaf]),
             first.get(leaf),
             leaf.spec.dtype.numpy,
             seconds.get(leaf),
@@ -258,7 +300,20 @@ def of_loss(
         if leaf not in missing
     ]
     rest = [_unchecked(named[leaf], leaf.spec, "its value was not read by an operator") for leaf in missing]
-    return [*_checked(timeline, subjects, weight, loss.array, seed, device), *rest]
+    written_down = [Written(*parts) for parts in zip(runs, weights, [t.array for t in roots], strict=True)]
+    return [*_checked(written_down, subjects, seed, device), *rest]
+
+
+def _weight(root: Tensor, given: Any, is_told: bool, rng: np.random.Generator) -> Array:
+    """By what a root is weighed: the gradient that was given there; else something else for each element.
+
+    Args:
+        is_told: the gradients of another framework's operators are those of the pass that it ran, and no others.
+    """
+    if given is not None:
+        return np.asarray(given, np.float64)
+    as_is = is_told and root.array.size == 1
+    return np.ones(root.array.shape) if as_is else rng.uniform(0.5, 1.5, root.array.shape)
 
 
 def of_program(
@@ -302,7 +357,7 @@ def of_program(
         read = timeline.leaves.get(p)  # no operator reads the parameters of a branch that was not taken
         start = held[p.name] if read is None else timeline.store.get(read[-1])
         subjects.append(Claim(p, p.name, wide(start), values[g], p.dtype.numpy, second, along.get(p), (), written))
-    return _checked(timeline, subjects, np.ones(values[loss].shape), values[loss], seed, device)
+    return _checked([Written(timeline, np.ones(values[loss].shape), values[loss])], subjects, seed, device)
 
 
 _FORWARD = Staying(lambda op, readers: part_of(op) is FORWARD)
@@ -310,25 +365,26 @@ _FORWARD = Staying(lambda op, readers: part_of(op) is FORWARD)
 
 
 def _checked(
-    timeline: Timeline,
-    subjects: Sequence[Claim],
-    weight: Array,
-    recorded: Any,
-    seed: int,
-    device: Backend | None = None,
+    runs: Sequence[Written], subjects: Sequence[Claim], seed: int, device: Backend | None = None
 ) -> list[Checked]:
     """The check by computing again, if that gives what was recorded and nothing was computed outside of operators."""
-    model = WrittenModel(timeline, [s.key for s in subjects], weight, device)
-    reason, loc = "", ()
+    models = [WrittenModel(run.timeline, [s.key for s in subjects], run.weight, device) for run in runs]
+    for model, run in zip(models, runs, strict=True):
+        reason, loc = _reason_against(model, run.recorded, subjects)
+        if reason:
+            return [_refused(s, reason, loc) for s in subjects]
+    return gradcheck.check(models[0] if len(models) == 1 else SummedModel(models), subjects, seed)
+
+
+def _reason_against(model: WrittenModel, recorded: Any, subjects: Sequence[Claim]) -> tuple[str, Location]:
+    """Why a run cannot be computed again, and where; empty where it can."""
     if model.again.gaps:
-        reason, loc = model.again.gaps[0]  # type: ignore[assignment]
-    elif not np.isfinite(_double(recorded)).all():
-        reason = "the loss is not finite (gradtool nan explains it)"
-    elif not _faithful(model.again({})[0], _double(recorded), subjects):
-        reason = "computed again in double precision the loss is another: values were overwritten in between?"
-    if reason:
-        return [_refused(s, reason, loc) for s in subjects]
-    return gradcheck.check(model, subjects, seed)
+        return model.again.gaps[0]
+    if not np.isfinite(_double(recorded)).all():
+        return "the loss is not finite (gradtool nan explains it)", ()
+    if not _faithful(model.again({})[0], _double(recorded), subjects):
+        return "computed again in double precision the loss is another: values were overwritten in between?", ()
+    return "", ()
 
 
 def _faithful(again: Array, recorded: Array, subjects: Sequence[Claim]) -> bool:

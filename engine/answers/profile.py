@@ -18,6 +18,7 @@ from ..core.spec import in_use
 from ..core.summary import Timed, Took
 from ..eager.parameter import parameters_at
 from ..eager.passes import Pass
+from ..eager.start import Start
 from ..eager.tape import GradNode
 from ..eager.tensor import Leaf, Tensor
 from ..executor.live import nbytes
@@ -390,7 +391,7 @@ def _called(variable: Variable) -> str:
     return (from_program.path_of(variable) or variable.name) if variable.is_parameter else ""
 
 
-def of_tape(loss: Tensor, clock: Clock, repeats: int) -> None:
+def of_tape(loss: Tensor | Start, clock: Clock, repeats: int) -> None:
     """Measure the backward pass of a recorded loss, after one that is not measured."""
     through_tape(loss, lambda event: None)
     for i in counted("repeats of the backward pass", range(repeats)):
@@ -399,7 +400,7 @@ def of_tape(loss: Tensor, clock: Clock, repeats: int) -> None:
         through_tape(loss, clock)
 
 
-def of_recorded(loss: Tensor, clock: Clock, repeats: int) -> bool:
+def of_recorded(start: Start, clock: Clock, repeats: int) -> bool:
     """Measure what was recorded, forward and backward, where the backend in use compiles; whether it does.
 
     It becomes one program there; its first run is not measured.
@@ -408,13 +409,13 @@ def of_recorded(loss: Tensor, clock: Clock, repeats: int) -> bool:
         return False
     with retold.heard(None) as telling:
         assert isinstance(telling, retold.Retelling)
-        number = telling.number(loss.array)
+        number = telling.number(start.loss.array)
         if telling.holds(number):
             _timed(telling, number, clock, repeats)
             return True
         telling.in_turn(_timed)(telling, number, clock, repeats)
         work = Pass(retain_graph=True, fill=False)
-        work.seed(loss, None)
+        start.seed(work)
         work.run()
     return True
 

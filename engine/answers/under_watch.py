@@ -14,6 +14,7 @@ from ..core.errors import ArgumentTypeError, LossError, UsageError
 from ..core.summary import Asked
 from ..eager.passes import Pass
 from ..eager.recorded import leaves_behind, nodes_behind
+from ..eager.start import Start
 from ..eager.tensor import Leaf, Tensor
 from ..executor.executor import Executor
 from ..ir.program import Program
@@ -22,7 +23,7 @@ from . import retold
 from .events import Adapter, Begin, Listener, Quiet
 
 
-def through_tape(loss: Tensor, listener: Listener, order: int = 1) -> dict[Leaf, Any]:
+def through_tape(loss: Tensor | Start, listener: Listener, order: int = 1) -> dict[Leaf, Any]:
     """Run backward from *loss* and tell *listener*; no ``.grad`` is touched, and the graph is kept.
 
     Args:
@@ -35,14 +36,16 @@ def through_tape(loss: Tensor, listener: Listener, order: int = 1) -> dict[Leaf,
         LossError: no recorded operator made the loss.
     """
     _check_order(order)
-    expect_recorded(loss, loss.name)
+    start = Start.of(loss)
+    expect_recorded(start.loss, start.loss.name)
     with retold.heard(listener) as telling:
         work = Pass(retain_graph=True, create_graph=order > 1, fill=False)
-        work.seed(loss, None)
+        start.seed(work)
         work.run()
         if order > 1:
             with watch.unwatched():
-                totals = [work.total(leaf) for leaf in leaves_behind([loss], nodes_behind([loss]))]
+                behind = leaves_behind(start.differentiated, nodes_behind(start.differentiated))
+                totals = [work.total(leaf) for leaf in behind]
             again = [g for g in totals if isinstance(g, Tensor) and not g.stop_gradient]
             work = Pass(retain_graph=True, fill=False)
             for g in again:

@@ -357,6 +357,11 @@ class Told:
         finally:
             self._listeners.set(before)
 
+    @property
+    def is_heard(self) -> bool:
+        """Whether anybody is told."""
+        return self._watcher.get() is not None or bool(self._listeners.get())
+
     def note(self, *what: Any) -> None:
         """Tell whoever watches, then those who listen; what the watcher raises passes."""
         watcher = self._watcher.get()
@@ -385,8 +390,18 @@ progress = Told("gradtool_progress_watcher")
 """Something has come so far: what it is, how much is done, of how much at most (None where nobody knows)."""
 
 passes = Told("gradtool_pass_watcher")
-"""A backward pass of dynamic mode is asked for: its roots, ``backward`` or ``grad``, and whether it is recorded itself
-(``create_graph``)."""
+"""A backward pass of dynamic mode is asked for: its roots, ``backward`` or ``grad``, whether it is recorded itself
+(``create_graph``), and its other arguments (:class:`gradtool.engine.eager.start.PassRequest`)."""
+
+swept = Told("gradtool_swept_watcher")
+"""The innermost pass that was asked for has computed its gradients, by their places, before hooks of leaves; none is
+stored yet."""
+
+passed = Told("gradtool_passed_watcher")
+"""The innermost pass that was asked for is over, or failed."""
+
+updating = Told("gradtool_update_watcher")
+"""An optimizer is about to update these tensors."""
 
 made = Told("gradtool_parameter_watcher")
 """A parameter of dynamic mode was made: what stays known of it (``engine/eager/parameter.py``)."""

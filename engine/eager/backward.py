@@ -12,6 +12,7 @@ from . import mode
 from .mode import _GradMode
 from .passes import Pass, as_tensor
 from .record import apply
+from .start import PassRequest
 from .storing import owned, store
 from .tape import GradNode, Place
 from .tensor import Leaf, Tensor
@@ -41,13 +42,22 @@ def backward(
     A tensor with ``stop_gradient`` is passed over. Nothing is added before all gradients and all hooks are done, so a
     pass that fails leaves every ``.grad`` as it was.
     """
-    work = Pass(retain_graph=retain_graph, create_graph=create_graph)
+    try:
+        _fill(tensors, grad_tensors, Pass(retain_graph=retain_graph, create_graph=create_graph))
+    finally:
+        state.passed.note()
+
+
+def _fill(tensors: Sequence[Tensor], grad_tensors: Sequence[Tensor | None], work: Pass) -> None:
+    create_graph = work.create_graph
     for tensor, gradient in zip(tensors, grad_tensors, strict=True):
         if not tensor.stop_gradient:
             work.seed(tensor, gradient)
     work.adds_rows = not create_graph
     work.run()
     leaves = list(work.leaves)
+    if state.swept.is_heard:
+        state.swept.note({leaf: work.total(leaf) for leaf in leaves})
     with _GradMode(create_graph):
         gradients = [[work.hooked_leaf(leaf, work.total(leaf))] for leaf in leaves]
         work.leaves.clear()  # each is held once now
@@ -76,7 +86,21 @@ def grad(
 
     Hooks on intermediate results act, hooks on leaves do not: they belong to ``.grad``.
     """
-    state.passes.note(outputs, "grad", create_graph)
+    state.passes.note(outputs, "grad", create_graph, PassRequest(grad_outputs, inputs, retain_graph))
+    try:
+        return _asked(outputs, inputs, grad_outputs, retain_graph, create_graph, constants)
+    finally:
+        state.passed.note()
+
+
+def _asked(
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    grad_outputs: Sequence[Tensor | None],
+    retain_graph: bool,
+    create_graph: bool,
+    constants: Sequence[Tensor],
+) -> list[Tensor | None]:
     wanted: dict[Place, None] = {t.on_tape(): None for t in inputs if not t.stop_gradient}
     roots = [t for t in outputs if not t.stop_gradient]
     stops = frozenset(t.on_tape() for t in constants)
@@ -95,6 +119,9 @@ def grad(
     held = {id(t) for t in grad_outputs}
     with _GradMode(create_graph):
         gradients = [None if t.stop_gradient else _result(work, t, held) for t in inputs]
+    if state.swept.is_heard:
+        given = zip(inputs, gradients, strict=True)
+        state.swept.note({t.on_tape(): g.array for t, g in given if g is not None})
     if watch.noting:
         watch.note(watch.Given(tuple(inputs), tuple(gradients)))
         for t in gradients:

@@ -9,6 +9,7 @@ from typing import Any
 from ..core import state, upward
 from ..core.errors import DtypeError, GradientError, ModeError, ShapeError, UsageError
 from . import backward as sweeping
+from .start import PassRequest
 from .tensor import Leaf, Tensor
 
 
@@ -188,8 +189,9 @@ def grad(
 def _start(
     roots: Sequence[Tensor], seeds: Sequence[Tensor | None], retain_graph: bool, where: str, stacklevel: int
 ) -> None:
-    state.passes.note(roots, "backward", False)
+    state.passes.note(roots, "backward", False, PassRequest(seeds, None, retain_graph))
     if all(t.stop_gradient for t in roots):
+        state.passed.note()
         warnings.warn(f"{where} did nothing: {_why_no_graph(roots)}.", NoGraphWarning, stacklevel=stacklevel)
         return
     sweeping.backward(roots, seeds, retain_graph=retain_graph)

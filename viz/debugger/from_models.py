@@ -80,7 +80,7 @@ class Counter:
     def __init__(self) -> None:
         self.passes = 0
 
-    def __call__(self, roots: Sequence[Any], how: str, recorded: bool) -> None:
+    def __call__(self, roots: Sequence[Any], how: str, recorded: bool, *_: Any) -> None:
         self.passes += bool(roots)
 
 

@@ -101,7 +101,7 @@ class TapeCourse:
 
     # -- passes -----------------------------------------------------------------------------------------------------
 
-    def began(self, roots: Sequence[Tensor], how: str, recorded: bool) -> None:
+    def began(self, roots: Sequence[Tensor], how: str, recorded: bool, *_: object) -> None:
         """A backward pass begins."""
         if not roots:
             return

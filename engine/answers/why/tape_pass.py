@@ -8,6 +8,7 @@ from typing import Any
 from ...core.source import NOWHERE, Location
 from ...eager.journal import Call, Journal
 from ...eager.passes import Pass
+from ...eager.start import Start
 from ...eager.tape import GradNode, each
 from ...eager.tensor import Keep, Tensor
 from .. import retold
@@ -19,7 +20,7 @@ Arrays = Mapping[str, Any]
 
 
 def over_tape(
-    journal: Journal, loss: Tensor, constants: Sequence[Tensor] = (), keep: Collection[int] = ()
+    journal: Journal, loss: Tensor | Start, constants: Sequence[Tensor] = (), keep: Collection[int] = ()
 ) -> Slopes[int, Call]:
     """One backward pass from *loss* over the calls of *journal*; no ``.grad`` is touched.
 
@@ -28,7 +29,8 @@ def over_tape(
         keep: the numbers of the values whose parts are wanted as arrays.
     """
     by_key = {c.key: c for c in journal.calls if c.key is not None}
-    slopes: Slopes[int, Call] = Slopes([journal.number(loss)], keep)
+    start = Start.of(loss)
+    slopes: Slopes[int, Call] = Slopes([journal.number(t) for t in start.differentiated], keep)
 
     def look(at: Differentiated) -> None:
         node, again = at.node, at.again
@@ -61,7 +63,7 @@ def over_tape(
         )
 
     work = Pass(retain_graph=True, fill=False, constants=frozenset(t.on_tape() for t in constants))
-    work.seed(loss, None)
+    start.seed(work)
     retold.swept(work, look)
     return slopes
 

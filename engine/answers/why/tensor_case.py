@@ -12,6 +12,7 @@ from ...core import source
 from ...core.source import NOWHERE, Location
 from ...eager.journal import Call, Event, Journal, Unrecorded, counted
 from ...eager.recorded import nodes_behind
+from ...eager.start import Start
 from ...eager.tape import loss_scale
 from ...eager.tensor import Keep, Tensor
 from . import constant_gradients
@@ -40,6 +41,7 @@ class TensorCase(Case[int, Call]):
         names: the tensors that have names.
         constants: tensors through which no gradient flows.
         chosen: what is asked about; by default the parameters, and the other leaves that are to take gradients.
+        start: the roots of the pass with the gradients that were given; the loss with ones if None.
     """
 
     def __init__(
@@ -50,13 +52,15 @@ class TensorCase(Case[int, Call]):
         names: Sequence[NamedTensor],
         constants: Sequence[Tensor] = (),
         chosen: Sequence[Tensor] | None = None,
+        start: Start | None = None,
     ) -> None:
         self.journal = journal
         self.loss = loss
+        self.start = Start.of(loss) if start is None else start
         self.loss_name = loss_name
         self.names = {k.tensor: k for k in names}
         self.constants = constants
-        self.reasons = self._reasons = explain_tensors(journal, [loss], names, constants)
+        self.reasons = self._reasons = explain_tensors(journal, self.start.differentiated, names, constants)
         leaves = [k.tensor for k in names if k.tensor.node is None and not k.dropped]
         self.statistics = kept_in_journal(journal)
         held = {t for t in leaves if getattr(t, "is_parameter", False)}
@@ -76,7 +80,7 @@ class TensorCase(Case[int, Call]):
 
     @cached_property
     def _loss_scale(self) -> float:
-        return loss_scale(nodes_behind([self.loss]))
+        return loss_scale(nodes_behind(self.start.differentiated))
 
     def subjects(self) -> list[Subject[int]]:
         return [self.subject(t) for t in self.held]
@@ -143,7 +147,7 @@ class TensorCase(Case[int, Call]):
         if self.loss.stop_gradient:
             return None
         if self._slopes is None:
-            self._slopes = over_tape(self.journal, self.loss, self.constants, self._keep)
+            self._slopes = over_tape(self.journal, self.start, self.constants, self._keep)
         return self._slopes
 
     def culprit_is_trained(self, use: Use[int, Call], position: int) -> bool:
@@ -168,7 +172,7 @@ class TensorCase(Case[int, Call]):
         return source.located(self.journal.guards.get(maker.time, NOWHERE)) or answer.location
 
     def loss_is_zero(self) -> bool:
-        return not np.any(self.loss.array)
+        return self.start.is_plain and not np.any(self.loss.array)
 
     # -- beside the graph -----------------------------------------------------------------------------------------
 

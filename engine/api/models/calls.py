@@ -15,9 +15,12 @@ from typing import Any
 
 from gradtool.engine.core import source, state
 from gradtool.engine.core.source import Location
+from gradtool.engine.eager.start import PassRequest, Start
+from gradtool.engine.eager.tensor import Leaf
 
 from .errors import CommandError
 from .limits import ALL
+from .shares import Shares, is_fresh
 
 PASSES = "backward passes seen"
 """What is told while a file runs."""
@@ -70,6 +73,13 @@ class PassCall:
         python: what the user's code calls the loss; empty where it has no name.
         value: what the loss was, where it was one number.
         block: that the loss of a program stands in; None in dynamic mode.
+        start: all its roots, with the gradients that were given; None once they have been let go of.
+        request: its other arguments, in dynamic mode.
+        parent: the number of the pass that it ran inside of; None for the outermost.
+        step: how many updates there had been.
+        gave: in dynamic mode, by leaf the gradient that it gave, before hooks of the leaf.
+        held: by leaf the ``.grad`` after it, where that is not what it gave.
+        is_done: whether it came to its end.
     """
 
     number: int
@@ -85,6 +95,23 @@ class PassCall:
     python: str = ""
     value: float | None = None
     block: Any = None
+    start: Start | None = None
+    request: PassRequest = PassRequest()  # noqa: RUF009 - a tuple
+    parent: int | None = None
+    step: int = 0
+    gave: Mapping[Leaf, Any] = field(default_factory=dict)
+    held: Mapping[Leaf, Any] = field(default_factory=dict)
+    is_done: bool = False
+
+    @property
+    def line(self) -> Any:
+        """What calls of one line have in common."""
+        return self.how, source.file_and_line(self.location)
+
+    def release(self) -> None:
+        """Let go of what is only needed to ask about it."""
+        self.loss, self.names, self.start, self.gave, self.held = None, (), None, {}, {}
+        self.request = PassRequest((), None, self.request.retain_graph)
 
 
 @dataclass
@@ -107,6 +134,8 @@ class PassCalls:
         late: whether it was stopped for that.
         interrupted: whether someone stopped it.
         enough: whether the pass that is meant is over: those that begin then are not.
+        shares: what passes gave to leaves.
+        updates: how many updates of optimizers there were.
     """
 
     which: str | None = None
@@ -125,6 +154,16 @@ class PassCalls:
     enough: Callable[[], bool] = lambda: False
     over: bool = False
     """Whether the file is done: what computes from now on is gradtool itself."""
+    shares: Shares = field(default_factory=Shares)
+    updates: int = 0
+    _kept: list[PassCall] = field(default_factory=list)
+    """Those of them that still hold their loss."""
+    _open: list[PassCall] = field(default_factory=list)
+    """The passes that run, the innermost last."""
+    _unequal: list[Leaf] = field(default_factory=list)
+    """The leaves whose ``.grad`` is going to be something else than what the pass that runs gives."""
+    _windows: dict[Any, tuple[int, int]] = field(default_factory=dict)
+    """By optimizer its last step: the passes with numbers above the first and up to the second."""
 
     def called(self, loss: Any, listed: Any, no_grad: Any, checkpoints: Sequence[str]) -> None:
         """Note a call of ``append_backward`` that is being made."""
@@ -139,7 +178,7 @@ class PassCalls:
         if not self.over:
             self._noted("gradients", targets[0], block=targets[0].block)
 
-    def began(self, roots: Sequence[Any], how: str, recorded: bool) -> None:
+    def began(self, roots: Sequence[Any], how: str, recorded: bool, request: PassRequest | None = None) -> None:
         """Note a backward pass of dynamic mode that is beginning.
 
         Raises:
@@ -156,13 +195,76 @@ class PassCalls:
         root = roots[0]
         value = float(root.array.reshape(())) if root.spec.count == 1 and root.dtype.is_floating else None
         call = self._noted(how, root, names=running(sys._getframe(1)), recorded=recorded, value=value)
+        call.request = request = request or PassRequest()
+        call.start, call.step = Start.of(roots, request.gradients), self.updates
+        call.parent = self._open[-1].number if self._open else None
+        self._open.append(call)
         if self.enough():
-            call.loss, call.names = None, ()
+            call.release()
             return
-        for before in self.swept[-2:]:
-            if not self._may_be_meant(before) or before.how == how:
+        for before in self._kept:
+            if before.line == call.line or not self.is_current(before):
                 self._let_go(before)
+        self._kept = [before for before in self._kept if before.loss is not None]
+        self._kept.append(call)
         self.swept.append(call)
+
+    def gave(self, gradients: Mapping[Any, Any]) -> None:
+        """Note what the innermost pass gave, by place; nothing of it is in ``.grad`` yet."""
+        if self.over or not self._open:
+            return
+        call = self._open[-1]
+        self._unequal = [leaf for leaf in gradients if isinstance(leaf, Leaf) and not is_fresh(leaf)]
+        gave = self.shares.add(call.number, call.location, gradients) if call.how == "backward" else {}
+        if call.start is not None:
+            call.gave = gave
+
+    def ended(self) -> None:
+        """Note that the innermost pass is over, or failed."""
+        if self.over or not self._open:
+            return
+        call = self._open.pop()
+        held = self.shares.hold(self._unequal)
+        call.is_done = True
+        self._unequal = []
+        if call.start is not None:
+            call.held = held
+
+    def updating(self, tensors: Sequence[Any]) -> None:
+        """Note that an optimizer is about to update these tensors."""
+        if self.over or not tensors:
+            return
+        optimizer, last = (id(tensors[0]), len(tensors)), len(self.every)
+        _, before = self._windows.get(optimizer, (0, 0))
+        if before < last:
+            self._windows[optimizer] = before, last
+            self.updates += 1
+        self.shares.updating(t._leaf for t in tensors if t._leaf is not None)
+
+    def is_current(self, call: PassCall) -> bool:
+        """Whether a pass belongs to the last step of an optimizer, or to one that has not ended."""
+        ends = [end for _, end in self._windows.values()]
+        return call.number > max(ends, default=0) or any(a < call.number <= b for a, b in self._windows.values())
+
+    def of_step(self) -> list[PassCall]:
+        """The passes of dynamic mode that are asked about together, in their order.
+
+        Of a file that says which pass is meant that one alone; else those of the last step of every optimizer, as
+        passes of one step are the parts of one gradient.
+        """
+        meant = self.meant()
+        if meant is None or self.which is not None:
+            return [] if meant is None else [meant]
+        return [
+            call
+            for call in self.swept
+            if call is meant or (self.is_current(call) and call.loss is not None and self._counts(call, meant))
+        ]
+
+    @staticmethod
+    def _counts(call: PassCall, meant: PassCall) -> bool:
+        """Whether a pass fills ``.grad`` as the one that is meant does, and no other pass runs it."""
+        return call.how == meant.how == "backward" and call.parent is None and call.is_done
 
     def _noted(self, how: str, loss: Any, **more: Any) -> PassCall:
         frame = sys._getframe(1)
@@ -217,7 +319,7 @@ class PassCalls:
 
     def _let_go(self, call: PassCall) -> None:
         if self.which is None or not self._may_be_meant(call):
-            call.loss, call.names = None, ()
+            call.release()
 
     def mean(self, roots: Sequence[Any]) -> None:
         """Ask about the last pass of dynamic mode that started from one of *roots*, if it is known."""
@@ -234,6 +336,7 @@ class PassCalls:
         """
         if self.which is None:
             calls = [call for call in self.swept if call.loss is not None]
+            calls = [call for call in calls if call.parent is None] or calls
             by_backward = [call for call in calls if call.how == "backward"]
             return next(reversed(by_backward or calls), None)
         calls = [call for call in self.swept if self._may_be_meant(call)]

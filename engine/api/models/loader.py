@@ -226,6 +226,9 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
             state.appended.watched(calls.called),
             state.derived.watched(calls.derived),
             state.passes.watched(calls.began),
+            state.swept.watched(calls.gave),
+            state.passed.watched(calls.ended),
+            state.updating.watched(calls.updating),
             state.runs.watched(calls.ran),
             state.made.watched(loaded.births.append),
         ):

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from gradtool.engine.core import watch
+from gradtool.engine.core import state, watch
 from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.mode import enable_grad, no_grad
@@ -153,6 +153,7 @@ class LBFGS(Optimizer):
     def _move(self, origin: list[Any], shift: Any) -> None:
         """Put the parameters where they were at *origin*, plus *shift*."""
         at = 0
+        state.updating.note(self._all)
         if watch.noting:
             watch.note(watch.Updating(tuple(self._all), type(self).__name__, self.get_lr()))
         for p, values in zip(self._all, origin, strict=True):

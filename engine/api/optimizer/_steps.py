@@ -174,6 +174,7 @@ class Steps:
         """Update parameters by gradients, which stay as they are."""
         rate = self.get_lr()
         where = source.here()
+        state.updating.note(self._parameters or [p for p, _ in pairs])
         if watch.noting:
             tensors = tuple(self._parameters or [p for p, _ in pairs])
             watch.note(watch.Updating(tensors, type(self).__name__, rate))

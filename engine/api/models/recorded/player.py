@@ -574,6 +574,7 @@ class Player:
         tensors = tuple([self.tensors[n] for n in event.tensors])
         for n in event.tensors:
             self._about_to_write(n)
+        state.updating.note(tensors)
         if watch.noting:
             watch.note(watch.Updating(tensors, event.by, event.rate))
 

@@ -29,4 +29,4 @@ def case(model: TapeModel, asked: Why, notes: Notes) -> TensorCase:
             f"{model.name} was not watched while it was computed",
             "run its cell again: %load_ext gradtool, or %watching on, comes before",
         )
-    return TensorCase(model.journal, model.loss, model.loss_name, subjects, constants, chosen)
+    return TensorCase(model.journal, model.loss, model.loss_name, subjects, constants, chosen, model.start)

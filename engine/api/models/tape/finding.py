@@ -71,9 +71,12 @@ def _meant(left: Loaded, request: Request, returned: Sequence[Tensor]) -> Tensor
 def around(left: Loaded, loss: Tensor, request: Request) -> TapeModel:
     """The model whose loss is known."""
     named = names_in(left)
-    nodes = nodes_behind([loss])
+    call = left.calls.meant()
+    call = call if call is not None and call.start is not None and call.start.loss is loss else None
+    roots = [loss] if call is None or call.start is None else call.start.differentiated
+    nodes = nodes_behind(roots)
     restored = restore(nodes)
-    leaves = leaves_behind([loss], nodes)
+    leaves = leaves_behind(roots, nodes)
     return TapeModel(
         left.name,
         loss,
@@ -88,6 +91,8 @@ def around(left: Loaded, loss: Tensor, request: Request) -> TapeModel:
         request.seed,
         request,
         constants(nodes, named, left.journal),
+        call,
+        left.calls.shares.by_leaf if call is not None and left.calls.which is None else {},
     )
 
 

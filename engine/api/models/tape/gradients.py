@@ -53,7 +53,8 @@ def table(model: TapeModel, asked: Backward, notes: Notes) -> GradientTable:
     constants = [t for t in stopped if not t.stop_gradient]
     inside: set[Any] = {*graph.nodes.values(), *model.leaves_behind}
     wanted = [t for t in (e.tensor for e in subjects) if not t.stop_gradient and _reached(t, inside)]
-    cut = any(t.on_tape() == model.loss.on_tape() for t in constants)
+    places = {t.on_tape() for t in constants}
+    cut = all(t.on_tape() in places for t in model.start.differentiated)
     arrays = {} if cut else _gradients(model, wanted, constants, notes)
     # The table.
     reasons = explain(model, stopped) if model.journal is not None else None
@@ -142,9 +143,9 @@ def _gradients(
         with retold.heard(None) as telling:
             gradients: list[Tensor | None] = model.call(
                 sweeping.grad,
-                [model.loss],
+                model.start.roots,
                 wanted,
-                [None],
+                [None if g is None else Tensor(g) for g in model.start.gradients],
                 retain_graph=True,
                 create_graph=False,
                 constants=constants,
@@ -197,4 +198,4 @@ def explain(model: TapeModel, stopped: Iterable[Tensor]) -> JournalReasons:
     """Why the tensors of the model have a gradient or none."""
     assert model.journal is not None
     known = [NamedTensor(e.tensor, e.shown, e.tensor.loc) for e in model.entries]
-    return explain_tensors(model.journal, [model.loss], known, stopped)
+    return explain_tensors(model.journal, model.start.differentiated, known, stopped)

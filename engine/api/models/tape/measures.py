@@ -54,6 +54,12 @@ def _gradients_of(model: TapeModel, graph: TapeGraph) -> dict[str, Tensor]:
     places = {i: graph.places[tensor] for i, tensor in of.items() if tensor in graph.places}
     wanted = [stand_in(p) for p in places.values()]
     gradients = model.call(
-        sweeping.grad, [model.loss], wanted, [None], retain_graph=True, create_graph=False, constants=[]
+        sweeping.grad,
+        model.start.roots,
+        wanted,
+        [None if g is None else Tensor(g) for g in model.start.gradients],
+        retain_graph=True,
+        create_graph=False,
+        constants=[],
     )
     return {i: g for i, g in zip(places, gradients, strict=True) if g is not None}

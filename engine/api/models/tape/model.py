@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gradtool.engine.eager.journal import Journal
+from gradtool.engine.eager.start import Start
 from gradtool.engine.eager.tape import GradNode, Place
 from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.ir.program import Program
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from gradtool.engine.runs.timeline import Timeline
     from gradtool.engine.view.from_tape import TapeGraph
 
+    from ..calls import PassCall
     from ..gradients import GradientTable
     from ..listing import Listing
     from ..names import Names
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from ..questions.cuts import Cuts
     from ..questions.debug import Debug
     from ..questions.why import Why
+    from ..shares import Share
     from ..spots import Spots
     from .selectors import TapeSelectors
 
@@ -94,6 +97,10 @@ class TapeModel(Model):
         restored: whether the file ran backward over the graph itself.
         constants: what tensors are called that the calls read and that take no gradient.
         journal: what happened while the file ran, if the command asked for it.
+        pass_call: the backward pass that the file ran from the loss, where it did.
+        shares: what passes of the file gave to leaves in the last step of each, where the pass that is meant is the
+            last one.
+        siblings: the models of the other passes of that step.
     """
 
     name: str
@@ -109,6 +116,9 @@ class TapeModel(Model):
     seed: int = 0
     request: Request | None = None
     constants: Mapping[Tensor, str] = field(default_factory=dict)
+    pass_call: PassCall | None = None
+    shares: Mapping[Leaf, Share] = field(default_factory=dict)
+    siblings: Sequence[TapeModel] = ()
 
     mode: ClassVar = "eager"
     computes_while_loading: ClassVar = True
@@ -182,11 +192,17 @@ class TapeModel(Model):
         return float(self.loss.array.reshape(())) if self.loss.spec.count == 1 else None
 
     @cached_property
+    def start(self) -> Start:
+        """The roots of its backward pass, with the gradients that the file gave there."""
+        given = None if self.pass_call is None else self.pass_call.start
+        return Start.of(self.loss) if given is None or given.loss is not self.loss else given
+
+    @cached_property
     def recording(self) -> TapeGraph:
         """The recorded graph behind the loss, as pictures and names of operators are made of it."""
         from gradtool.engine.view import from_tape
 
-        return from_tape.graph([self.loss], title=self.name, named=self.named)
+        return from_tape.graph(self.start.differentiated, title=self.name, named=self.named)
 
     @property
     def named(self) -> dict[Tensor, str]:
@@ -242,7 +258,7 @@ class TapeModel(Model):
         from .spots import in_graph
 
         assert self.journal is not None  # whoever asks has loaded the model with one
-        return in_graph(self.recording, self.journal, self.loss, {})
+        return in_graph(self.recording, self.journal, self.start.differentiated, {})
 
     def outline(self, asked: Backward, notes: Notes = SILENT) -> Outline:
         """As in the base."""
@@ -259,7 +275,7 @@ class TapeModel(Model):
 
         table = self.evaluate(self.differentiate(asked, notes), asked, notes) if asked.run else None
         graph = self.drawn(asked, notes) if table is None else table.graph()
-        alone = from_tape.graph([self.loss], title=self.name)
+        alone = from_tape.graph(self.start.differentiated, title=self.name)
         return graph, of_tape.outline(alone, self.name, plain), table
 
     def listing(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:

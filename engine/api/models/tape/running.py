@@ -20,7 +20,7 @@ from .model import TapeModel
 def run(model: TapeModel, listener: Any, order: int) -> dict[Leaf, Any]:
     """Run backward once and tell *listener*, if any; the gradients by leaf."""
     under_watch.expect_recorded(model.loss, model.loss_name)
-    gradients: dict[Leaf, Any] = model.call(under_watch.through_tape, model.loss, listener or _Nobody(), order)
+    gradients: dict[Leaf, Any] = model.call(under_watch.through_tape, model.start, listener or _Nobody(), order)
     return gradients
 
 
@@ -53,7 +53,7 @@ def bad_values(model: TapeModel) -> str | None:
     bad = next((n for n in model.nodes if not finite(n.args or ())), None)
     if bad is not None:
         return f"what {bad.op.type} keeps at {source.short(bad.loc)}"
-    return None if finite((model.loss,)) else "the loss"
+    return None if finite(model.start.differentiated) else "the loss"
 
 
 def sizes(model: TapeModel, gatherer: stats.Gatherer, gradients: Mapping[Any, Any]) -> stats.StatsStory:
@@ -78,9 +78,9 @@ def sizes(model: TapeModel, gatherer: stats.Gatherer, gradients: Mapping[Any, An
 def profiled(model: TapeModel, calls: Any, repeats: int, notes: Notes) -> profile.ProfileStory:
     """What operators take: the recorded calls are computed again on what they read, then backward runs."""
     clock = profile.Clock()
-    if not model.call(profile.of_recorded, model.loss, clock, repeats):
+    if not model.call(profile.of_recorded, model.start, clock, repeats):
         model.call(calls.measure, model.nodes, clock, repeats)
-        model.call(profile.of_tape, model.loss, clock, repeats)
+        model.call(profile.of_tape, model.start, clock, repeats)
     shown = {e.tensor.leaf: e.shown for e in model.taking_gradients()}
     profile.add_layers(clock.story().costs, model.nodes, shown)
     if model.live:
@@ -92,5 +92,5 @@ def checked(model: TapeModel, recorder: Any, order: int) -> list[Any]:
     """Gradients compared with differences; *recorder* listened while the loss was computed."""
     names = {e.tensor: e.shown for e in model.taking_gradients()}
     under_watch.expect_recorded(model.loss, model.loss_name)
-    entries: list[Any] = model.call(checking.of_loss, model.loss, recorder, names, order, model.seed)
+    entries: list[Any] = model.call(checking.of_loss, model.start, recorder, names, order, model.seed)
     return entries

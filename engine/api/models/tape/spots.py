@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gradtool.engine.eager.journal import Journal, counted
 from gradtool.engine.eager.tensor import Tensor
@@ -20,11 +20,11 @@ from .model import Entry, TapeModel
 def spots(model: TapeModel, cuts: Cuts) -> Spots:
     """The recorded calls behind the loss, their gradient operators, and what the journal knows beside them."""
     shown_whole(model, cuts)
-    roots = [] if model.loss.stop_gradient else [model.loss]  # what left no record is in the journal
+    roots = [] if model.loss.stop_gradient else model.start.differentiated  # what left no record is in the journal
     graph = from_tape.graph(roots, title=model.name, named=model.named)
     assert model.journal is not None
     aliases = {n: _drawn(graph, e) for e in model.entries for n in e.names if not e.tensor.stop_gradient}
-    return in_graph(graph, model.journal, model.loss, aliases)
+    return in_graph(graph, model.journal, model.start.differentiated, aliases)
 
 
 def _drawn(graph: TapeGraph, entry: Entry) -> str:
@@ -34,7 +34,7 @@ def _drawn(graph: TapeGraph, entry: Entry) -> str:
     return next((by_id[i].name for i, p in graph.places.items() if p == place), entry.name)
 
 
-def in_graph(graph: TapeGraph, journal: Journal, loss: Tensor, python: Mapping[str, str]) -> Spots:
+def in_graph(graph: TapeGraph, journal: Journal, roots: Sequence[Tensor], python: Mapping[str, str]) -> Spots:
     """The recorded calls of a model of dynamic mode, their gradient operators, and the calls that left no record."""
     by_id = graph.view.by_id()
     nodes = [n for n in graph.view.nodes if n.kind == OP]
@@ -52,7 +52,7 @@ def in_graph(graph: TapeGraph, journal: Journal, loss: Tensor, python: Mapping[s
         listed.append(spot(node, by_id, partner, location, inputs, outputs))
     behind = {n.key for n in graph.nodes.values()}
     counts = Counter(s.type for s in listed)
-    for call in counted(journal.calls, lambda c: c.key in behind, journal.behind([loss])):
+    for call in counted(journal.calls, lambda c: c.key in behind, journal.behind(roots)):
         if call.key not in behind:
             part = NOT_RECORDED if call.key is None else "beside the loss"
             listed.append(Spot(f"{call.type}.{counts[call.type]}", call.type, part, "", "", call.loc, (), ()))

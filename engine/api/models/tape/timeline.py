@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.eager.passes import Pass
 from gradtool.engine.eager.recorded import nodes_behind
+from gradtool.engine.eager.start import Start
 from gradtool.engine.eager.tape import restore
 from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.kernels.choice import current
@@ -44,8 +45,8 @@ def timeline(
         return _timeline(recorder, left.name, entries, None, error), None
     if left.live:
         recorded(model)
-        restore(nodes_behind([model.loss]))
-        retrace(recorder, [model.loss], [e.tensor for e in model.entries])
+        restore(nodes_behind(model.start.differentiated))
+        retrace(recorder, model.start.differentiated, [e.tensor for e in model.entries])
     chosen = None
     constants: list[Tensor] = []
     if asked.params or asked.no_grad:
@@ -72,7 +73,7 @@ def _model(left: Loaded, request: Request, recorder: Recorder) -> TapeModel | No
     if recorder.last is None or request.loss is not None:
         return finding.find(left, request)
     left.calls.mean(recorder.last.roots)
-    return finding.around(left, recorder.last.roots[0], request)
+    return finding.around(left, Start.of(recorder.last.roots).loss, request)
 
 
 def _passed(
@@ -89,7 +90,7 @@ def _passed(
             f"--step {asked.step}: {model.name} runs no backward pass itself", "one pass is run and recorded"
         )
     work = Pass(retain_graph=True, fill=False, constants=frozenset(t.on_tape() for t in constants))
-    work.seed(model.loss, None)
+    model.start.seed(work)
     try:
         with recorder.recording():
             model.call(work.run)

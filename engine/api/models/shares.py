@@ -1,0 +1,116 @@
+"""Gradients that the backward passes of a script gave to leaves: by pass, and by leaf over the step that it is in.
+
+A step is what happens between two updates. What passes of one step give to a leaf is added up, whatever other passes
+happen in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from gradtool.engine.core.rows import RowArray
+from gradtool.engine.core.source import Location
+from gradtool.engine.eager.tensor import Leaf, array_of
+
+
+@dataclass
+class Share:
+    """The gradient that the last step of a leaf gave it.
+
+    Attributes:
+        array: the sum of what the passes gave, before hooks of the leaf.
+        passes: number and line of each pass that gave it something.
+        moment: how many updates there had been.
+        held: the ``.grad`` after the last of these passes; None where nothing was there before, so that it is *array*.
+    """
+
+    array: Any
+    passes: list[tuple[int, Location]] = field(default_factory=list)
+    moment: int = 0
+    held: Any = None
+
+
+class Shares:
+    """The gradients of all leaves, as backward passes give them.
+
+    Attributes:
+        by_leaf: the last step of each leaf that is still there.
+    """
+
+    def __init__(self) -> None:
+        self.by_leaf: WeakKeyDictionary[Leaf, Share] = WeakKeyDictionary()
+        self._updates = 0
+        self._updated: WeakKeyDictionary[Leaf, int] = WeakKeyDictionary()
+        """The leaves that updates take, each with the number of its last one."""
+
+    def updating(self, leaves: Iterable[Leaf]) -> None:
+        """Note that these leaves are about to be updated."""
+        self._updates += 1
+        for leaf in leaves:
+            self._updated[leaf] = self._updates
+
+    def add(self, number: int, location: Location, gradients: Mapping[Any, Any]) -> dict[Leaf, Any]:
+        """Note what a pass gave.
+
+        Args:
+            number: of the pass.
+            gradients: by place; those of results are not looked at.
+
+        Returns:
+            By leaf a copy of its gradient.
+        """
+        gave: dict[Leaf, Any] = {}
+        for leaf, gradient in gradients.items():
+            if not isinstance(leaf, Leaf) or gradient is None:
+                continue
+            array = gave[leaf] = _copied(gradient)
+            moment = self._updated.get(leaf, self._updates)
+            share = self.by_leaf.get(leaf)
+            if share is None or share.moment != moment or leaf.grad is None or leaf.cleared:
+                self.by_leaf[leaf] = Share(array, [(number, location)], moment)
+            else:
+                share.array = np.asarray(share.array) + np.asarray(array)
+                share.passes.append((number, location))
+        return gave
+
+    def hold(self, leaves: Iterable[Leaf]) -> dict[Leaf, Any]:
+        """Note what the ``.grad`` of these leaves holds after a pass.
+
+        Returns:
+            By leaf a copy of it.
+        """
+        held = {leaf: np.array(leaf.grad.array) for leaf in leaves if leaf.grad is not None}
+        for leaf, array in held.items():
+            if leaf in self.by_leaf:
+                self.by_leaf[leaf].held = array
+        return held
+
+
+def is_fresh(leaf: Leaf) -> bool:
+    """Return whether the ``.grad`` of a leaf is going to be what the pass that runs gives it."""
+    return (leaf.grad is None or leaf.cleared) and not leaf.hooks
+
+
+def is_close(one: Any, other: Any) -> bool:
+    """Return whether two gradients are equal but for the order in which their terms were added."""
+    if one is other:
+        return True
+    a, b = np.asarray(one), np.asarray(other)
+    if a.shape != b.shape:
+        return False
+    if a.dtype.kind not in "fc" or a.dtype.itemsize < 4:
+        a, b = a.astype("float32"), b.astype("float32")
+    with np.errstate(all="ignore"):
+        largest = float(np.max(np.abs(np.where(np.isfinite(b), b, 0)), initial=0.0))
+        return bool(np.allclose(a, b, rtol=1e-4, atol=1e-5 * largest, equal_nan=True))
+
+
+def _copied(gradient: Any) -> Any:
+    """A copy that nobody else writes; rows of a table stay rows, which are never written."""
+    array = array_of(gradient)
+    return array if isinstance(array, RowArray) else np.array(array)
