@@ -288,16 +288,33 @@ class Cutting:
 
 
 @dataclass(frozen=True, slots=True)
+class Enclosure:
+    """A call that runs the user's code without recording it, since no tensor among its arguments needs a gradient.
+
+    Attributes:
+        kind: ``recompute`` or ``PyLayer``.
+        name: what the user calls it by: ``recompute``, or the class of the PyLayer.
+        tensors: the tensors among its arguments.
+    """
+
+    kind: str
+    name: str
+    tensors: tuple[Tensor, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Guarding:
     """Recording is switched off or on from here.
 
     Attributes:
         enabled: whether what follows is recorded.
         site: of a decorator, where the user's file has it; None for whoever calls now.
+        enclosure: the call that switched it off by itself; None where the program did, with ``no_grad`` and its like.
     """
 
     enabled: bool
     site: Any = None
+    enclosure: Enclosure | None = None
 
 
 @dataclass(frozen=True, slots=True)

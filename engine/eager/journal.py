@@ -114,6 +114,24 @@ class Replacement(NamedTuple):
     loc: Location
 
 
+class Guard(NamedTuple):
+    """A place from which nothing is recorded.
+
+    Attributes:
+        kind, name: of the call that records nothing by itself; empty where the program switched recording off.
+        inputs: the numbers of the tensors that this call was given.
+    """
+
+    site: Any
+    kind: str = ""
+    name: str = ""
+    inputs: tuple[int, ...] = ()
+
+    @property
+    def loc(self) -> Location:
+        return source.located(self.site)
+
+
 class Journal:
     """What happened, in order; a watcher of tensors for :func:`gradtool.engine.core.watch.watched`.
 
@@ -128,7 +146,7 @@ class Journal:
         whole_numbers: the values that were recorded on the tape and hold whole numbers or truth values.
         reaches: by the time of a call that flattens out, the least and the greatest element that it read.
         released: by the number of a leaf, the one that its tensor had before ``stop_gradient = False`` was set.
-        guards: by the time of a call under ``no_grad``, where recording was switched off.
+        guards: by the time of a call that was not recorded, the guard that it was called under.
         forgotten: how many calls were dropped for :data:`LIMIT`.
 
     Args:
@@ -150,8 +168,8 @@ class Journal:
         self.whole_numbers: set[int] = set()
         self.reaches: dict[int, tuple[float, float]] = {}
         self.released: dict[int, int] = {}
-        self.guards: dict[int, Any] = {}
-        self._open_guards: list[Any] = []
+        self.guards: dict[int, Guard] = {}
+        self._open_guards: list[Guard] = []
         self.forgotten = 0
         self._silent = 0
         self._time = 0
@@ -341,7 +359,7 @@ class Journal:
         self._places = {place: n for place, n in self._places.items() if n >= time}
         self.entered = {n: loc for n, loc in self.entered.items() if n >= time or n in living}
         self.events = {n: events for n, events in self.events.items() if n >= time or n in living}
-        self.guards = {n: site for n, site in self.guards.items() if n >= time}
+        self.guards = {n: guard for n, guard in self.guards.items() if n >= time}
         self.reaches = {n: reach for n, reach in self.reaches.items() if n >= time}
         self.differentiated = {n for n in self.differentiated if n >= time}
         self.whole_numbers = {n for n in self.whole_numbers if n >= time}
@@ -408,7 +426,11 @@ class Journal:
 
     def _guarding(self, event: watch.Guarding) -> None:
         site = source.site(sys._getframe(2)) if event.site is None else event.site
-        self._open_guards.append(site)
+        inside = event.enclosure
+        if inside is None:
+            self._open_guards.append(Guard(site))
+        else:
+            self._open_guards.append(Guard(site, inside.kind, inside.name, tuple(map(self.number, inside.tensors))))
 
     def _guarded(self, event: watch.Guarded) -> None:
         # Watching may have begun inside a guard.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -65,16 +65,17 @@ def _cast_by(how: Any) -> None:
 class _GradMode:
     """Switches recording on or off inside a ``with`` block or a decorated function (a generator function too)."""
 
-    def __init__(self, enabled: bool, site: Any = None) -> None:
+    def __init__(self, enabled: bool, site: Any = None, enclosure: watch.Enclosure | None = None) -> None:
         self._wanted = enabled
         self._site = site
+        self._enclosure = enclosure
         self._before: list[bool] = []
 
     def __enter__(self) -> None:
         self._before.append(_enabled.get())
         _enabled.set(self._wanted)
         if watch.noting:
-            watch.note(watch.Guarding(self._wanted, self._site))
+            watch.note(watch.Guarding(self._wanted, self._site, self._enclosure))
 
     def __exit__(self, *exception: object) -> None:
         _enabled.set(self._before.pop())  # no token: a notebook may leave in another context than it entered
@@ -128,6 +129,17 @@ class no_grad(_GradMode):
         if misused:
             raise ArgumentTypeError("no_grad takes no arguments", hint="write @paddle.no_grad() with parentheses")
         super().__init__(False)
+
+
+class unrecorded(_GradMode):
+    """Operators inside are not recorded, since no tensor that a call was given needs a gradient.
+
+    Args:
+        kind, name, tensors: see :class:`gradtool.engine.core.watch.Enclosure`.
+    """
+
+    def __init__(self, kind: str, name: str, tensors: Sequence[Any]) -> None:
+        super().__init__(False, enclosure=watch.Enclosure(kind, name, tuple(tensors)))
 
 
 class enable_grad(_GradMode):

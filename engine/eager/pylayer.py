@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from types import MappingProxyType
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..core.errors import GradientError, UnsupportedError, UsageError
 from ..kernels import choice
 from ..kernels.choice import eager
 from ..ops.opdef import Array, Operand, Read
-from .mode import is_grad_enabled, no_grad
+from .mode import is_grad_enabled, no_grad, unrecorded
 from .passes import checked
 from .record import lifted, rule_ops, values
 from .saved import Packed, packing, unpacked
@@ -39,6 +40,13 @@ class LayerGradientError(GradientError, ValueError):
 
     code = "GT-E211"
     in_paddle = "(InvalidArgument)"
+
+
+class LayerOutputError(UsageError, ValueError):
+    """``PyLayer.forward`` returned no Tensor (Paddle raises ValueError)."""
+
+    code = "GT-E211"
+    in_paddle = "(InvalidArgument) At least one output of `PyLayer.forward` is a `Tensor`."
 
 
 class PyLayerContext:
@@ -119,45 +127,131 @@ class _SavedOutput:
         return Tensor(array, stop_gradient=node is None, node=node, index=self.index, version=self.version)
 
 
+class _Slot:
+    """An argument of forward that counts in what backward returns: a Tensor, or a list of them.
+
+    Attributes:
+        specs: of its tensors.
+        many: whether it is a list or tuple.
+        stopped: whether its (first) tensor had ``stop_gradient`` when the layer was called.
+    """
+
+    __slots__ = ("many", "specs", "stopped")
+
+    def __init__(self, tensors: Sequence[Tensor], many: bool) -> None:
+        self.specs = [t.spec for t in tensors]
+        self.many = many
+        self.stopped = tensors[0].stop_gradient
+
+    def unpack(self, value: Any, where: str, i: int) -> Sequence[Any]:
+        """Return a gradient or None for each tensor of the slot, out of the *value* that backward returned for it.
+
+        Raises:
+            LayerGradientError: *value* does not fit the slot.
+        """
+        if self.stopped:
+            if value is not None:
+                raise _gradient_error(
+                    f"{where} returned a gradient for input {i}, which has stop_gradient=True: None must stand there.",
+                    f"backward function should return None at {i} position, because it's forward Tensor's stopgradient "
+                    "is true.",
+                    "one value per Tensor of forward, in the order of its arguments: None in this place",
+                )
+            return (None,) * len(self.specs)
+        if not self.many:
+            return (_gradient(value, where, i),)
+        if not isinstance(value, (list, tuple)) or len(value) != len(self.specs):
+            returned = f"{len(value)} values" if isinstance(value, (list, tuple)) else type(value).__name__
+            raise _gradient_error(
+                f"{where} must return a list of {len(self.specs)} gradients for input {i}, a list, but returned "
+                f"{returned}.",
+                f"argument must be list or tuple, but got {type(value).__name__}",
+            )
+        return [_gradient(v, where, i) for v in value]
+
+
+def _gradient(value: Any, where: str, i: int) -> Tensor | None:
+    """Return *value* if it can be a gradient.
+
+    Raises:
+        LayerGradientError: it is neither a Tensor nor None.
+    """
+    if value is None or isinstance(value, Tensor):
+        return value
+    raise _gradient_error(
+        f"{where} must return a Tensor or None for each input, but value {i} is {type(value).__name__}.",
+        f"We can only support Tensor or None for backward output, , but got {type(value).__name__}",
+        "several gradients are returned as a tuple: return dx, dw" if isinstance(value, list) else None,
+    )
+
+
+def _gradient_error(message: str, in_paddle: str, hint: str | None = None) -> LayerGradientError:
+    error = LayerGradientError(message, hint=hint)
+    error.in_paddle = f"{LayerGradientError.in_paddle} {in_paddle}"
+    return error
+
+
 class _LayerRule:
-    """The user's backward as a gradient rule."""
+    """The user's backward as a gradient rule.
+
+    It returns a tuple with a value per slot, or the value of the only one. Values may be missing at the end, for slots
+    that need no gradient.
+    """
 
     expands = False
     needs: Mapping[int, Callable[[Mapping[str, Any]], bool]] = MappingProxyType({})
 
-    def __init__(self, cls: type[PyLayer], ctx: PyLayerContext, inputs: Sequence[Tensor], outputs: int) -> None:
+    def __init__(self, cls: type[PyLayer], ctx: PyLayerContext, slots: Sequence[_Slot], outputs: int) -> None:
         self.cls = cls
         self.ctx = ctx
         self.takes_none = not ctx._materialize
         self.reads = tuple(Read("dout", j) for j in range(outputs))
-        self.wrt = tuple(range(len(inputs)))
-        self._specs = [t.spec for t in inputs]
+        self._slots = slots
+        self._specs = [spec for slot in slots for spec in slot.specs]
+        self.wrt = tuple(range(len(self._specs)))
         self._backend = choice.current()
 
     def __call__(
         self, k: Any, args: Sequence[Operand], wanted: Sequence[Sequence[bool]], attrs: Mapping[str, Any]
     ) -> list[list[Array | None]]:
-        where = f"{self.cls.__name__}.backward"
         with choice.using(self._backend):  # as every recorded call goes on with its own
             result = self.cls.backward(self.ctx, *(lifted(a) for a in args))
-        returned = tuple(result) if isinstance(result, (list, tuple)) else (result,)
-        if len(returned) != len(self._specs):
-            raise LayerGradientError(
-                f"{where} must return one value per Tensor input of forward ({len(self._specs)}), "
-                f"but returned {len(returned)}."
-            )
+        where = f"{self.cls.__name__}.backward"
         grads: list[list[Array | None]] = []
-        for i, (g, spec, (want,)) in enumerate(zip(returned, self._specs, wanted, strict=True)):
-            if g is not None and not isinstance(g, Tensor):
-                raise LayerGradientError(
-                    f"{where} must return a Tensor or None for each input, but value {i} is {type(g).__name__}."
-                )
+        for i, (g, spec, (want,)) in enumerate(zip(self._returned(result, where), self._specs, wanted, strict=True)):
             if g is None or not want:
                 grads.append([None])
                 continue
             fitting = checked(g, spec, f"what {where} returned for input {i}")
             grads.append([fitting if k is rule_ops else values(fitting)])
         return grads
+
+    def _returned(self, result: Any, where: str) -> list[Tensor | None]:
+        """Return the gradients in *result* by tensor.
+
+        Raises:
+            LayerGradientError: they do not fit the slots in number, order or kind.
+        """
+        values_ = result if isinstance(result, tuple) else (result,)
+        count = len(self._slots)
+        if len(values_) > count:
+            raise _gradient_error(
+                f"{where} must return one value per Tensor input of forward ({count}), but returned {len(values_)}.",
+                f"The number of outputs of `PyLayer.backward` should be {count}, but received {len(values_)}.",
+                "what is no Tensor, and a Tensor inside a dict, takes no value; a list of Tensors takes one",
+            )
+        missing = next((i for i, s in enumerate(self._slots[len(values_) :], len(values_)) if not s.stopped), None)
+        gradients: list[Tensor | None] = []
+        for i, (slot, value) in enumerate(zip(self._slots, values_, strict=False)):
+            gradients += slot.unpack(value, where, i)
+        if missing is not None:
+            raise _gradient_error(
+                f"{where} returned {len(values_)} values for {count} Tensor inputs of forward, "
+                f"and input {missing} needs a gradient.",
+                f"backward function should not return empty at {missing} position.",
+                "return a gradient or None for it",
+            )
+        return gradients + [None] * (len(self._specs) - len(gradients))
 
 
 class _LayerOp:
@@ -214,8 +308,9 @@ class PyLayer:
     """An operator of one's own: a subclass with the static methods ``forward`` and ``backward``.
 
     ``forward(ctx, *args, **kwargs)`` computes Tensors (anything else that it returns is passed through); it is not
-    recorded. ``backward(ctx, *grads)`` gets one gradient per Tensor that forward returned, and returns one value per
-    Tensor that forward took: a Tensor of its shape, or None. Use it by ``apply``.
+    recorded. ``backward(ctx, *grads)`` gets one gradient per Tensor that forward returned, and returns a tuple with one
+    value per Tensor that forward took: a Tensor of its shape, or None; None for one with ``stop_gradient``, which may
+    be missing at the end. A list or tuple of Tensors takes one value, a list. Use it by ``apply``.
 
     >>> import gradtool as paddle
     >>> class Cube(paddle.autograd.PyLayer):
@@ -249,8 +344,12 @@ class PyLayer:
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Call ``forward`` and record the call, if any Tensor among the arguments needs a gradient.
 
+        Tensors count that are arguments themselves or stand in a list or tuple. If none of them needs a gradient, what
+        forward computes has ``stop_gradient=True``, and ``backward`` is never called.
+
         Raises:
             MissingMethodError: there is no ``forward`` (a NotImplementedError).
+            LayerOutputError: it returned no Tensor (a ValueError).
             LeafError: forward returned an input that is a leaf and needs a gradient (a ValueError).
             LayerGradientError: at backward, for a result that does not fit (a ValueError).
         """
@@ -259,11 +358,18 @@ class PyLayer:
         recorded = any(not t.stop_gradient for t in inputs) and (
             is_grad_enabled() or bool(watch.noting and watch.note(watch.Cutting("no_grad")))
         )
+        slots: list[_Slot] = []
         wrt: list[Any] = []
         if recorded:  # before forward runs: it may write its inputs
+            slots = list(_slots([*args, *kwargs.values()]))
             wrt = [None if t.stop_gradient else t.on_tape() for t in inputs]
-        with no_grad():
+        with _silence(cls, inputs, recorded):
             result = cls.forward(ctx, *args, **kwargs)
+        if not any(isinstance(v, Tensor) for v in (result if isinstance(result, (list, tuple)) else (result,))):
+            raise LayerOutputError(
+                f"{cls.__name__}.forward returned {type(result).__name__} without a Tensor in it.",
+                hint="return a Tensor, or a tuple or list with a Tensor in it",
+            )
         if not recorded:
             return result
         taken = {id(t) for t in inputs}
@@ -282,12 +388,24 @@ class PyLayer:
             outputs.append(entries[i])
             if without:
                 ctx._without.add(id(entries[i]))
-        _record(cls, ctx, inputs, wrt, outputs)
+        _record(cls, ctx, slots, inputs, wrt, outputs)
         return entries[0] if not isinstance(result, (list, tuple)) else type(result)(entries)
 
 
+def _silence(cls: type[PyLayer], inputs: Sequence[Tensor], recorded: bool) -> AbstractContextManager[None]:
+    """Return a guard under which nothing of ``forward`` is recorded."""
+    if recorded:
+        return no_grad()
+    return unrecorded("PyLayer", cls.__name__, inputs) if is_grad_enabled() else nullcontext()
+
+
 def _record(
-    cls: type[PyLayer], ctx: PyLayerContext, inputs: list[Tensor], wrt: list[Any], outputs: list[Tensor]
+    cls: type[PyLayer],
+    ctx: PyLayerContext,
+    slots: Sequence[_Slot],
+    inputs: list[Tensor],
+    wrt: list[Any],
+    outputs: list[Tensor],
 ) -> None:
     """Put the call on the tape and give *outputs* their places."""
     places = {id(t): j for j, t in enumerate(outputs)}
@@ -305,7 +423,7 @@ def _record(
         else:
             saved.append(v if hooks is None else hooks.pack(v))
     ctx._saved = tuple(saved)
-    op = _LayerOp(f"PyLayer_{cls.__name__}", _LayerRule(cls, ctx, inputs, len(outputs)))
+    op = _LayerOp(f"PyLayer_{cls.__name__}", _LayerRule(cls, ctx, slots, len(outputs)))
     shapes = tuple((t.array.shape, t.array.dtype) for t in outputs)
     node = LayerNode(ctx, op, (None,) * len(outputs), tuple(wrt), shapes)
     node.versions = tuple(versions)
@@ -316,6 +434,14 @@ def _record(
     for j, t in enumerate(outputs):
         if id(t) not in ctx._without:
             t.node, t.index, t.stop_gradient = node, j, False
+
+
+def _slots(values: Sequence[Any]) -> Iterator[_Slot]:
+    """Yield the arguments among *values* that are Tensors, or lists or tuples with some in them."""
+    for v in values:
+        tensors = list(_tensors([v]))
+        if tensors:
+            yield _Slot(tensors, not isinstance(v, Tensor))
 
 
 def _tensors(values: Sequence[Any]) -> Iterator[Tensor]:

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core import source, state
+from ..core import source, state, watch
 from ..core.errors import ArgumentTypeError, GradientError, ModeError
 from ..kernels import choice
 from . import mode
-from .mode import enable_grad, is_grad_enabled
+from .mode import enable_grad, is_grad_enabled, unrecorded
 from .saved import Packed, packing, saved_tensors_hooks, unpacked, writes
 from .tape import InplaceError, is_keeping, of_versions
 from .tensor import Tensor, Version
@@ -42,8 +42,9 @@ def recompute(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         function: a Layer or any other function of tensors. It must compute the same when it is called again.
         args, kwargs: its arguments; they are kept until backward is done.
         preserve_rng_state: False draws new random numbers in the second run, which is right only where none are drawn.
-        use_reentrant: accepted for compatibility; both values mean the same here. Parameters that the function uses
-            get gradients whether or not a tensor among the arguments needs one.
+        use_reentrant: with True, the default, nothing inside is recorded where no tensor among the arguments needs a
+            gradient: the parameters that the function uses get none either, as in Paddle. Tensors count that are
+            arguments themselves or stand in a list or tuple. False records the call in any case.
 
     Returns:
         What the function returns.
@@ -64,7 +65,7 @@ def recompute(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     [5.44, 218.39]
     """
     preserve = bool(kwargs.pop("preserve_rng_state", True))
-    kwargs.pop("use_reentrant", None)
+    reentrant = bool(kwargs.pop("use_reentrant", True))
     if not callable(function):
         raise ArgumentTypeError(f"recompute: {function!r} is not a callable object.")
     if state.in_static_mode():
@@ -74,7 +75,16 @@ def recompute(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         )
     if not is_grad_enabled():
         return function(*args, **kwargs)
+    tensors = list(_tensors([*args, *kwargs.values()]))
+    if reentrant and all(t.stop_gradient for t in tensors) and not _is_spared():
+        with unrecorded("recompute", "recompute", tensors):
+            return function(*args, **kwargs)
     return _Call(function, args, kwargs, preserve).first(args, kwargs)
+
+
+def _is_spared() -> bool:
+    """Return whether a watcher wants gradients to flow at this line all the same."""
+    return bool(watch.noting and watch.note(watch.Cutting("recompute")))
 
 
 class _Value:

@@ -55,7 +55,7 @@ def test_what_was_computed_again_is_as_it_was_before_the_step() -> None:
     optimizer = paddle.optimizer.Adam(0.1, parameters=[*layer.parameters(), *head.parameters()])
     inner = paddle.autograd.recompute
     with keeping_graphs():
-        cube = inner(lambda x: Cube.apply(inner(layer, x)), paddle.to_tensor([[1.0, 2.0]]))
+        cube = inner(lambda x: Cube.apply(inner(layer, x)), paddle.to_tensor([[1.0, 2.0]], stop_gradient=False))
         loss = head(cube).sum()
         loss.backward()
         before = layer.weight.grad.numpy()

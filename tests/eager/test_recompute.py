@@ -75,12 +75,51 @@ def test_paddles_name() -> None:
     assert paddle.distributed.fleet.utils.recompute is recompute
 
 
-def test_parameters_get_gradients_where_no_argument_needs_one() -> None:
+def test_parameters_get_gradients_where_no_argument_needs_one_and_the_call_is_not_reentrant() -> None:
     linear = paddle.nn.Linear(2, 3)
-    recompute(linear, paddle.ones([4, 2])).sum().backward()
+    recompute(linear, paddle.ones([4, 2]), use_reentrant=False).sum().backward()
     np.testing.assert_array_equal(linear.bias.grad.numpy(), [4.0, 4.0, 4.0])
-    (g,) = paddle.grad(recompute(linear, paddle.ones([4, 2])).sum(), [linear.weight])
+    (g,) = paddle.grad(recompute(linear, paddle.ones([4, 2]), use_reentrant=False).sum(), [linear.weight])
     np.testing.assert_array_equal(g.numpy(), np.full((2, 3), 4.0))
+
+
+DATA, NEEDS = (lambda: paddle.ones([2])), (lambda: leaf(1.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "named", "stops"),
+    [
+        (lambda w, x: w * x, (DATA,), {}, True),
+        (lambda w, x: w * x, (DATA,), {"use_reentrant": True}, True),
+        (lambda w, x: w * x, (DATA,), {"use_reentrant": False}, False),
+        (lambda w, x: w * x, (NEEDS,), {}, False),
+        (lambda w, x, y: w * x * y, (DATA, NEEDS), {}, False),
+        (lambda w, x: w * x[0], ((DATA,),), {}, True),
+        (lambda w, x: w * x[0], ((NEEDS,),), {}, False),
+        (lambda w, x: w * x[0], ([DATA],), {}, True),
+        (lambda w, x: w * x["a"], ({"a": NEEDS},), {}, True),
+        (lambda w, x: w * x[0][0], (([NEEDS],),), {}, True),
+        (lambda w, x: w, (DATA,), {}, False),
+        (lambda w, x: x, (DATA,), {}, True),
+        (lambda w, k: w * k, (2.0,), {}, True),
+    ],
+)
+def test_gradients_stop_where_those_of_paddle_do(function: Any, arguments: Any, named: Any, stops: bool) -> None:
+    """Truth of Paddle 3.1.1: whether the result has stop_gradient, and so whether the captured weight gets none."""
+    w = paddle.create_parameter([2], "float32")
+    result = recompute(lambda *args: function(w, *args), *_made(arguments), **named)
+    assert result.stop_gradient is stops
+    (result.sum() + w.sum() * 0).backward()
+    assert bool(w.grad.numpy().any()) is not stops
+
+
+def _made(value: Any) -> Any:
+    """Return *value* with tensors in place of the functions that make them."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_made, value))
+    if isinstance(value, dict):
+        return {key: _made(v) for key, v in value.items()}
+    return value() if callable(value) else value
 
 
 def test_results_of_any_form_come_back() -> None:
@@ -312,7 +351,7 @@ def peak(count: int, pieces: bool) -> float:
     try:
         for i in range(0, count, step):
             some = layers[i : i + step]
-            h = recompute(through, some, h) if pieces else through(some, h)
+            h = recompute(through, some, h, use_reentrant=False) if pieces else through(some, h)
         h.mean().backward()
         return tracemalloc.get_traced_memory()[1] / (batch * width * 4)
     finally:

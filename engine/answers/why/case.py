@@ -196,8 +196,13 @@ class Case(ABC, Generic[V, C]):
             shared=shared,
             cut_at=victim if reason.location[:1] != victim[:1] else NOWHERE,
             places=self._called_at(cut, reason.location, victim) if asked else (),
-            advice=SET_ON_A_RESULT if is_set else ADVICE.get(reason.verdict, ""),
+            advice=SET_ON_A_RESULT if is_set else self._advice(reason.verdict, cut),
         )
+
+    def _advice(self, verdict: Verdict, cut: Cut[V, C]) -> str:
+        if cut.enclosure is not None:
+            return cut.enclosure.advice(self.reasons.flow.known_name)
+        return ADVICE.get(verdict, "")
 
     def _called_at(self, cut: Cut[V, C], at: Location, victim: Location) -> tuple[tuple[str, Location], ...]:
         """The line that called the function of *at*, seen from where the loss is computed."""
@@ -217,7 +222,7 @@ class Case(ABC, Generic[V, C]):
     def _cut_lines(self, value: V, cut: Cut[V, C], location: Location) -> tuple[tuple[str, int], ...]:
         """The line of the cut; under ``no_grad`` those of all calls between *value* and it."""
         places = [location]
-        if cut.verdict is Verdict.NO_GRAD:
+        if cut.verdict in (Verdict.NO_GRAD, Verdict.NO_INPUT):
             places += [self.reasons.flow.called_at(cut.call)] if cut.call is not None else []
             for v, call in self.reasons.path(value):
                 if same(v, cut.value) or call is None:
@@ -228,6 +233,8 @@ class Case(ABC, Generic[V, C]):
     def _cut_said(self, subject: Subject[V], cut: Cut[V, C]) -> list[str]:
         flow = self.reasons.flow
         name, own = flow.name(cut.value), same(cut.value, subject.value)
+        if cut.enclosure is not None:
+            return [cut.enclosure.sentence(subject.name, cut.guard)]
         match cut.verdict:
             case Verdict.NON_DIFFERENTIABLE if cut.call is not None:
                 of = f" for {name}" if cut.at_input else ""

@@ -131,5 +131,5 @@ class LostUses(Generic[V, C]):
         return Reason(cut.verdict, written[0], reasons.flow, cut)
 
 
-_TAKEN_OUT = (Verdict.DETACHED, Verdict.NO_GRAD, Verdict.STOP_GRADIENT)
+_TAKEN_OUT = (Verdict.DETACHED, Verdict.NO_GRAD, Verdict.NO_INPUT, Verdict.STOP_GRADIENT)
 """What a program does to a use, rather than what an operator is."""

@@ -13,6 +13,7 @@ from ...core.collector import paused_gc
 from ...core.source import NOWHERE, Location
 from ...eager.journal import Call, Event, Journal, Unrecorded
 from ...eager.tensor import Tensor
+from .enclosures import Enclosure
 from .reasons import Cut, Flow, FlowStep, Reason, Reasons
 from .verdicts import Verdict
 
@@ -111,8 +112,13 @@ class JournalFlow(Flow[int, Call]):
             verdict = Verdict.INTEGER if kind in "biu" else Verdict.STOP_GRADIENT
             return Cut(verdict, value, maker, at=NOWHERE if maker is None else self.stopped_at(value))
         assert maker is not None
-        guard = source.located(self.journal.guards.get(maker.time, NOWHERE))
-        return Cut(_VERDICTS[maker.unrecorded], value, maker, guard=guard)
+        guard = self.journal.guards.get(maker.time)
+        if guard is None:
+            return Cut(_VERDICTS[maker.unrecorded], value, maker)
+        if not guard.kind:
+            return Cut(_VERDICTS[maker.unrecorded], value, maker, guard=guard.loc)
+        enclosure = Enclosure(guard.kind, guard.name, guard.inputs)
+        return Cut(Verdict.NO_INPUT, value, maker, guard=guard.loc, enclosure=enclosure)
 
     def refused(self, call: Call, value: int) -> Cut[int, Call]:
         whole, v = self.journal.whole_numbers, value
@@ -138,6 +144,10 @@ class JournalFlow(Flow[int, Call]):
             return named.shown
         maker = self.maker.get(value)
         return maker.type if maker is not None else "a constant"
+
+    def known_name(self, value: int) -> str:
+        named = self.names.get(value)
+        return "" if named is None else named.shown
 
     def dtype(self, value: int) -> str:
         named = self.names.get(value)

@@ -14,10 +14,10 @@ from typing import Any, Generic, TypeVar
 
 from ...core import source
 from ...core.source import NOWHERE, Location
+from .enclosures import Enclosure
+from .enclosures import V as V
 from .verdicts import Verdict
 
-V = TypeVar("V")
-"""A value: what a tensor holds between two writes."""
 C = TypeVar("C")
 """A call of an operator."""
 
@@ -40,6 +40,7 @@ class Cut(Generic[V, C]):
         at_input: whether the call has gradients, but none for this input.
         at: the user's line, where it is not that of the call.
         guard: where the recording of the call was switched off.
+        enclosure: the call that switched it off by itself.
     """
 
     verdict: Verdict
@@ -48,6 +49,7 @@ class Cut(Generic[V, C]):
     at_input: bool = False
     at: Location = NOWHERE
     guard: Location = NOWHERE
+    enclosure: Enclosure[V] | None = None
 
 
 class Flow(ABC, Generic[V, C]):
@@ -85,6 +87,10 @@ class Flow(ABC, Generic[V, C]):
     @abstractmethod
     def name(self, value: V) -> str:
         """What people call the value."""
+
+    def known_name(self, value: V) -> str:
+        """Return the name that people gave to the value, or an empty string."""
+        return self.name(value)
 
     @abstractmethod
     def dtype(self, value: V) -> str:
@@ -149,6 +155,8 @@ class Reason(Generic[V, C]):
         if cut.verdict is Verdict.NON_DIFFERENTIABLE and cut.call is not None:
             of = f" for {flow.name(cut.value)}" if cut.at_input else ""
             return f"cut: {flow.call_type(cut.call)} has no gradient{of}{at}"
+        if cut.enclosure is not None:
+            return f"cut: {cut.enclosure.short}{at}"
         if cut.verdict is Verdict.NO_GRAD_SET:
             return f"cut: {what} at {flow.name(cut.value)}{at}"
         return (

@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from ...core import source
 from ...core.source import NOWHERE, Location
 from ...eager.journal import Call, Event, Journal, Unrecorded, counted
 from ...eager.recorded import nodes_behind
@@ -169,7 +168,8 @@ class TensorCase(Case[int, Call]):
         if answer.verdict is not Verdict.NO_GRAD or not self._was_a_weight(subject.held):
             return answer.location
         maker = self._reasons.flow.maker[subject.value]  # an update written out: those of one block belong together
-        return source.located(self.journal.guards.get(maker.time, NOWHERE)) or answer.location
+        guard = self.journal.guards.get(maker.time)
+        return (NOWHERE if guard is None else guard.loc) or answer.location
 
     def loss_is_zero(self) -> bool:
         return self.start.is_plain and not np.any(self.loss.array)

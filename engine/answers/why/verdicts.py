@@ -11,6 +11,7 @@ class Verdict(enum.Enum):
     OK = "ok"
     DETACHED = "detached"
     NO_GRAD = "computed under no_grad"
+    NO_INPUT = "no input of the call needs a gradient"
     STOP_GRADIENT = "stop_gradient"
     NO_GRAD_SET = "in no_grad_set"
     CONSTANT = "through a gradient that is a constant"

@@ -15,6 +15,7 @@ from .why import Why, opened
 _CUTS = {
     Verdict.DETACHED: "without that cut",
     Verdict.NO_GRAD: "outside no_grad",
+    Verdict.NO_INPUT: "recorded all the same",
     Verdict.STOP_GRADIENT: "without stop_gradient",
     Verdict.FROZEN: "if it were not frozen",
     Verdict.NO_GRAD_SET: "without the no_grad_set",

@@ -13,7 +13,7 @@ RULE = Rule(
     summary="A parameter that is cut off from the loss by detach, no_grad or stop_gradient.",
     why=("Everything before the cut stays as it was made, while the loss still falls: what stands behind it learns."),
     severity=Severity.ERROR,
-    look=by_verdict(Verdict.DETACHED, Verdict.NO_GRAD, Verdict.STOP_GRADIENT),
+    look=by_verdict(Verdict.DETACHED, Verdict.NO_GRAD, Verdict.NO_INPUT, Verdict.STOP_GRADIENT),
     wrong="""\
 import paddle
 import paddle.nn.functional as F

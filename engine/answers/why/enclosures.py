@@ -1,0 +1,61 @@
+"""Calls that run the user's code without recording it, since no tensor that they were given needs a gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from ...core.source import Location
+
+V = TypeVar("V")
+"""A value: what a tensor holds between two writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosure(Generic[V]):
+    """One such call.
+
+    Attributes:
+        kind: a key of :data:`ADVICE`.
+        name: what the user calls it by: a function, or the class whose ``apply`` is called.
+        inputs: the tensors that it was given.
+    """
+
+    kind: str
+    name: str
+    inputs: tuple[V, ...]
+
+    @property
+    def short(self) -> str:
+        """The reason in a few words, for a table."""
+        return f"no input of {self.name} needs a gradient" if self.inputs else f"{self.name} has no tensor input"
+
+    def sentence(self, subject: str, at: Location) -> str:
+        """The reason in one sentence, about the tensor that people call *subject*."""
+        line = f" at line {at[0][1]}" if at else ""
+        why = "none of its tensor inputs needs one" if self.inputs else "it has no tensor input"
+        return f"{self.name}{line} passes no gradient to {subject}: {why}"
+
+    def advice(self, name_of: Callable[[V], str]) -> str:
+        """The change of the script that connects the gradient.
+
+        Args:
+            name_of: what people call an input; empty where they have no name for it.
+        """
+        names = [n for n in map(name_of, self.inputs) if n]
+        leave, need = ADVICE[self.kind]
+        texts = [leave.format(name=self.name)]
+        if self.inputs:
+            texts.append(need.format(name=self.name, input=names[0] if names else "an input"))
+        return ", or ".join(texts)
+
+
+ADVICE = {
+    "recompute": ("pass use_reentrant=False to it", "set {input}.stop_gradient = False"),
+    "PyLayer": (
+        "pass it to {name}.apply as a Tensor of its own",
+        "set {input}.stop_gradient = False if {name}.backward computes its gradient",
+    ),
+}
+"""By kind of call: what to do without touching its inputs, and what to do with the first of them."""

@@ -1,0 +1,83 @@
+"""Right answers about the scripts of public reports that import Paddle; advice is applied, and the finding goes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Outcome, Run
+
+from . import model
+
+COUNTS = """\
+two of three, data first  ValueError
+three, None first          ok {'x': None, 'w': [3, 2], 'b': [2]}
+two of three, data last    ok {'x': None, 'w': [3, 2], 'b': [2]}
+three, None last           ok {'x': None, 'w': [3, 2], 'b': [2]}
+three, gradient for data   ValueError
+four                       ValueError
+one of three, all wanted   ValueError
+None for one that wants it ok {'x': [4, 3], 'w': None, 'b': [2]}
+"""
+"""What paddle_pylayer_counts.py prints in Paddle 3.1.1, without the texts of the errors."""
+
+
+def changed(folder: Path, name: str, *changes: tuple[str, str]) -> str:
+    """Return the name of a copy of a script with texts replaced; each of them stands in it."""
+    text = model(name).read_text("utf-8")
+    for before, after in changes:
+        assert before in text
+        text = text.replace(before, after)
+    (folder / "changed.py").write_text(text, "utf-8")
+    return "changed.py"
+
+
+def assert_no_finding(done: Outcome) -> None:
+    assert done.code == 0, done.out
+    assert "No findings" in done.out
+
+
+CUTS = [
+    ("paddle_recompute_data", "recompute at line 6 passes no gradient to body.weight: none of its tensor inputs"),
+    ("paddle_pylayer_data", "WholeModel at line 31 passes no gradient to model.0.weight: none of its tensor inputs"),
+]
+
+
+@pytest.mark.parametrize(("name", "sentence"), CUTS)
+@pytest.mark.parametrize("command", [(), ("check",), ("why",)])
+def test_a_call_whose_inputs_need_no_gradient_is_named(
+    gradtool: Run, name: str, sentence: str, command: tuple[str, ...]
+) -> None:
+    done = gradtool(*command, str(model(name)))
+    assert sentence in done.out
+    assert "x.stop_gradient = False" in done.out
+    assert "no_grad" not in done.out
+    assert done.code == (1 if command == ("check",) else 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("paddle_recompute_data", [("recompute(body, x)", "recompute(body, x, use_reentrant=False)")]),
+        ("paddle_recompute_data", [("x = paddle.ones([2, 3])", "x = paddle.ones([2, 3]); x.stop_gradient = False")]),
+    ],
+)
+def test_advice_about_recompute_connects_the_gradient(
+    gradtool: Run, folder: Path, name: str, changes: list[tuple[str, str]]
+) -> None:
+    assert_no_finding(gradtool("check", changed(folder, name, *changes)))
+
+
+def test_an_input_that_needs_a_gradient_has_backward_called(gradtool: Run, folder: Path) -> None:
+    change = ("x = paddle.randn([8, 6])", "x = paddle.randn([8, 6]); x.stop_gradient = False")
+    done = gradtool("check", changed(folder, "paddle_pylayer_data", change))
+    assert "backward of the whole model" in done.out + done.err
+    assert "model grad: True" in done.out + done.err
+
+
+def test_a_layer_takes_the_returns_that_paddle_takes(gradtool: Run) -> None:
+    printed = gradtool(str(model("paddle_pylayer_counts"))).err.splitlines()
+    for line, expected in zip(printed, COUNTS.splitlines(), strict=True):
+        outcome = expected.replace("ValueError", "LayerGradientError")  # a ValueError of our own
+        assert line.startswith(outcome)
