@@ -8,13 +8,16 @@ in for a few names of torch while the program runs (:mod:`.standing_in`).
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
+import numpy as np
 import torch
 from torch.nn.modules._functions import BackwardHookFunction
+from torch.nn.parameter import UninitializedTensorMixin
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode, _pop_mode, _push_mode
 
 from ..recorded.graph import returns_at
@@ -49,6 +52,8 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
         Recorder.__init__(self, sink, spared)
         self._stepping = self._away = False
         self._operators: dict[Any, Operator] = {}
+        self._births: dict[int, tuple[Any, Any]] = {}
+        """By its address in torch, memory that a factory has made, and where."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -74,7 +79,24 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
 
     def is_view_without_path(self, t: Any) -> bool:
         """As in the base: torch says so of views of leaves that were made under ``no_grad``."""
-        return _is_view(t) and _requires(_viewed(t))
+        return not isinstance(t, UninitializedTensorMixin) and _is_view(t) and _requires(_viewed(t))
+
+    def _note_birth(self, given: Sequence[Any], site: Any) -> None:
+        """Note where memory was made: most factories hand out another object than their operator gave."""
+        births = self._births
+        for t in given:
+            if t.layout is torch.strided and not t.is_nested:
+                storage = t.untyped_storage()
+                key = storage._cdata
+                births[key] = weakref.ref(storage, lambda _, key=key: births.pop(key, None)), site
+
+    def born_at(self, t: Any) -> Any:
+        """As in the base."""
+        if isinstance(t, UninitializedTensorMixin) or t.layout is not torch.strided or t.is_nested:
+            return None
+        storage = t.untyped_storage()
+        reference, site = self._births.get(storage._cdata, (None, None))
+        return site if reference is not None and reference() is storage else None
 
     def array(self, t: Any) -> Any:
         """Return the values of a tensor, read-only, in the same memory where that is possible."""
@@ -84,6 +106,15 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
 
     @staticmethod
     def _memory_of(t: Any) -> Any:
+        if isinstance(t, UninitializedTensorMixin):
+            with torch._C.DisableTorchFunctionSubclass():
+                t = _detach(t)
+        if t.is_meta:
+            return np.broadcast_to(_numpy(torch.zeros((), dtype=_WIDER.get(t.dtype, t.dtype))), tuple(t.shape))
+        if t.is_nested:
+            t = t.values()
+        if t.is_quantized:
+            t = t.dequantize()
         if t.layout is not torch.strided:
             t = t.to_dense()
         if t.device.type != "cpu":
@@ -96,6 +127,8 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
 
             same, kind = _NARROW[plain.dtype]
             return _numpy(plain.view(same)).view(getattr(ml_dtypes, kind))
+        if plain.dtype in _WIDER:
+            plain = plain.to(_WIDER[plain.dtype])
         return _numpy(plain)
 
     def is_parameter(self, t: Any) -> bool:
@@ -133,6 +166,8 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
         seconds = perf_counter() - start
         given = _tensors(result if isinstance(result, (tuple, list)) else (result,))
         if given:
+            if not taken or operator.name.endswith("_like") or operator.name.startswith("new_"):
+                self._note_birth(given, site)
             # Here nobody is asked: outside, the recorder itself would be for each of its own calls.
             arrays = [None if id(t) in self._known else self.array(t) for t in given]
             known = operator if names == operator.names else operator._replace(names=names)
@@ -229,6 +264,11 @@ class _Hook:
 
 
 _NARROW = {torch.bfloat16: (torch.int16, "bfloat16")}
+_WIDER = {
+    torch.complex32: torch.complex64,
+    **{kind: torch.float32 for name, kind in vars(torch).items() if name.startswith("float8_")},
+}
+"""Types that NumPy does not have, and those that hold all of their values."""
 
 
 def _dtype(kind: Any) -> str:

@@ -24,10 +24,12 @@ from ..recorded.stand_ins import (
     limiting,
     listing,
     reading_grad,
+    rebinding,
     replacing,
     scaling,
     setting_grad,
     standing,
+    swapping,
     switching,
     switching_mode,
     unscaling,
@@ -58,7 +60,11 @@ def _rows(recorder: TorchRecorder) -> Iterator[Row]:
         yield owner, "detach", detaching(recorder, owner.detach, "detach")
     yield tensor, "detach_", detaching(recorder, base.detach_, "detach", in_place=True)
     data = base.data
-    yield tensor, "data", property(detaching(recorder, data.__get__, "data"), data.__set__)
+    setting_data = rebinding(recorder, data.__set__, "data =", torch.is_tensor)
+    yield tensor, "data", property(detaching(recorder, data.__get__, "data"), setting_data)
+    for name in ("set_", "resize_", "resize_as_"):
+        yield tensor, name, rebinding(recorder, getattr(tensor, name), name, torch.is_tensor)
+    yield torch.utils, "swap_tensors", swapping(recorder, torch.utils.swap_tensors)
     # values that go to Python
     for name in ("item", "tolist", "numpy", "__array__", "__float__", "__int__"):
         yield tensor, name, leaving(recorder, getattr(tensor, name), name)

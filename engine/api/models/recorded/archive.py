@@ -43,7 +43,7 @@ _KINDS = (
     *(events.Made, events.Gone, events.Writing, events.Called, events.Adopted, events.Detached, events.Left),
     *(events.Requires, events.Guarding, events.Guarded, events.Began, events.Ended, events.Cleared, events.Listed),
     *(events.Updating, events.Updated, events.Hooking, events.Hooked, events.Replaced),
-    *(events.Freed, events.Switched, events.Awaited, events.Scaled, events.Unscaled, events.Limited),
+    *(events.Rebound, events.Freed, events.Switched, events.Awaited, events.Scaled, events.Unscaled, events.Limited),
 )
 _BY_NAME: Mapping[str, Any] = {kind.__name__: kind for kind in _KINDS}
 _INNER: Mapping[str, Any] = {"node": Node, "result": Result, "pulled": Pulled}
@@ -72,6 +72,7 @@ class Writer:
         self.sources: dict[str, str] = {}
         self.left: dict[str, Any] = {}
         self._arrays: dict[int, Any] = {}
+        self._rebound = 0
 
     def __call__(self, event: events.Event) -> None:
         """Write one event down, with the values that there are now."""
@@ -106,6 +107,9 @@ class Writer:
             number = event.tensor if isinstance(event, events.Made) else event.made
             of = event.shares if isinstance(event, events.Made) else event.tensor
             return self._tensor(number, value, of)
+        if name == "array" and isinstance(event, events.Rebound):
+            self._rebound += 1  # views of the memory that it had go on with that
+            return self._tensor(event.tensor, value, event.source, -self._rebound)
         if name == "results" and isinstance(event, events.Called):
             of = next((int(v) for v in event.arguments if isinstance(v, Ref)), None) if event.view else None
             return [
@@ -157,8 +161,9 @@ class Writer:
             self._data += data
         return place
 
-    def _tensor(self, number: int, array: Any, shares: int | None) -> list[Any]:
-        """A tensor in its storage: that of another one, or its own."""
+    def _tensor(self, number: int, array: Any, shares: int | None, own: int | None = None) -> list[Any]:
+        """A tensor in its storage: that of another one, or its own, which is called *own*, or as the tensor is."""
+        storage = number if own is None else own
         low, high = np.lib.array_utils.byte_bounds(array)
         self._arrays[number] = array
         first = array.__array_interface__["data"][0]
@@ -167,9 +172,9 @@ class Writer:
         if span is not None and span[1] <= low and high <= span[2]:
             self._spans[number] = span
             return [span[0], first - span[1], *about]
-        self._spans[number] = number, low, high
+        self._spans[number] = storage, low, high
         data = ctypes.string_at(low, high - low) if array.size else b""
-        return [number, first - low, *about, self._bytes(data), len(data)]
+        return [storage, first - low, *about, self._bytes(data), len(data)]
 
 
 _writer: ContextVar[Writer | None] = ContextVar("gradtool_recorded_writer", default=None)
@@ -262,7 +267,8 @@ class Recording:
     def _play(self, player: Player, entry: Sequence[Any]) -> None:
         kind = _BY_NAME[entry[0]]
         names = kind._fields
-        event = kind(*[self._field(n, v, kind) for n, v in zip(names, entry[1], strict=False)])
+        number = entry[1][0] if kind is events.Rebound else None
+        event = kind(*[self._field(n, v, number) for n, v in zip(names, entry[1], strict=False)])
         for number, array in entry[2] if len(entry) > 2 else ():
             held = self._arrays.get(number)
             if held is not None:
@@ -289,11 +295,11 @@ class Recording:
         except _MALFORMED as error:
             raise self._malformed(error) from error
 
-    def _field(self, name: str, value: Any, kind: Any) -> Any:
+    def _field(self, name: str, value: Any, number: int | None) -> Any:
         if name in ("site", "hook"):
             return self._sites[value]
         if name == "array":
-            return self._tensor(value)
+            return self._tensor(value, number)
         if name == "results":
             return tuple([Result(n, None if a is None else self._tensor(a, n), o) for n, a, o in value])
         return self._value(value)

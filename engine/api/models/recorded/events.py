@@ -147,6 +147,21 @@ class Detached(NamedTuple):
     site: Site
 
 
+class Rebound(NamedTuple):
+    """A tensor got other memory, of another shape or type even, and stays the tensor that it is.
+
+    Attributes:
+        source: the tensor whose memory it is now, or whose values were copied; None where none is known.
+        how: what was called, such as ``data =``.
+    """
+
+    tensor: int
+    array: Any
+    source: int | None
+    how: str
+    site: Site
+
+
 class Left(NamedTuple):
     """The values of a tensor went to Python or NumPy."""
 
@@ -345,6 +360,7 @@ Event = (
     | Limited
     | Switched
     | Freed
+    | Rebound
     | Made | Gone | Writing | Called | Adopted | Detached | Left | Requires | Guarding | Guarded | Began | Ended
     | Cleared | Listed | Awaited | Updating | Updated | Hooking | Hooked
 )  # fmt: skip

@@ -111,6 +111,18 @@ class Player:
             watch.note(watch.Copied("detach", (t,), copy))
         self.tensors[event.made] = copy
 
+    def _rebound(self, event: events.Rebound) -> None:
+        t = self.tensors[event.tensor]
+        t.array = event.array
+        if event.tensor in self._grads.values():
+            self._grads = {leaf: n for leaf, n in self._grads.items() if n != event.tensor}
+        if not watch.noting:
+            return
+        source = None if event.source is None else self.tensors.get(event.source)
+        if source is not None:
+            watch.note(watch.Left(event.how, source, t))
+        watch.note(watch.Written(t, t.array, event.how))
+
     def _left(self, event: events.Left) -> None:
         if watch.noting:
             watch.note(watch.Left(event.how, self.tensors[event.tensor]))
@@ -122,8 +134,10 @@ class Player:
                 t.stop_gradient = False
             else:
                 t.trainable = False
-        else:
-            t.stop_gradient = not event.takes
+            return
+        t.stop_gradient = not event.takes
+        if event.takes and not t.loc:
+            t.loc = source.here()
 
     def _writing(self, event: events.Writing) -> None:
         self._about_to_write(event.tensor)
@@ -645,6 +659,7 @@ _PLAYED: Mapping[type, Callable[[Player, Any], None]] = {
     events.Adopted: Player._adopted,
     events.Detached: Player._detached,
     events.Left: Player._left,
+    events.Rebound: Player._rebound,
     events.Requires: Player._requires,
     events.Guarding: Player._guarding,
     events.Guarded: Player._guarded,

@@ -61,6 +61,42 @@ def detaching(
     return detach
 
 
+def rebinding(
+    recorder: Recorder, original: Callable[..., Any], how: str, is_tensor: Callable[[Any], bool]
+) -> Callable[..., Any]:
+    """Tell that a tensor gets other memory, and whose.
+
+    Args:
+        is_tensor: tells tensors among arguments.
+    """
+
+    @functools.wraps(original)
+    def rebind(t: Any, *args: Any, **named: Any) -> Any:
+        if recorder.quiet:
+            return original(t, *args, **named)
+        recorder.flush()
+        site = recorder.site()
+        recorder.number(t, site)
+        source = recorder.number(args[0], site) if args and is_tensor(args[0]) else None
+        with recorder.unheard():
+            result = original(t, *args, **named)
+        recorder.tell_rebound(t, source, how, site)
+        return result
+
+    return rebind
+
+
+def swapping(recorder: Recorder, original: Callable[..., None]) -> Callable[..., None]:
+    """Follow two tensors that exchange what they are."""
+
+    @functools.wraps(original)
+    def swap(one: Any, other: Any) -> None:
+        recorder.flush()
+        recorder.swap(one, other, lambda: original(one, other))
+
+    return swap
+
+
 def leaving(recorder: Recorder, original: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Tell that the values of a tensor go to Python."""
 

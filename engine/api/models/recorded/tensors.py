@@ -21,9 +21,9 @@ class Known:
 
     __slots__ = ("function", "memory", "number", "output", "reference", "takes")
 
-    def __init__(self, number: int, reference: Any) -> None:
+    def __init__(self, number: int) -> None:
         self.number = number
-        self.reference = reference
+        self.reference: Any = None
         self.function: Any = None
         self.output = 0
         self.takes = False
@@ -67,6 +67,10 @@ class Tensors(ABC):
         """Return whether *t*, a view that requires a gradient and hangs on no node, passes none on to its base."""
         return False
 
+    def born_at(self, t: Any) -> Any:
+        """Return where a factory made the memory of *t*, which hands out another object; None where none did."""
+        return None
+
     @abstractmethod
     def output_of(self, t: Any) -> int:
         """Which output of its node a tensor is."""
@@ -99,8 +103,8 @@ class Tensors(ABC):
         if known is None:
             known = self._meet(t)
             takes = known.takes = self.requires(t)
-            where = site if site is not None else self.site()
             is_parameter = parameter or self.is_parameter(t)
+            where = (None if is_parameter else self.born_at(t)) or site or self.site()
             leaf = takes and self.function_of(t) is None and not self.is_view_without_path(t)
             gradient_of = self._gradient_of(t)
             name = self.name_of(t) if is_parameter else ""
@@ -128,15 +132,37 @@ class Tensors(ABC):
         self._known.pop(id(t), None)
 
     def _meet(self, t: Any) -> Known:
-        key = id(t)
-        number = next(self._numbers)
+        return self._watch(t, Known(next(self._numbers)))
+
+    def _watch(self, t: Any, met: Known) -> Known:
+        """Let *t* be the tensor that *met* is about, until nobody holds it any more."""
+        key, number = id(t), met.number
 
         def gone(_: Any, known: dict[int, Known] = self._known, dead: list[int] = self._gone) -> None:
             known.pop(key, None)
             dead.append(number)
 
-        known = self._known[key] = Known(number, weakref.ref(t, gone))
-        return known
+        met.reference = weakref.ref(t, gone)
+        self._known[key] = met
+        return met
+
+    def swap(self, one: Any, other: Any, swap: Callable[[], None]) -> None:
+        """Have *swap* exchange what two tensors are, while nothing refers to them weakly, as it demands."""
+        met = [self._known.pop(id(t), None) for t in (one, other)]
+        put = [self._put.pop(id(t), None) for t in (one, other)]
+        for known in met:
+            if known is not None:
+                known.reference = None
+        try:
+            swap()
+            met.reverse()
+            put.reverse()
+        finally:
+            for t, known, gradient in zip((one, other), met, put, strict=True):
+                if known is not None:
+                    self._watch(t, known)
+                if gradient is not None and gradient[1]() is not None:
+                    self.note_put(t, gradient[1]())
 
     def plain(self, value: Any) -> Any:
         """A constant as it is, a tensor that was met by its number."""
@@ -205,6 +231,10 @@ class Tensors(ABC):
         """Tell of a tensor without a way back."""
         known = self._meet(made)
         self.sink(events.Detached(number, known.number, self.quietly(made), how, site))
+
+    def tell_rebound(self, t: Any, source: int | None, how: str, site: Any) -> None:
+        """Tell that a tensor that was met has other memory now."""
+        self.sink(events.Rebound(self._known[id(t)].number, self.quietly(t), source, how, site))
 
     def tell_requires(self, t: Any, how: str, site: Any) -> None:
         """Tell whether a leaf takes a gradient, if that has changed."""
