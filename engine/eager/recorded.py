@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from ..core.vocabulary import title
 from .tape import GradNode, Place
 from .tensor import Leaf, Tensor
 
@@ -132,5 +133,6 @@ def numbered(types: Iterable[str]) -> Iterator[str]:
     """``mul.0``, ``relu.0``, ``mul.1``, …"""
     counts: defaultdict[str, int] = defaultdict(int)
     for op_type in types:
-        yield f"{op_type}.{counts[op_type]}"
-        counts[op_type] += 1
+        name = title(op_type)
+        yield f"{name}.{counts[name]}"
+        counts[name] += 1

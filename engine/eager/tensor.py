@@ -19,6 +19,7 @@ from ..core.source import NOWHERE, Location
 from ..core.spec import DType, TensorSpec
 from ..core.spec import dtype as dtype_of
 from ..core.value import AnyTensor
+from ..core.vocabulary import current
 from ..ops.readings import Arithmetic
 from .leaving import ToPython
 from .saved import writes
@@ -211,7 +212,7 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
     def name(self) -> str:
         """Given when first asked for: most intermediate results are never asked."""
         if self._name is None:
-            self._name = names("generated_tensor" if self.node is None else "eager_tmp")
+            self._name = names(current().value if self.node is None else current().result)
         return self._name
 
     @name.setter

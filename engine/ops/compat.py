@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..core.vocabulary import Titled
+
 GRAD_TYPES: Final = {
     "cross_entropy2": "cross_entropy_grad2",
     "elementwise_mod": "remainder_grad",
@@ -132,7 +134,8 @@ Paddle writes into that variable and lists no such input, so programs do not sho
 
 def grad_type(op_type: str) -> str:
     """The type of the gradient operator of *op_type*."""
-    return GRAD_TYPES.get(op_type, op_type + "_grad")
+    type_ = GRAD_TYPES.get(op_type, op_type + "_grad")
+    return Titled(type_, f"{op_type}_grad") if isinstance(op_type, Titled) else type_
 
 
 def slots(op_type: str) -> dict[str, str]:

@@ -7,6 +7,7 @@ from itertools import count
 from typing import Any
 
 from ..core import names
+from ..core.vocabulary import title, with_suffix
 from ..eager.tape import GradNode, Place
 from ..eager.tensor import Leaf, Tensor
 from ..view import from_tape
@@ -201,7 +202,7 @@ class _Builder:
         else:
             # The names of operators that gradients flow through count those alone.
             aside = "c" if self.graph is not None else ""
-            name, layer = f"{call.op.type}.{aside}{next(self.unnamed.setdefault(call.op.type, count()))}", ""
+            name, layer = f"{call.op.type}.{aside}{next(self.unnamed.setdefault(title(call.op.type), count()))}", ""
         entry = self._entry(name, call.op.type, FORWARD, call.loc, layer, call)
         self._bind(entry, call)
         self._name_results(entry, node)
@@ -253,7 +254,7 @@ class _Builder:
         node = pull.node
         named = self.called.nodes.get((node, BACKWARD))
         name, layer = named if named is not None else (f"{node.op.type}_grad.?", "")
-        entry = self._entry(name, f"{node.op.type}_grad", BACKWARD, node.loc, layer, node)
+        entry = self._entry(name, with_suffix(node.op.type, "_grad"), BACKWARD, node.loc, layer, node)
         forward = self.forward_of.get(node.key)
         if forward is not None:
             entry.pair = forward

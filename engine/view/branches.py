@@ -12,6 +12,7 @@ from types import CodeType
 from ..core import assigned, source
 from ..core.collector import paused_gc
 from ..core.source import NOWHERE, Location
+from ..core.vocabulary import title
 from ..eager.journal import Call, Journal, counted
 from ..eager.tape import Place
 from ..eager.tensor import Leaf, Tensor
@@ -143,8 +144,8 @@ class _Branches:
         asked = (call for call in self.journal.calls if call.type in types)
         for call in counted(asked, lambda c: c.key in behind, self.depends):
             if call.time in self.call_ids:
-                self.call_names[call.time] = f"{call.type}.{counts[call.type]}"
-            counts[call.type] += 1
+                self.call_names[call.time] = f"{call.type}.{counts[title(call.type)]}"
+            counts[title(call.type)] += 1
         self.maker = {n: call for call in self.beside for n in call.writes}
 
     def build(self, loose: Iterable[Tensor]) -> Branched:
@@ -284,8 +285,8 @@ class _Branches:
         name = self._line_names.get(number, "").removeprefix("self.")
         if name or number in self.maker:
             return name
-        place = self.made_by[maker.type]
-        self.made_by[maker.type] += 1
+        place = self.made_by[title(maker.type)]
+        self.made_by[title(maker.type)] += 1
         return f"{maker.type}.{place}"
 
     def _living(self, number: int) -> Tensor | None:

@@ -9,6 +9,7 @@ from itertools import chain, count
 from ..core import assigned, names, source
 from ..core.collector import paused_gc
 from ..core.spec import TensorSpec
+from ..core.vocabulary import with_suffix
 from ..eager.aside import original
 from ..eager.parameter import parameters_at
 from ..eager.recorded import (
@@ -122,7 +123,7 @@ class _TapeBuilder:
         self.grad_ids = {n: f"op{i}" for i, n in enumerate(newest, len(newest))}
         self.scopes = dict(zip(self.nodes, layers_of(self.nodes, self._path), strict=True))
         self.op_names = dict(zip(self.nodes, numbered(n.op.type for n in self.nodes), strict=True))
-        self.grad_names = dict(zip(newest, numbered(f"{n.op.type}_grad" for n in newest), strict=True))
+        self.grad_names = dict(zip(newest, numbered(with_suffix(n.op.type, "_grad") for n in newest), strict=True))
 
     def _number_tensors(self) -> None:
         """Ids of leaves and results, then of constants, then of the gradients of the first."""
@@ -209,7 +210,7 @@ class _TapeBuilder:
             self.grad_ids[node],
             OP,
             self.grad_names[node],
-            f"{node.op.type}_grad",
+            with_suffix(node.op.type, "_grad"),
             "backward",
             BACKWARD,
             pair=self.op_ids[node],

@@ -70,13 +70,13 @@ def _alike(findings: Sequence[Finding]) -> list[tuple[Finding, int]]:
 
 def _advice(answer: OnReplicas) -> list[str]:
     """What to do about it."""
-    lines = []
+    lines, words = [], answer.vocabulary
     if any(f.op.startswith("batch_norm") and f.kind == "differs" for f in answer.operators):
-        lines.append("paddle.nn.SyncBatchNorm.convert_sync_batchnorm(model) takes the statistics of all rows")
+        lines.append(f"{words.sync_batch_norm} takes the statistics of all rows")
     if any(f.kind == "same numbers" for f in answer.operators):
-        lines.append("paddle.seed(seed + paddle.distributed.get_rank()) gives every replica numbers of its own")
+        lines.append(f"{words.seed_each} gives every replica numbers of its own")
     if any(g.state == "not summed" for g in answer.wrong):
-        lines.append("paddle.distributed.all_reduce(parameter.grad), or paddle.DataParallel(model), sums it")
+        lines.append(f"{words.all_reduce}, or {words.data_parallel}, sums it")
     return lines
 
 

@@ -119,7 +119,7 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
     if derived:
         lines.append(
             f"{size(sum(b.nbytes for b in derived))} of it in {count(len(derived), 'buffer')} by derivatives that are "
-            "differentiated again (paddle.grad with create_graph)"
+            f"differentiated again ({about.vocabulary.gradient_of} with create_graph)"
         )
     if operators:
         again = f"computing {count(operators, 'operator')} again ({share} % of the forward work)"

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
+from ...core.vocabulary import PADDLE, TORCH
+
 NOTHING: Final = -1
 """The maker of a leaf, and the pair of an operator that has none."""
 
@@ -15,6 +17,9 @@ NOTHING: Final = -1
 PARAMETER: Final = "parameter"
 DATA: Final = "data"
 CONSTANT: Final = "constant"
+
+_STOPPED: Final = tuple([f"cut: {words.stopped}" for words in (PADDLE, TORCH)])
+"""The reason of what takes no gradient by itself, in the words of each framework."""
 
 _LINE: Final = re.compile(r", [^,]*:\d+$")
 """The place at the end of a reason: ``cut: detached, model.py:9``."""
@@ -100,7 +105,7 @@ class Leaf:
     @property
     def frozen(self) -> bool:
         """Whether it takes no gradient by itself, wherever it is used."""
-        return self.gradient.startswith(("frozen", "cut: stop_gradient"))
+        return self.gradient.startswith(("frozen", *_STOPPED))
 
     @property
     def spec(self) -> str:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...core.vocabulary import say
 from .scene import Scene, normalises_one
 from .verdicts import Verdict
 
 ADVICE = {
     Verdict.DETACHED: "leave out the detach or the way through NumPy, or detach only a copy for logging",
     Verdict.NO_GRAD: "compute it outside no_grad()",
-    Verdict.STOP_GRADIENT: "set stop_gradient=False where it is made",
+    Verdict.STOP_GRADIENT: "{making}",
     Verdict.NO_GRAD_SET: "take it out of the no_grad_set",
-    Verdict.CONSTANT: "paddle.grad(…, create_graph=True), or detach() what is meant to be a constant",
+    Verdict.CONSTANT: "{gradient_of}(…, create_graph=True), or detach() what is meant to be a constant",
     Verdict.NOT_LISTED: "give it to the optimizer",
     Verdict.UNUSED: "use it in forward, or leave it out",
     Verdict.NO_PATH: "add what is computed from it to the loss",
     Verdict.NON_DIFFERENTIABLE: "use a smooth operator on the path, such as softmax in place of argmax",
     Verdict.INTEGER: "keep floating-point numbers on the path",
-    Verdict.NOT_RETAINED: "call retain_grads() on it before backward",
+    Verdict.NOT_RETAINED: "call {retain} on it before backward",
     Verdict.DEAD_RELU: "a smaller learning rate, another initial bias, or leaky_relu",
     Verdict.SATURATED: "smaller weights or inputs, or a loss on logits",
     Verdict.CANCELLED: "look at the axis of the sum or the mean, or at the sign of one part",
@@ -27,6 +28,11 @@ ADVICE = {
     Verdict.CLIPPED: "clip after the loss, or widen the limits",
 }
 """By verdict, where nothing more is known."""
+
+
+def advice(verdict: Verdict) -> str:
+    """Return what would change the verdict where nothing more is known; empty where nothing is known to."""
+    return say(ADVICE.get(verdict, ""))
 
 
 def _is_layer(scene: Scene) -> bool:
@@ -78,4 +84,4 @@ CASES: tuple[tuple[Verdict, Callable[[Scene], bool], str], ...] = (
 
 def advised(verdict: Verdict, scene: Scene) -> str:
     """What would change the verdict in the case at hand; empty where only the verdict is known."""
-    return next((advice for of, holds, advice in CASES if of is verdict and holds(scene)), "")
+    return say(next((text for of, holds, text in CASES if of is verdict and holds(scene)), ""))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic
 from ...core import source
 from ...core.source import NOWHERE
 from ..numbers import Numbers
-from .advice import ADVICE
+from .advice import advice
 from .answers import CUT, Answer
 from .deaths import WAY, Death, Nearest
 from .reasons import C, V
@@ -92,7 +92,7 @@ class Amounts(Generic[V, C]):
             finding = False
             said += "; that is a parameter which gets a gradient itself, so this changes with its first step"
         if finding and at_rest and verdict in _AT_REST:
-            verdict, label, finding = Verdict.AT_MINIMUM, Verdict.AT_MINIMUM.value, False
+            verdict, label, finding = Verdict.AT_MINIMUM, Verdict.AT_MINIMUM.text, False
             said += f"; {self._case.target_name()} is 0, so this is no fault"
         at = flow.called_at(death.use.call)
         cause = flow.made_at(death.value) if verdict is Verdict.INTEGER else at
@@ -108,7 +108,7 @@ class Amounts(Generic[V, C]):
             location=cause,
             cut_at=at if cause[:1] != at[:1] else NOWHERE,
             path=self._path(subject, outer) if asked else (),
-            advice=(killer.advice or ADVICE.get(verdict, "")) if finding else "",
+            advice=(killer.advice or advice(verdict)) if finding else "",
         )
 
     def _is_trained(self, use: Use[V, C], culprit: int | None) -> bool:
@@ -127,11 +127,11 @@ class Amounts(Generic[V, C]):
         return replace(
             base,
             verdict=Verdict.CANCELLED,
-            label=BY_STRUCTURE if shifts else Verdict.CANCELLED.value,
+            label=BY_STRUCTURE if shifts else Verdict.CANCELLED.text,
             finding=not shifts,
             said=(f"{said}; {_NO_SAY}" if shifts else said,),
             location=flow.called_at(uses[0].call),
-            advice="" if shifts else ADVICE[Verdict.CANCELLED],
+            advice="" if shifts else advice(Verdict.CANCELLED),
         )
 
     @cached_property

@@ -134,7 +134,7 @@ class Answer(Result):
     @property
     def verdict_shown(self) -> str:
         """The label as people see it: in capitals where it is the verdict's own."""
-        return self.label.upper() if self.verdict.value == self.label else self.label
+        return self.label.upper() if self.verdict.text == self.label else self.label
 
     def lines(self) -> list[str]:
         """The answer for people."""
@@ -182,7 +182,7 @@ class Answer(Result):
             "dtype": self.dtype,
             "is_parameter": self.is_parameter,
             "verdict": self.verdict.name.lower(),
-            "verdict_text": self.verdict.value,
+            "verdict_text": self.verdict.text,
             "label": self.label,
             "finding": self.finding,
             "explanation": list(self.said),

@@ -14,8 +14,9 @@ import numpy as np
 from ...core import source
 from ...core.collector import paused_gc
 from ...core.source import NOWHERE, Location
+from ...core.vocabulary import say
 from . import callers
-from .advice import ADVICE, SET_ON_A_RESULT
+from .advice import SET_ON_A_RESULT, advice
 from .amounts import Amounts
 from .answers import CUT, Answer, End, Part, Shared
 from .folding import folded
@@ -139,7 +140,7 @@ class Case(ABC, Generic[V, C]):
             subject.dtype,
             subject.is_parameter,
             reason.verdict,
-            reason.verdict.value,
+            reason.verdict.text,
             reason.verdict not in INTENDED,
             location=reason.location,
         )
@@ -181,7 +182,7 @@ class Case(ABC, Generic[V, C]):
                 frontier = tuple(dict.fromkeys(ends))[:4]
             if reason.verdict is Verdict.UNUSED:
                 said.append("no operator of the forward pass reads it")
-            return replace(base, said=tuple(said), frontier=frontier, advice=ADVICE.get(reason.verdict, ""))
+            return replace(base, said=tuple(said), frontier=frontier, advice=advice(reason.verdict))
         said += self._cut_said(subject, cut)
         shared = self._shared(subject, cut) if asked else ()
         victim = flow.called_at(cut.call) if cut.call is not None else NOWHERE
@@ -202,7 +203,7 @@ class Case(ABC, Generic[V, C]):
     def _advice(self, verdict: Verdict, cut: Cut[V, C]) -> str:
         if cut.enclosure is not None:
             return cut.enclosure.advice(self.reasons.flow.known_name)
-        return ADVICE.get(verdict, "")
+        return advice(verdict)
 
     def _called_at(self, cut: Cut[V, C], at: Location, victim: Location) -> tuple[tuple[str, Location], ...]:
         """The line that called the function of *at*, seen from where the loss is computed."""
@@ -242,7 +243,7 @@ class Case(ABC, Generic[V, C]):
             case Verdict.NO_PATH if cut.call is not None:
                 return [f"what is computed from it in the block of {flow.call_type(cut.call)} does not leave it"]
             case Verdict.STOP_GRADIENT if not own:
-                return [f"{name} has stop_gradient=True"]
+                return [say("{name} has {stops}", name=name)]
             case Verdict.NO_GRAD_SET if not own:
                 return [f"{name} is in the no_grad_set"]
             case Verdict.INTEGER if not own:
@@ -307,7 +308,7 @@ class Case(ABC, Generic[V, C]):
         brief = [(s, self.answer(s, asked=False)) for s in self.subjects()]
         grouped: dict[tuple[Any, ...], list[tuple[Subject[V], Answer]]] = {}
         for s, a in brief:
-            if a.verdict is not Verdict.OK or a.label != Verdict.OK.value:
+            if a.verdict is not Verdict.OK or a.label != Verdict.OK.text:
                 # What has no line stands for itself; but all gradients that are not finite come of one birth as a rule.
                 own = "" if a.verdict is Verdict.NOT_FINITE else s.name
                 at = self.cause_of(s, a)[:1]

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from ...core import source
 from ...core.source import Location
+from ...core.vocabulary import say
 from ...eager.journal import Event, Listing
 from ...ops import registry
 from . import intent
@@ -18,7 +19,7 @@ from .tape_pass import slots_of
 from .verdicts import Verdict
 
 _APART = (Verdict.UNUSED, Verdict.NO_PATH)
-_SETTINGS = {"stop_gradient": "stop_gradient=True", "trainable": "trainable=False"}
+_SETTINGS = {"stop_gradient": "{stops}", "trainable": "{frozen}"}
 
 
 class JournalEvidence(intent.Evidence[int]):
@@ -204,7 +205,7 @@ class JournalEvidence(intent.Evidence[int]):
 def _apart(answer: Answer, verdict: Verdict, said: str) -> Answer:
     """*answer*, which is no finding, without the way of values that it was told of."""
     return replace(
-        answer, verdict=verdict, label=verdict.value, finding=False, said=(said,), places=(), path=(), advice=""
+        answer, verdict=verdict, label=verdict.text, finding=False, said=(said,), places=(), path=(), advice=""
     )
 
 
@@ -213,19 +214,20 @@ def _frozen(flow: JournalFlow, loss: int, subject: Subject[int], answer: Answer)
     value = subject.value
     stops = [e for e in flow.journal.events.get(value, ()) if e.kind == "stopped"]
     if not stops:
-        return replace(answer, label="frozen: made with stop_gradient=True")
+        return replace(answer, label=say("frozen: made with {stops}"))
     last = stops[-1]
     if last.how not in _SETTINGS:
         return replace(
             answer,
             verdict=Verdict.STOP_GRADIENT,
-            label=Verdict.STOP_GRADIENT.value,
+            label=Verdict.STOP_GRADIENT.text,
             finding=True,
-            said=(f"{last.how} set stop_gradient=True, which is its default, on the values that it was given",),
+            said=(say("{how} set {stops}, which is its default, on the values that it was given", how=last.how),),
             location=last.loc,
-            advice=f"pass stop_gradient=False to {last.how}",
+            advice=say("pass {taking_argument} to {how}", how=last.how),
         )
-    label = f"frozen: {_SETTINGS[last.how]}, set at {source.short(last.loc)}"
+    setting = say(_SETTINGS[last.how])
+    label = f"frozen: {setting}, set at {source.short(last.loc)}"
     before = [e for e in added_to(flow, value) if e.time < last.time]
     lists = [x for x in flow.journal.listings if value in x.leaves]
     widened = _widened(flow, value, last.time)
@@ -233,11 +235,11 @@ def _frozen(flow: JournalFlow, loss: int, subject: Subject[int], answer: Answer)
         return replace(
             answer,
             verdict=Verdict.STOP_GRADIENT,
-            label=Verdict.STOP_GRADIENT.value,
+            label=Verdict.STOP_GRADIENT.text,
             finding=True,
-            said=(f"{_SETTINGS[last.how]} was set, and not taken back when an optimizer was made that is to train it",),
+            said=(f"{setting} was set, and not taken back when an optimizer was made that is to train it",),
             places=tuple(zip(("the optimizer before", "and the one with it"), [x.loc for x in widened], strict=True)),
-            advice="set stop_gradient=False before the second optimizer is made, or leave it out of its list",
+            advice=say("set {takes} before the second optimizer is made, or remove it from its list"),
         )
     if not before or not lists or _other_pass(flow, loss, value) is not None or _relisted(flow, value, last.time):
         return replace(answer, label=label)
@@ -245,11 +247,11 @@ def _frozen(flow: JournalFlow, loss: int, subject: Subject[int], answer: Answer)
     return replace(
         answer,
         verdict=Verdict.STOP_GRADIENT,
-        label=Verdict.STOP_GRADIENT.value,
+        label=Verdict.STOP_GRADIENT.text,
         finding=True,
-        said=(f"{passes} gave it a gradient, then {_SETTINGS[last.how]} was set; its optimizer still holds it",),
+        said=(f"{passes} gave it a gradient, then {setting} was set; its optimizer still holds it",),
         places=(("its optimizer", lists[-1].loc),),
-        advice="set stop_gradient=False again, or make an optimizer without it",
+        advice=say("set {takes} again, or make an optimizer without it"),
     )
 
 

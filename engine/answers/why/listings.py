@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...core.source import Location
+from ...core.vocabulary import say
 from . import callers
 from .answers import Answer
 from .case import Subject
@@ -21,12 +22,10 @@ def not_listed(flow: JournalFlow, subject: Subject[int], answer: Answer, contain
     last = flow.journal.listings[-1]
     said = f"it gets a gradient, but no optimizer was given it: this one has {len(last.leaves)} parameters"
     places: tuple[tuple[str, Location], ...] = (("made", flow.made_at(subject.value)),)
-    advice = "give it to the optimizer, or set its stop_gradient if it is not to be trained"
+    advice = say("give it to the optimizer, or set {stops} if it is not to be trained")
     replaced = [r.loc for r in flow.journal.replacements.values() if r.after == subject.value]
     if container:
-        advice = (
-            f"make {container} an nn.LayerList (in PyTorch nn.ModuleList): parameters() does not look into a plain list"
-        )
+        advice = f"make {container} an {say('{layer_list}')}: parameters() does not look into a plain list"
     elif replaced:
         places = (("took the place of another", replaced[-1]),)
         advice = "make the optimizer after the last change of the layers"
@@ -35,7 +34,7 @@ def not_listed(flow: JournalFlow, subject: Subject[int], answer: Answer, contain
     return replace(
         answer,
         verdict=Verdict.NOT_LISTED,
-        label=Verdict.NOT_LISTED.value,
+        label=Verdict.NOT_LISTED.text,
         finding=True,
         said=(said,),
         location=last.loc,
@@ -73,7 +72,7 @@ def nobodys(flow: JournalFlow, subject: Subject[int], answer: Answer, use: Locat
     return replace(
         answer,
         verdict=Verdict.NOT_LISTED,
-        label=Verdict.NOT_LISTED.value,
+        label=Verdict.NOT_LISTED.text,
         finding=True,
         said=("every backward call adds to its gradient, and no optimizer holds it: its values are written instead",),
         location=line,

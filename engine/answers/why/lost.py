@@ -45,8 +45,8 @@ class LostUses(Generic[V, C]):
         loss = self.of(value)
         if loss is None:
             return answer
-        verdicts = dict.fromkeys(reason.verdict.value for _, reason in loss.lost)
-        places: dict[Location, str] = {r.location: r.verdict.value for _, r in loss.lost}
+        verdicts = dict.fromkeys(reason.verdict.text for _, reason in loss.lost)
+        places: dict[Location, str] = {r.location: r.verdict.text for _, r in loss.lost}
         return replace(
             answer,
             label=f"{self._share(loss, value)} {' or '.join(verdicts)}",
@@ -62,7 +62,7 @@ class LostUses(Generic[V, C]):
             return None
         _, reason = loss.lost[0]
         place = source.short(reason.location)
-        return f"{self._share(loss, value)} {reason.verdict.value}{f', {place}' if place else ''}", reason.location
+        return f"{self._share(loss, value)} {reason.verdict.text}{f', {place}' if place else ''}", reason.location
 
     def parts(self, value: V, call_names: Callable[[list[C]], dict[int, str]]) -> tuple[Part, ...]:
         """The lost uses of the tensor itself, beside what its other uses add."""
@@ -72,7 +72,7 @@ class LostUses(Generic[V, C]):
         names = call_names([call for call, _ in loss.lost])
         flow = self._reasons.flow
         return tuple(
-            Part(names[id(call)], source.short(flow.called_at(call)), None, None, reason.verdict.value)
+            Part(names[id(call)], source.short(flow.called_at(call)), None, None, reason.verdict.text)
             for call, reason in loss.lost
         )
 

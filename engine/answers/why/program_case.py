@@ -279,7 +279,7 @@ class ProgramCase(Case[Value, Operator]):
             return replace(
                 answer,
                 verdict=Verdict.NOT_LISTED,
-                label=Verdict.NOT_LISTED.value,
+                label=Verdict.NOT_LISTED.text,
                 finding=bool(asked.at),
                 said=(f"it gets a gradient, but the parameter list holds {len(asked.listed)} others", *answer.said),
                 location=asked.at or answer.location,

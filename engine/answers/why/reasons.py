@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from ...core import source
 from ...core.source import NOWHERE, Location
+from ...core.vocabulary import say
 from .enclosures import Enclosure
 from .enclosures import V as V
 from .verdicts import Verdict
@@ -142,10 +143,10 @@ class Reason(Generic[V, C]):
         """``cut: stop_gradient of tmp_3, model.py:14``: the reason in a few words."""
         cut, flow = self.cut, self.flow
         if self.verdict is Verdict.FROZEN:
-            return FROZEN
+            return frozen()
         if cut is None:
-            return _SHORT.get(self.verdict, str(self.verdict.value))
-        what = _SHORT.get(cut.verdict, str(cut.verdict.value))
+            return _SHORT.get(self.verdict, self.verdict.text)
+        what = _SHORT.get(cut.verdict, cut.verdict.text)
         if cut.verdict is Verdict.INTEGER:
             what = f"{flow.dtype(cut.value)} has no gradient"
         if same(cut.value, self.value) and not cut.at_input:
@@ -164,7 +165,15 @@ class Reason(Generic[V, C]):
         )
 
 
-FROZEN = "frozen: trainable=False"
+FROZEN = "frozen"
+"""The first word about parameters that are not trained, because somebody wants it so."""
+
+
+def frozen() -> str:
+    """Return what is said of a parameter that is not trained, in the words of the framework in use."""
+    return say("frozen: {frozen}")
+
+
 _PASSED_ON = (Verdict.STOP_GRADIENT, Verdict.NON_DIFFERENTIABLE)
 _SHORT = {Verdict.NO_GRAD_SET: "no_grad_set", Verdict.UNUSED: "unused", Verdict.NON_DIFFERENTIABLE: "no gradient"}
 

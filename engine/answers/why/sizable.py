@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Generic
 
 from ...core import source
-from .advice import ADVICE
+from .advice import advice
 from .answers import Answer
 from .births import Birth, Births
 from .courses import Courses, Gain, Leg, of_rounds, usual
@@ -69,7 +69,7 @@ class Sizable(Generic[V, C]):
         if leg.by_depth:
             deep = Verdict.EXPLODED if change > 0 else Verdict.VANISHED
             return self._deep(replace(base, finding=True), leg, deep, asked)
-        told = replace(base, verdict=verdict, label=verdict.value, finding=False)
+        told = replace(base, verdict=verdict, label=verdict.text, finding=False)
         return self._at_once(told, leg)
 
     def vanished(self, base: Answer, death: Death[V, C], outer: Death[V, C], asked: bool) -> Answer:
@@ -78,8 +78,8 @@ class Sizable(Generic[V, C]):
         assert death.use is not None
         at = flow.called_at(death.use.call)
         said = death.killer.said if death.killer is not None else ""
-        told = replace(base, verdict=Verdict.VANISHED, label=Verdict.VANISHED.value, finding=True, said=(said,))
-        told = replace(told, location=at, advice=ADVICE[Verdict.VANISHED])
+        told = replace(base, verdict=Verdict.VANISHED, label=Verdict.VANISHED.text, finding=True, said=(said,))
+        told = replace(told, location=at, advice=advice(Verdict.VANISHED))
         if outer.use is not None and (gain := of_rounds(outer.use)) is not None:
             return self._steady(told, gain, Verdict.VANISHED)
         onto = outer.use.onto if outer.use is not None else ()
@@ -94,7 +94,7 @@ class Sizable(Generic[V, C]):
     def _deep(self, base: Answer, leg: Leg[V, C], verdict: Verdict, asked: bool) -> Answer:
         """What is said where many layers do it together."""
         flow = self._case.reasons.flow
-        told = replace(base, verdict=verdict, label=verdict.value, advice=ADVICE[verdict])
+        told = replace(base, verdict=verdict, label=verdict.text, advice=advice(verdict))
         first = None if leg.first is None else self._courses.leg(leg.first)
         if first is not None and first.use is not None:
             told = replace(told, location=flow.called_at(first.use.call))
@@ -105,7 +105,7 @@ class Sizable(Generic[V, C]):
         """*told* with the change per layer."""
         flow = self._case.reasons.flow
         at = usual([flow.called_at(u.call) for u in gain.uses])
-        label = f"{verdict.value}: × {gain.factor:.3g} per {_noun(gain)}"
+        label = f"{verdict.text}: × {gain.factor:.3g} per {_noun(gain)}"
         return replace(told, label=label, location=at, said=(self._per_layer(gain), *told.said))
 
     def _per_layer(self, gain: Gain[V, C]) -> str:
@@ -131,7 +131,7 @@ class Sizable(Generic[V, C]):
         told = replace(base, said=said, location=birth.location, finding=finding, places=places, advice="")
         if birth.deep and base.verdict is Verdict.LARGE:
             deep = Verdict.EXPLODED
-            return replace(told, verdict=deep, label=deep.value, finding=True, advice=ADVICE[deep])
+            return replace(told, verdict=deep, label=deep.text, finding=True, advice=advice(deep))
         return told
 
     def far_out(self, death: Death[V, C]) -> str:

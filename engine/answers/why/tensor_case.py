@@ -9,13 +9,14 @@ from functools import cached_property
 import numpy as np
 
 from ...core.source import NOWHERE, Location
+from ...core.vocabulary import say, title
 from ...eager.journal import Call, Event, Journal, Unrecorded, counted
 from ...eager.recorded import nodes_behind
 from ...eager.start import Start
 from ...eager.tape import loss_scale
 from ...eager.tensor import Keep, Tensor
 from . import constant_gradients
-from .advice import ADVICE
+from .advice import advice
 from .answers import CUT, Answer
 from .case import Case, Subject
 from .journal_intent import JournalEvidence
@@ -137,7 +138,8 @@ class TensorCase(Case[int, Call]):
         by_time: dict[int, int] = {}
         ordered = counted(self.journal.calls, lambda c: c[6] is not None and not reached.isdisjoint(c[2]), depends)
         for call in ordered:
-            by_time[call[9]] = counts[call[0]] = counts.get(call[0], -1) + 1
+            name = title(call[0])
+            by_time[call[9]] = counts[name] = counts.get(name, -1) + 1
         return by_time
 
     # -- values ---------------------------------------------------------------------------------------------------
@@ -200,8 +202,8 @@ class TensorCase(Case[int, Call]):
         if answer.verdict in (Verdict.UNUSED, Verdict.NO_PATH) and t.node is not None:
             return self._assigned(subject, answer)
         if answer.verdict is Verdict.NO_GRAD and self._was_a_weight(t):
-            said = f"{subject.name} has stop_gradient=True: the update made a new tensor under no_grad"
-            advice = f"set {subject.name}.stop_gradient = False after the update, or update it in place"
+            said = say("{name} has {stops}: the update made a new tensor under no_grad", name=subject.name)
+            advice = say("{taking} after the update, or update it in place", name=subject.name)
             return replace(answer, said=(said,), advice=advice)
         if not answer.has_gradient and not answer.verdict.is_zero:
             return answer
@@ -224,15 +226,15 @@ class TensorCase(Case[int, Call]):
 
     def _constant(self, answer: Answer, call: Call) -> Answer:
         """*answer* about a tensor that a penalty on a gradient should train."""
-        said = "paddle.grad gives plain numbers there, so what the loss computes from them trains nothing"
+        said = "{gradient_of} gives plain numbers there, so what the loss computes from them trains nothing"
         return replace(
             answer,
             verdict=Verdict.CONSTANT,
-            label=Verdict.CONSTANT.value,
+            label=Verdict.CONSTANT.text,
             finding=True,
-            said=(said,),
+            said=(say(said),),
             location=call.loc,
-            advice=ADVICE[Verdict.CONSTANT],
+            advice=advice(Verdict.CONSTANT),
         )
 
     def _as_number(self, subject: Subject[int], answer: Answer) -> Answer:
@@ -242,7 +244,7 @@ class TensorCase(Case[int, Call]):
         if number is None or maker is None or not self._start(subject.value) < number.time < maker.time:
             return answer
         said = f"what is computed from it goes into {self.loss_name} as a Python number, too: .{number.how}()"
-        label = f"one use {Verdict.DETACHED.value}"
+        label = f"one use {Verdict.DETACHED.text}"
         return replace(answer, label=label, location=number.loc, said=(*answer.said, said))
 
     def _round(self, subject: Subject[int], answer: Answer) -> Answer:
@@ -271,10 +273,10 @@ class TensorCase(Case[int, Call]):
         return replace(
             answer,
             verdict=Verdict.NOT_RETAINED,
-            label=Verdict.NOT_RETAINED.value,
+            label=Verdict.NOT_RETAINED.text,
             location=maker.loc,
             said=(f"it is no leaf: {maker.type} made it after backward, and {subject.name} names that result now",),
-            advice=f"change it in place: {subject.name}.set_value(…) under no_grad(), or use an optimizer",
+            advice=say("change it in place: {name}.{assign} under no_grad(), or use an optimizer", name=subject.name),
         )
 
     def _not_retained(self, t: Tensor, answer: Answer) -> Answer:
@@ -285,10 +287,10 @@ class TensorCase(Case[int, Call]):
         return replace(
             answer,
             verdict=Verdict.NOT_RETAINED,
-            label=Verdict.NOT_RETAINED.value,
+            label=Verdict.NOT_RETAINED.text,
             finding=True,
             said=("a gradient flows through it and is not kept in .grad: it is a result, no leaf", *answer.said),
-            advice="call retain_grads() on it before backward, or ask paddle.grad for it",
+            advice=say("call {retain} on it before backward, or take {gradient_of} of it"),
         )
 
     def _is_of_this_step(self, value: int, call: Call) -> bool:
@@ -341,7 +343,7 @@ class TensorCase(Case[int, Call]):
         return replace(
             answer,
             verdict=Verdict.CLEARED,
-            label=Verdict.CLEARED.value,
+            label=Verdict.CLEARED.text,
             finding=True,
             said=("its gradient is cleared after backward and before the optimizer's step, which then does nothing",),
             location=at.loc,
@@ -374,5 +376,5 @@ class TensorCase(Case[int, Call]):
             finding=True,
             said=("an update between them used what earlier calls had left in .grad",),
             location=last.loc,
-            advice="clear gradients after each step: clear_grad(), in PyTorch zero_grad()",
+            advice=say("clear gradients after each step: {clear}"),
         )

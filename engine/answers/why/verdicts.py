@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import enum
 
+from ...core.vocabulary import say
+
 
 class Verdict(enum.Enum):
     """What became of a tensor's gradient; the value is what people read."""
@@ -41,10 +43,18 @@ class Verdict(enum.Enum):
     OVERWRITTEN = "overwritten in place"
 
     @property
+    def text(self) -> str:
+        """The verdict in the words of the framework in use."""
+        return say(_IN_WORDS.get(self, self.value))
+
+    @property
     def is_zero(self) -> bool:
         """Whether there is a gradient, and it is zero."""
         return self.value.startswith("zero") or self is Verdict.VANISHED
 
+
+_IN_WORDS = {Verdict.STOP_GRADIENT: "{stopped}", Verdict.NOT_LISTED: "not in {listed}"}
+"""Verdicts whose text has words of a framework."""
 
 BY_STRUCTURE = "zero by structure"
 """What is said of a gradient that is 0 but for rounding, whatever the weights are."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.vocabulary import title
 from .advice import advised
 from .scene import NORMS, Scene, first_of, normalises_one
 from .verdicts import Verdict
@@ -37,7 +38,7 @@ class Killer:
     def label(self) -> str:
         """``zero: dead relu 100 %``."""
         share = "" if self.share is None else f" {self.share:.3g} %"
-        return f"{self.verdict.value}{share}"
+        return f"{self.verdict.text}{share}"
 
 
 def killer(scene: Scene) -> Killer:
@@ -50,11 +51,12 @@ def _killer(scene: Scene) -> Killer:
     if scene.type in _BRANCHES:
         return _BRANCHES[scene.type]
     if not scene.given:
-        what = scene.type.removeprefix("PyLayer_")
-        said = f"{what}.backward returned None" if what != scene.type else f"{what} gives this input no gradient"
+        own = scene.type.startswith("PyLayer_")
+        what = title(scene.type).removeprefix("PyLayer_")
+        said = f"{what}.backward returned None" if own else f"{what} gives this input no gradient"
         return Killer(Verdict.NON_DIFFERENTIABLE, said)
     if scene.type.startswith("PyLayer_"):
-        return Killer(Verdict.TIMES_ZERO, f"{scene.type.removeprefix('PyLayer_')}.backward returned zeros")
+        return Killer(Verdict.TIMES_ZERO, f"{title(scene.type).removeprefix('PyLayer_')}.backward returned zeros")
     return (_KINDS.get(scene.type) or _OF_TORCH.get(scene.type, _other))(scene)
 
 

@@ -19,6 +19,7 @@ from gradtool import _alias
 from gradtool.engine.answers import retold
 from gradtool.engine.core import source, state, watch
 from gradtool.engine.core.errors import FileFormatError, GradtoolError, UninitializedError
+from gradtool.engine.core.vocabulary import PADDLE, speaking
 from gradtool.engine.eager.journal import Journal
 from gradtool.engine.eager.parameter import Birth
 from gradtool.engine.eager.tape import keeping_graphs
@@ -213,6 +214,7 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
         return
     target = targets.target(request.model, request.stdin_filename, request.as_module)
     with contextlib.ExitStack() as stack:
+        stack.enter_context(speaking(PADDLE))
         if real.is_elsewhere(request):
             target = stack.enter_context(real.replayed(target, request))
         overlay = None if request.write else Overlay()

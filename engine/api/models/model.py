@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from gradtool.engine.core.source import file_named
+from gradtool.engine.core.vocabulary import Vocabulary, current
 
 from . import loader, users_code
 from .errors import CommandError, RefusedByModel, asked_in_python
@@ -71,6 +72,7 @@ class About:
         dropped: parameters that were made, that nobody holds and the loss does not depend on.
         incomplete: where the file was stopped before its end; empty where it was not.
         others: the backward passes of other losses of the file, which the answer says nothing of.
+        vocabulary: the words of the framework that the file is written for.
     """
 
     name: str
@@ -79,6 +81,7 @@ class About:
     dropped: Sequence[str] = ()
     incomplete: str = ""
     others: Sequence[Other] = ()
+    vocabulary: Vocabulary = field(default_factory=current)
 
     @property
     def file(self) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from gradtool.engine.answers.events import ALL, Inside, Run
 from gradtool.engine.answers.nan import Birth
 from gradtool.engine.core import source
+from gradtool.engine.core.vocabulary import title
 from gradtool.engine.ir import blocks
 from gradtool.engine.ir.operator import Operator
 
@@ -50,11 +51,11 @@ class Names:
         return self.layers.get(origin, "")
 
     def _of(self, origin: Any, type: str) -> bool:
-        return self.operators.get(origin, "").rpartition(".")[0] == type
+        return self.operators.get(origin, "").rpartition(".")[0] == title(type)
 
     def _is(self, birth: Birth, name: str) -> bool:
         """Whether a call that was not recorded does not merely have the key of another one."""
-        return not isinstance(birth.origin, int) or name.rpartition(".")[0] == birth.type
+        return not isinstance(birth.origin, int) or name.rpartition(".")[0] == title(birth.type)
 
     def tensor(self, birth: Birth) -> str:
         """The name of the bad tensor, or its slot."""

@@ -1,6 +1,6 @@
 """The target is computed from the same logits, and detached by argmax."""
 
-# expect: NON_DIFFERENTIABLE net.weight at line 12 ; TIMES_ZERO generated_tensor_0 at line 13
+# expect: NON_DIFFERENTIABLE net.weight at line 12 ; TIMES_ZERO tensor_0 at line 13
 
 import torch
 import torch.nn as nn

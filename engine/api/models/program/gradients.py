@@ -10,7 +10,7 @@ from typing import Any
 
 from gradtool.engine.answers.numbers import Numbers
 from gradtool.engine.answers.why.of_program import ProgramReasons, explain
-from gradtool.engine.answers.why.reasons import FROZEN
+from gradtool.engine.answers.why.reasons import frozen
 from gradtool.engine.answers.why.statistics import LABEL as STATISTICS
 from gradtool.engine.answers.why.statistics import kept_in_program
 from gradtool.engine.answers.why.verdicts import Verdict
@@ -236,9 +236,9 @@ def _status(v: Variable, reason: Any, listed: set[Variable] | None, place: str) 
         place: the line that gave the lists, if one did.
     """
     if reason.verdict is Verdict.OK and listed is not None and v not in listed:
-        return f"{Verdict.NOT_LISTED.value}, {place}" if place else f"{NOT_ASKED}, still computed"
+        return f"{Verdict.NOT_LISTED.text}, {place}" if place else f"{NOT_ASKED}, still computed"
     if reason.verdict is Verdict.OK and isinstance(v, Parameter) and not v.trainable:
-        return f"{FROZEN}, still computed"
+        return f"{frozen()}, still computed"
     return status(reason, place)
 
 

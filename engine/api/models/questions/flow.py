@@ -115,7 +115,7 @@ def _name(run: Timeline, recorder: Recorder, calls: LayerCalls) -> None:
     run.__dict__.pop("_by_name", None)
 
 
-_MADE_UP = r"[\w.]*\.c?\d+|eager_tmp_\d+"
+_MADE_UP = r"[\w.]*\.c?\d+|(eager_tmp|result)_\d+"
 
 
 def _loss(run: Timeline, model: Model) -> Part:

@@ -15,6 +15,7 @@ from gradtool.engine.answers.over_time.of_programs import ProgramCourse
 from gradtool.engine.answers.over_time.of_tape import TapeCourse
 from gradtool.engine.core import source
 from gradtool.engine.core.source import Location
+from gradtool.engine.core.vocabulary import current
 from gradtool.engine.eager.tensor import Tensor
 
 from .. import loader, telling
@@ -120,7 +121,7 @@ def _must_not_have_asked(left: Loaded) -> None:
     if calls:
         count = sum(call.how == GRAD for call in left.calls.every)
         raise CommandError(
-            f"--steps follows gradients of parameters: paddle.grad, called {count} times, the last time at "
+            f"--steps follows gradients of parameters: {current().gradient_of}, called {count} times, the last time at "
             f"{source.short(calls[-1].location)}, gives none that it can follow",
             "leave out --steps for the sizes of one pass; gradtool backward --list shows the calls",
         )

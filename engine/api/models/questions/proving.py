@@ -6,6 +6,7 @@ import dataclasses
 
 from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.answers.why.verdicts import Verdict
+from gradtool.engine.core.vocabulary import say
 
 from ..errors import CommandError
 from ..loader import Request
@@ -16,7 +17,7 @@ _CUTS = {
     Verdict.DETACHED: "without that cut",
     Verdict.NO_GRAD: "outside no_grad",
     Verdict.NO_INPUT: "recorded all the same",
-    Verdict.STOP_GRADIENT: "without stop_gradient",
+    Verdict.STOP_GRADIENT: "without {stops}",
     Verdict.FROZEN: "if it were not frozen",
     Verdict.NO_GRAD_SET: "without the no_grad_set",
 }
@@ -49,7 +50,7 @@ def proved(answer: Answer, request: Request, asked: Why) -> Answer:
     if now.verdict is answer.verdict and now.location[:1] and now.source == answer.source:
         return dataclasses.replace(answer, proved="not proved: no single change of the program connects it")
     if now.gradient is None:
-        return dataclasses.replace(answer, proved=f"{_CUTS[answer.verdict]} still: {now.label}, {now.source}")
+        return dataclasses.replace(answer, proved=f"{say(_CUTS[answer.verdict])} still: {now.label}, {now.source}")
     shape = "×".join(map(str, answer.shape)) or "[]"
-    text = f"{_CUTS[answer.verdict]}: ‖g‖ = {now.gradient.norm:.4g} ({shape})   [proved by running again]"
+    text = f"{say(_CUTS[answer.verdict])}: ‖g‖ = {now.gradient.norm:.4g} ({shape})   [proved by running again]"
     return dataclasses.replace(answer, proved=text)

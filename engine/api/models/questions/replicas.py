@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields
 
 from gradtool.engine.answers.replicas import comparing
 from gradtool.engine.core.across import asked
+from gradtool.engine.core.vocabulary import Vocabulary, current
 
 from ..answered import Answered
 from ..errors import CommandError
@@ -24,9 +25,11 @@ class OnReplicas(comparing.Replicas, Answered):
 
     Attributes:
         title: of the model.
+        vocabulary: the words of the framework that it is written for.
     """
 
     title: str = field(kw_only=True)
+    vocabulary: Vocabulary = field(kw_only=True, default_factory=current)
 
     @property
     def findings(self) -> int:

@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gradtool.engine.core import vocabulary
+from gradtool.engine.core.vocabulary import Vocabulary
+
 if TYPE_CHECKING:
     from gradtool.engine.eager.tensor import Tensor
 
@@ -26,6 +29,7 @@ class Framework:
     """A framework that a recorder can run inside.
 
     Attributes:
+        vocabulary: its words, which answers about its programs use.
         package: what Python imports.
         title: what people call it.
         ending: what the names of files with recorded runs end with.
@@ -33,6 +37,7 @@ class Framework:
         prefix: what stands before its name of an operator where gradtool has another of that name.
         load: gives the matching of its calls.
         again: gives what computes calls that match none, or None.
+        titled: gives what people call an operator of its own; None where they call it as gradtool does.
         sized: whether an operator of its own, with these arguments, reads the size of its operand and no element.
     """
 
@@ -41,9 +46,11 @@ class Framework:
     ending: str
     form: str
     prefix: str
+    vocabulary: Vocabulary
     load: Callable[[], Matching]
     again: Callable[[], Computing] | None = None
     sized: Callable[[str, Mapping[str, Any]], bool] = lambda name, named: False
+    titled: Callable[[str], str] | None = None
 
 
 def _of_torch() -> Matching:
@@ -76,10 +83,29 @@ def _sized_in_torch(name: str, named: Mapping[str, Any]) -> bool:
     return name in _SIZES_ALONE or fills
 
 
+_TITLES = {"_to_copy": "to", "_unsafe_view": "view", "nll_loss_forward": "nll_loss", "nll_loss2d_forward": "nll_loss"}
+
+
+def _title_in_torch(name: str) -> str:
+    """Return the name by which people call an operator of ``torch.ops.aten``: its own, without what is internal."""
+    return _TITLES.get(name) or name.removeprefix("_").removeprefix("native_")
+
+
 TORCH = Framework(
-    "torch", "PyTorch", ".torchrun", "gradtool-torch-run-1", "aten.", _of_torch, _again_of_torch, _sized_in_torch
+    "torch",
+    "PyTorch",
+    ".torchrun",
+    "gradtool-torch-run-1",
+    "aten.",
+    vocabulary.TORCH,
+    _of_torch,
+    _again_of_torch,
+    _sized_in_torch,
+    _title_in_torch,
 )
-PADDLE = Framework("paddle", "PaddlePaddle", ".paddlerun", "gradtool-paddle-run-1", "pd_op.", _of_paddle)
+PADDLE = Framework(
+    "paddle", "PaddlePaddle", ".paddlerun", "gradtool-paddle-run-1", "pd_op.", vocabulary.PADDLE, _of_paddle
+)
 
 FRAMEWORKS = (TORCH, PADDLE)
 ENDINGS = tuple([framework.ending for framework in FRAMEWORKS])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,6 +20,7 @@ from gradtool.engine.core import source, state, watch
 from gradtool.engine.core.errors import UnsupportedError
 from gradtool.engine.core.names import UniqueNames
 from gradtool.engine.core.spec import dtype as dtype_of
+from gradtool.engine.core.vocabulary import Titled, speak
 from gradtool.engine.eager.mode import _GradMode, grad_enabled
 from gradtool.engine.eager.parameter import TensorParameter
 from gradtool.engine.eager.passes import Pass
@@ -64,6 +66,7 @@ class Player:
         self._before: dict[int, Any] = {}
         self._hooked: dict[int, list[tuple[Any, Any]]] = {}
         self._names = UniqueNames()
+        speak(framework.vocabulary)
 
     def __call__(self, event: events.Event) -> None:
         """Play one event.
@@ -205,8 +208,9 @@ class Player:
             op: OpDef = self._op(name, named, results, event)
             call = ForeignCall(op, {n: _plain(v) for n, v in named.items() if _is_plain(v)}, None)
         else:
-            op = by_type(matched.type)
-            bound = recipes[op].call(op.attributes(matched.attrs))
+            own = by_type(matched.type)
+            bound = recipes[own].call(own.attributes(matched.attrs))
+            op = self._titled(own, name)
             call = ForeignCall(op, {}, bound)
         # its node, and who is told
         for info in event.behind:
@@ -277,8 +281,22 @@ class Player:
         if op is None:
             shown = name if find(name) is None else f"{self._framework.prefix}{name}"
             again = None if self._framework.again is None else self._framework.again()(name, entries, made, outputs)
-            op = self._ops[key] = ForeignOp(shown, inputs, outputs, wrt, attrs, again)
+            op = self._ops[key] = ForeignOp(self._type(shown, name), inputs, outputs, wrt, attrs, again)
         return op
+
+    def _type(self, type_: str, name: str) -> str:
+        """Return the type of an operator that the framework calls *name*, with the title that people know."""
+        return type_ if self._framework.titled is None else Titled(type_, self._framework.titled(name))
+
+    def _titled(self, op: OpDef, name: str) -> OpDef:
+        """Return one of gradtool's operators as the framework calls it."""
+        if self._framework.titled is None or self._framework.titled(name) == op.type:
+            return op
+        titled = _titled.get((op, name))
+        if titled is None:
+            titled = _titled[op, name] = copy(op)
+            titled.type = self._type(op.type, name)
+        return titled
 
     def _recorded(
         self, event: events.Called, call: ForeignCall, matched: Match, taken: Sequence[Tensor]
@@ -418,7 +436,7 @@ class Player:
 
     def _adopt(self, info: events.Node, known: Tensor) -> None:
         places = [self._place(e) for e in info.edges]
-        type_ = f"PyLayer_{info.custom}" if info.custom else info.name.rpartition("::")[2]
+        type_ = self._type(f"PyLayer_{info.custom}", info.custom) if info.custom else info.name.rpartition("::")[2]
         key = type_, len(places), len(info.shapes), "adopted"
         op = self._ops.get(key)
         if op is None:
@@ -602,6 +620,9 @@ class Player:
         if watch.noting:
             watch.note(watch.Updated())
 
+
+_titled: dict[tuple[OpDef, str], OpDef] = {}
+"""Operators of gradtool's with another title, by what the framework calls them: one each in a process."""
 
 _MOST_TOLD = 3
 """Passes of the framework's over a node whose gradients are kept."""

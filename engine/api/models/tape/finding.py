@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gradtool.engine.core import state
+from gradtool.engine.core.vocabulary import say
 from gradtool.engine.eager.journal import Journal
 from gradtool.engine.eager.recorded import leaves_behind, nodes_behind
 from gradtool.engine.eager.tape import Place, restore
@@ -182,7 +183,7 @@ def _chosen(named: Mapping[str, Tensor], left: Loaded, request: Request) -> Tens
             f"{left.name} has several candidates for the loss: {', '.join(reversed(last))}", "choose: --loss NAME"
         )
     shaped = [n for n, t in named.items() if t.node is not None]
-    hint = "a loss has one element and is computed from a tensor with stop_gradient=False; --loss NAME names it"
+    hint = say("a loss has one element and is computed from a tensor with {takes}; --loss NAME names it")
     if shaped:
         hint = f"backward starts at a tensor of any shape when it is named: --loss {shaped[-1]}"
     raise CommandError(f"{left.name} defines no loss", hint)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from gradtool.engine.core.vocabulary import title
 from gradtool.engine.eager.journal import Journal, counted
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.view import from_tape
@@ -51,10 +52,10 @@ def in_graph(graph: TapeGraph, journal: Journal, roots: Sequence[Tensor], python
         inputs, outputs = tuple(operands(graph.reads[node.id])), tuple(operands(graph.writes[node.id]))
         listed.append(spot(node, by_id, partner, location, inputs, outputs))
     behind = {n.key for n in graph.nodes.values()}
-    counts = Counter(s.type for s in listed)
+    counts = Counter(title(s.type) for s in listed)
     for call in counted(journal.calls, lambda c: c.key in behind, journal.behind(roots)):
         if call.key not in behind:
             part = NOT_RECORDED if call.key is None else "beside the loss"
-            listed.append(Spot(f"{call.type}.{counts[call.type]}", call.type, part, "", "", call.loc, (), ()))
-            counts[call.type] += 1
+            listed.append(Spot(f"{call.type}.{counts[title(call.type)]}", call.type, part, "", "", call.loc, (), ()))
+            counts[title(call.type)] += 1
     return Spots(listed, python)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gradtool.engine.answers.numbers import VANISHING
 from gradtool.engine.answers.stats import SMALLEST_RATIO, TREND, Line
-from gradtool.engine.answers.why.advice import ADVICE
+from gradtool.engine.answers.why.advice import advice
 from gradtool.engine.answers.why.verdicts import Verdict
 
 from ..evidence import Evidence
@@ -34,7 +34,7 @@ def _falling(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
             f"gradients fall to {10**-course.decades:.3g} of their size from {course.last} back to {course.first}, "
             f"× {course.factor:.3g} per layer"
         )
-        yield Hit(course.first, said, lines[course.first].loc, explanation=about(loss), advice=ADVICE[Verdict.VANISHED])
+        yield Hit(course.first, said, lines[course.first].loc, explanation=about(loss), advice=advice(Verdict.VANISHED))
 
 
 def _size(line: Line, least: float) -> tuple[float, str] | None:
