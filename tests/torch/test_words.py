@@ -1,4 +1,4 @@
-"""Answers about PyTorch's scripts use PyTorch's words: nothing in them is the name of a setting or operator of Paddle's."""
+"""Answers about PyTorch's scripts use its words: none of them is a setting or an operator of Paddle's."""
 
 import re
 
