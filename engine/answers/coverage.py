@@ -56,7 +56,9 @@ class Coverage:
         return [f"{text} (×{n})" if n > 1 else text for text, n in counts.items()]
 
     def _missing(self, program: Program) -> list[str]:
-        left_out = [op for op in program.global_block().ops if op not in self._seen]
+        # Gradients that minimize has appended are the program's own copy of those that the search computes.
+        ops = program.global_block().ops
+        left_out = [op for op in ops if op not in self._seen and part_of(op) == FORWARD]
         told = []
         if left_out:
             told.append(

@@ -11,6 +11,7 @@ from gradtool.engine.core.spec import TensorSpec
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.eager.parameter import TensorParameter
 from gradtool.engine.ir import build, default
+from gradtool.engine.ir.program import Block
 from gradtool.engine.ir.variable import Parameter, Variable
 from gradtool.engine.ops import registry
 
@@ -163,15 +164,22 @@ def undecided(settings: ParamAttr, shape: Sequence[int], dtype: Any) -> Paramete
     flags = {n: value for n, value in vars(settings).items() if n not in ("name", "initializer")}
     program = default.default_main_program()
     parameter = program.current_block().create_parameter(settings.name, tuple(shape), dtype_of(dtype), **flags)
-    home = default.default_startup_program().global_block()
+    home = _startup_block()
     if settings.name not in home.vars:
         home.add_var(Variable(home, settings.name, parameter.spec, persistable=True, loc=source.here()))
     return parameter
 
 
+def _startup_block() -> Block:
+    """Return the block that initializes variables of the main program, which remembers its program."""
+    startup = default.default_startup_program()
+    default.default_main_program().startups.setdefault(startup)
+    return startup.global_block()
+
+
 def initialise(name: str, spec: TensorSpec, init: Any) -> None:
     """Append the operator that fills *name* to the startup program."""
-    home = default.default_startup_program().global_block()
+    home = _startup_block()
     target = home.vars.get(name)
     if target is None:
         target = home.add_var(Variable(home, name, spec, persistable=True, loc=source.here()))

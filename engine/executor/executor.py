@@ -19,6 +19,7 @@ from .lower import lower
 from .outputs import fetch_names, fetched_values, handles, store
 from .plan import Plan, Step
 from .scope import Scope, global_scope
+from .startups import note_run
 
 if TYPE_CHECKING:
     from .compiled import CompiledProgram
@@ -233,6 +234,7 @@ class Executor:
             del program.plans[old]
         while len(program.plans) >= _PLANS_KEPT:
             del program.plans[next(iter(program.plans))]
+        note_run(program)
         plan = lower(program, fed, names, self.backend, chosen)
         plan.inputs = Inputs(plan, program, fed, self.backend)
         program.plans[key] = plan

@@ -14,6 +14,7 @@ from ..ir.program import Program
 from ..ir.variable import ARRAY, Variable
 from ..kernels.backend import Backend
 from .plan import Plan
+from .startups import explain_missing
 
 _PASSED_KEPT = 64
 """Shapes of one fed variable that are remembered."""
@@ -105,11 +106,12 @@ class Inputs:
         if name in live:
             values[name] = np.full(variable.shape, live[name](), variable.dtype.numpy)
         elif name not in values:
+            reason, advice = explain_missing(variable)
             raise UninitializedError(
-                f"'{name}' has not been initialized: it has no value in the scope.",
+                f"'{name}' has not been initialized: {reason}.",
                 variable=name,
                 made=source.describe(variable.made_at),
-                hint="run the startup program first: exe.run(paddle.static.default_startup_program())",
+                hint=advice,
             )
         else:
             _expect_declared_type(variable, values[name])

@@ -20,6 +20,7 @@ from ..core.errors import (
 from ..ir.program import Program
 from ..ir.variable import Variable
 from .scope import DenseTensor, Scope, global_scope
+from .startups import explain_missing
 
 MODES = ("param", "opt", "all")
 
@@ -89,9 +90,8 @@ def _scope(scope: Scope | None, where: str) -> Scope:
 def _tensor(variable: Variable, scope: Scope) -> DenseTensor:
     holder = scope.find_var(variable.name)
     if holder is None:
+        advice = explain_missing(variable)[1] if variable.persistable else "only persistable variables keep a value"
         raise VariableNotFound(
-            f"Can not find Variable '{variable.name}' in the Scope.",
-            variable=variable.name,
-            hint="run the startup program first" if variable.persistable else "only persistable variables keep a value",
+            f"Can not find Variable '{variable.name}' in the Scope.", variable=variable.name, hint=advice
         )
     return holder.get_tensor()

@@ -28,6 +28,7 @@ def clone(program: Program, for_test: bool = False) -> Program:
         new.scope_names = dict(program.scope_names)
         new._seed = program._seed
         new.live = dict(program.live)
+        new.startups = dict(program.startups)
         new.blocks = []
         if not for_test:
             new._appending_grad_times = program._appending_grad_times

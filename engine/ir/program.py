@@ -33,6 +33,8 @@ class Program:
         renewed: loop variables as they were given to a loop, see ``renew.py``.
         open_loops: how many loop bodies are being built, one inside the other.
         printed: how often ``print`` operators have printed.
+        startups: the programs that initialize its persistable variables, the one of the first variable first.
+        ran: where it ran, each time that it had grown, and how many operators it had then.
     """
 
     def __init__(self) -> None:
@@ -47,6 +49,8 @@ class Program:
         self.renewed: dict[Variable, tuple[Variable, Loop]] = {}
         self.open_loops = 0
         self.printed: dict[Operator, int] = {}
+        self.startups: dict[Program, None] = {}
+        self.ran: list[tuple[int, Any]] = []
         self._seed = 0
         self._appending_grad_times = 0
 

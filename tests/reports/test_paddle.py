@@ -76,6 +76,25 @@ def test_an_input_that_needs_a_gradient_has_backward_called(gradtool: Run, folde
     assert "model grad: True" in done.out + done.err
 
 
+def test_the_line_that_ran_startup_too_early_is_named(gradtool: Run, folder: Path) -> None:
+    name = "paddle_startup_before_minimize"
+    told = (
+        f"startup program ran at {name}.py:7, before minimize at {name}.py:8 added 3 variables to it "
+        "(learning_rate_0, fc_0.b_0_velocity_0, fc_0.w_0_velocity_0)"
+    )
+    for command in ((), ("check",)):
+        assert told in gradtool(*command, str(model(name))).out
+    startup = "exe.run(paddle.static.default_startup_program())\n"
+    minimize = "paddle.optimizer.Momentum(0.1).minimize(loss)\n"
+    assert_no_finding(gradtool("check", changed(folder, name, (startup + minimize, minimize + startup))))
+
+
+def test_gradients_that_minimize_appended_are_no_gap(gradtool: Run) -> None:
+    name = str(model("paddle_static_trained"))
+    assert "operators not run" not in gradtool(name).out
+    assert_no_finding(gradtool("check", name))
+
+
 def test_a_layer_takes_the_returns_that_paddle_takes(gradtool: Run) -> None:
     printed = gradtool(str(model("paddle_pylayer_counts"))).err.splitlines()
     for line, expected in zip(printed, COUNTS.splitlines(), strict=True):
