@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import random
 from collections.abc import Iterator
+from itertools import groupby
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -11,11 +13,40 @@ from hypothesis import HealthCheck, settings
 from gradtool.engine.core import state
 from gradtool.engine.kernels import choice
 from gradtool.utils import unique_name
-from tests.isolation import clean
+from tests import sampling
+from tests.isolation import clean, interruptible
 
 # No test fails because a machine is busy.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add what a run of tests can be asked for."""
+    group = parser.getgroup("gradtool")
+    group.addoption("--whole", action="store_true", help="take all cases of generated campaigns, not a sample")
+    group.addoption("--random-order", metavar="SEED", type=int, help="shuffle modules, and the tests of each")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take all cases where that was asked for."""
+    sampling.whole = config.getoption("whole")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put the tests in the order that was asked for."""
+    seed = config.getoption("random_order")
+    if seed is not None:
+        items[:] = shuffled(items, random.Random(seed))
+
+
+def shuffled(items: list[pytest.Item], draw: random.Random) -> list[pytest.Item]:
+    """Return the items with modules shuffled, and the tests inside of each: a module's fixtures are made once."""
+    modules = [list(tests) for _, tests in groupby(items, key=lambda item: item.path)]
+    draw.shuffle(modules)
+    for tests in modules:
+        draw.shuffle(tests)
+    return [test for tests in modules for test in tests]
 
 
 def pytest_collection_finish() -> None:
@@ -29,7 +60,7 @@ def isolated() -> Iterator[None]:
     """Keep what a test does to the process's mode, device, programs, scope and seed away from the other tests."""
     static, dtype, device = state.in_static_mode(), state.default_dtype(), state.device()
     state.enable_static()
-    with clean():
+    with clean(), interruptible():
         yield
     state.set_default_dtype(dtype)
     state.set_device(device)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -16,3 +17,17 @@ def clean() -> Iterator[None]:
     state.random.reset(0)
     with default.fresh_programs(), scope_guard(Scope()):
         yield
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Hear Ctrl-C, here and in processes that are started: it is ignored where the tests run in the background."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.SIG_IGN:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

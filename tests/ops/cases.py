@@ -14,6 +14,7 @@ from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef, Operand, Trait
 from tests.isolation import clean
+from tests.sampling import sampled
 
 DTYPES = ("float32", "float64")
 
@@ -95,6 +96,16 @@ def cases_of(op: OpDef, *dtypes: str) -> Iterator[Case]:
         yield case
 
 
+ONE_IN = 4
+"""The part of the cases that the test command takes, of each operator: one of so many."""
+
+
+def some_cases_of(op: OpDef, test: str, *dtypes: str) -> Iterator[Case]:
+    """Yield the cases of one operator that a test takes; all of them with ``--whole``."""
+    for _, case in sampled(labelled(op, dtypes or DTYPES), lambda entry: f"{test} {entry[0]}", ONE_IN):
+        yield case
+
+
 def _has_gradient(case: Case) -> bool:
     """Whether an input that the rule gives a gradient for holds real numbers."""
     assert case.op.rule is not None
@@ -108,6 +119,8 @@ def each_case(
 
     One test an operator, not one a case: what runs a test costs more than most cases do. All cases are tried; those
     that fail are told together, each with its name.
+
+    The test command takes one case in four of each operator, and other cases in other tests; ``--whole`` takes all.
 
     Args:
         dtypes: the floating-point types; both when none is named. With a complex one, the real numbers of samples
@@ -133,7 +146,8 @@ def each_case(
     def decorated(test: Callable[..., None]) -> Callable[..., None]:
         @wraps(test)
         def of_operator(op: OpDef, **others: Any) -> None:
-            failures = [f for label, case in chosen(op) if (f := _failure(label, test, case, others))]
+            taken = sampled(chosen(op), lambda entry: f"{test.__qualname__} {entry[0]}", ONE_IN)
+            failures = [f for label, case in taken if (f := _failure(label, test, case, others))]
             if failures:
                 raise ExceptionGroup(f"{op.type}: {len(failures)} cases", failures)
 

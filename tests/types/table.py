@@ -18,17 +18,25 @@ DECIDED = HERE / "decided.json"
 RECORDED: dict[str, list[str]] = json.loads((HERE / "recorded.json").read_text(encoding="utf-8"))["calls"]
 
 
-@cache
 def cells(call: str) -> list[Cell]:
     """A call with operands of all types, in dynamic mode."""
-    theirs = " ".join(RECORDED[call]).replace("!", REFUSED).split()
-    rows = []
+    return [cell(call, types) for types in kinds_of(call)]
+
+
+@cache
+def cell(call: str, types: tuple[str, ...]) -> Cell:
+    """Return what a call with operands of these types gives in dynamic mode, and what Paddle gave."""
     gradtool.disable_static()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for types, cell in zip(kinds_of(call), theirs, strict=True):
-            rows.append(Cell(call, tuple(SHORT[t] for t in types), cell, outcome(gradtool, call, types)))
-    return rows
+        return Cell(call, tuple(SHORT[t] for t in types), _theirs(call)[types], outcome(gradtool, call, types))
+
+
+@cache
+def _theirs(call: str) -> dict[tuple[str, ...], str]:
+    """Return what Paddle gave, by the types of the operands."""
+    given = " ".join(RECORDED[call]).replace("!", REFUSED).split()
+    return dict(zip(kinds_of(call), given, strict=True))
 
 
 def decided() -> dict[tuple[str, tuple[str, ...]], str]:

@@ -6,13 +6,18 @@ import pytest
 
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import Trait
+from tests.sampling import sampled
 
+from . import table
 from .calls import CALLS, kinds_of
 from .decided import DECISIONS, IN_PROGRAMS, decision_of
 from .fixed import operators, outcomes
 from .table import RECORDED, cells, decided
 
 NOTED = decided()
+
+ONE_IN = 6
+"""The part of the pairs of types that the test command takes in programs: of each first type one of so many."""
 
 ELSEWHERE = {
     "optimizers": "accuracy adadelta adagrad adam adamax adamw lamb momentum rmsprop sgd clip_by_norm squared_l2_norm",
@@ -56,7 +61,9 @@ def test_types_of_a_call(call: str) -> None:
 @pytest.mark.parametrize("call", CALLS)
 def test_a_static_program_declares_and_gives_the_same(call: str) -> None:
     wrong = []
-    for cell, (declared, delivered) in zip(cells(call), outcomes(call, kinds_of(call)), strict=True):
+    taken = sampled(kinds_of(call), lambda types: f"{call} {types}", ONE_IN, lambda types: types[0] if types else "")
+    for types, (declared, delivered) in zip(taken, outcomes(call, taken), strict=True):
+        cell = table.cell(call, types)
         expected = IN_PROGRAMS.get(call, cell.ours)
         if not expected == declared == delivered:
             wrong.append(f"{cell.types}: {declared} is declared and {delivered} comes, in dynamic mode {expected}")

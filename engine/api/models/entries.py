@@ -12,6 +12,7 @@ from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.variable import Variable
 
 from . import scripts
+from .attributes import fields, is_a
 from .errors import CommandError, unknown
 from .users_code import call
 
@@ -32,7 +33,7 @@ def called(loaded: Loaded, function: str | None, request: Request, helpers: froz
     names = loaded.namespace
     if function is not None:
         if not callable(names.get(function)):
-            functions = [n for n, v in names.items() if isinstance(v, types.FunctionType)]
+            functions = [n for n, v in names.items() if is_a(v, types.FunctionType)]
             raise unknown(f"function in {loaded.name}:", function, functions)
         chosen: str | None = function
     else:
@@ -105,8 +106,9 @@ def _is_entry(value: Any, loaded: Loaded, request: Request) -> bool:
 
     Neither is one in a file that ran backward: what it makes of its functions is what was meant.
     """
-    value = getattr(value, "dygraph_function", value)  # one that to_static marked is the function that it was
-    if not isinstance(value, types.FunctionType):
+    marked = fields(value).get("dygraph_function")
+    value = value if marked is None else marked  # one that to_static marked is the function that it was
+    if not is_a(value, types.FunctionType):
         return False
     wanted = bool(request.arg) or request.arrays is not None
     if (loaded.calls.swept or loaded.calls.appended) and not wanted:
@@ -115,7 +117,7 @@ def _is_entry(value: Any, loaded: Loaded, request: Request) -> bool:
     needs = code.co_argcount > len(defaults) or code.co_kwonlyargcount > len(value.__kwdefaults__ or {})
     if not needs or wanted:
         return True
-    return not any(isinstance(v, (Tensor, Variable)) for v in loaded.namespace.values())
+    return not any(is_a(v, (Tensor, Variable)) for v in loaded.namespace.values())
 
 
 def _argument(text: str) -> tuple[str, Any]:

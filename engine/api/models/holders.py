@@ -13,6 +13,7 @@ from typing import Any
 from gradtool.engine.core import source
 from gradtool.engine.core.value import AnyTensor
 
+from .attributes import fields
 from .calls import PassCall
 from .loader import Loaded
 from .paths import Walk, is_users
@@ -31,7 +32,7 @@ def ways(left: Loaded, values: Mapping[str, Any], meant: PassCall | None) -> Ite
     for scope in scopes:
         yield from ((scope.function, path, t) for path, t in walk.tensors(scope.values, looped(scope.code)))
     for name in _modules(left):
-        names = vars(sys.modules[name])
+        names = fields(sys.modules[name])
         yield from (("", f"{name}.{path}", t) for path, t in walk.tensors(names))
 
 
@@ -59,7 +60,7 @@ def _modules(left: Loaded) -> list[str]:
     return [
         name
         for name, module in sorted(sys.modules.items())
-        if (own := getattr(module, "__file__", None))
+        if type(own := fields(module).get("__file__")) is str
         and own != file
         and (own in made_in or (folder and own.startswith(folder + os.sep)))
         and is_users(name)

@@ -33,6 +33,7 @@ from gradtool.utils import unique_name
 
 from . import cells as notebooks
 from . import entries, importers, imports, open_sizes, scripts, seeds, sessions, showing, surroundings, targets, telling
+from .attributes import is_a
 from .calls import PassCalls, Stopped
 from .errors import CommandError, ModelError, ScriptExit
 from .interrupting import interruptible
@@ -463,7 +464,7 @@ def _is_there(loaded: Loaded) -> bool:
     if loaded.calls.swept or loaded.calls.appended or loaded.main.global_block().ops:
         return True
     return any(
-        isinstance(value, (Variable, Program)) or (isinstance(value, Tensor) and value.node is not None)
+        is_a(value, (Variable, Program)) or (is_a(value, Tensor) and value.node is not None)
         for value in loaded.namespace.values()
     )
 
@@ -539,4 +540,4 @@ def run_file(where: str, namespace: dict[str, Any]) -> None:
 
 def variables_of(namespace: Mapping[str, Any]) -> dict[str, Variable]:
     """The names of a module that are bound to variables."""
-    return {name: value for name, value in namespace.items() if isinstance(value, Variable)}
+    return {name: value for name, value in namespace.items() if is_a(value, Variable)}

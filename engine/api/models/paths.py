@@ -1,6 +1,7 @@
 """What people call tensors: the way to them from a name, through layers, containers, closures and objects of their own.
 
 ``net.fc1.weight``, ``blocks[2].weight``, ``params['b1']``, ``nets['enc'][0].bias``, ``trainer.model.head.bias``.
+No code of the user's runs on the way (:mod:`.attributes`).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import sysconfig
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,27 @@ from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.nn import Layer
 
+from .attributes import (
+    bases,
+    class_fields,
+    entries,
+    field_names,
+    fields,
+    is_a,
+    members,
+    module_of,
+    qualified_name,
+    slots,
+)
+
 _DEEPEST = 8
 """Steps from a name to a tensor."""
 
 _MOST = 100_000
-"""Objects that are looked into."""
+"""Objects that are looked into, from one scope."""
+
+_MANY = 1_000
+"""What a container of more entries holds is looked into last: data, as a rule."""
 
 _Entries = Iterable[tuple[str, Any]]
 
@@ -39,31 +56,49 @@ def container(path: str, values: Mapping[str, Any]) -> str:
         return ""
     owner = values[steps[0]]
     for step in steps[1:-1]:
-        owner = getattr(owner, step, None)
-    held = getattr(owner, steps[-1], None)
-    return ".".join(steps) if isinstance(owner, Layer) and isinstance(held, (list, tuple, dict)) else ""
+        owner = _attribute(owner, step)
+    held = _attribute(owner, steps[-1])
+    return ".".join(steps) if is_a(owner, Layer) and is_a(held, (list, tuple, dict)) else ""
+
+
+def _attribute(owner: Any, name: str) -> Any:
+    """Return what an object holds under a name, or a layer among its layers; None where there is nothing."""
+    held = fields(owner)
+    return held[name] if name in held else dict(entries(held.get("_sub_layers"))).get(name)
 
 
 def is_users(module: str) -> bool:
     """Whether the module of that name is the user's own: neither gradtool's, nor Python's, nor an installed one."""
-    file = getattr(sys.modules.get(module), "__file__", None)
-    return module.partition(".")[0] not in _FOREIGN and file is not None and not file.startswith(_INSTALLED)
+    if module.partition(".")[0] in _FOREIGN:
+        return False
+    file = fields(sys.modules.get(module)).get("__file__")
+    return type(file) is str and not file.startswith(_INSTALLED)
 
 
 def _rank(name: str, value: Any, last: Collection[str]) -> tuple[bool, int, int]:
     """Where a name stands: larger layers first, then as :func:`_kind` says."""
-    size = sum(1 for _ in value.sublayers()) if isinstance(value, Layer) else 0
-    return name in last, _kind(value), -size
+    return name in last, _kind(value), -_size(value)
+
+
+def _size(value: Any) -> int:
+    """Return how many layers a layer holds, with itself; 0 for all else."""
+    todo, seen = [value] if is_a(value, Layer) else [], set()
+    while todo:
+        layer = todo.pop()
+        if id(layer) not in seen:
+            seen.add(id(layer))
+            todo += [inner for _, inner in entries(fields(layer).get("_sub_layers")) if is_a(inner, Layer)]
+    return len(seen)
 
 
 def _kind(value: Any) -> int:
     """Layers first, then tensors, then what holds some; last what lists tensors that others hold, as optimizers ask."""
-    if isinstance(value, Layer):
+    if is_a(value, Layer):
         return 0
-    if isinstance(value, AnyTensor):
+    if is_a(value, AnyTensor):
         return 1
-    listed = isinstance(value, (list, tuple)) and not hasattr(value, "_fields")
-    return 3 if listed and all(isinstance(v, AnyTensor) for v in value) else 2
+    listed = is_a(value, (list, tuple)) and field_names(value) is None
+    return 3 if listed and all(is_a(v, AnyTensor) for v in members(value)) else 2
 
 
 class Walk:
@@ -85,21 +120,23 @@ class Walk:
         named = [(n, v) for n, v in values.items() if not n.startswith("__") and _may_hold(v)]
         named.sort(key=lambda entry: _rank(entry[0], entry[1], last))
         todo = [(path, value, 0) for path, value in reversed(named)]
-        while todo and len(self._seen) < _MOST:
+        first = len(self._seen)
+        while todo and len(self._seen) - first < _MOST:
             path, value, depth = todo.pop()
             if id(value) in self._seen:
                 continue
             self._seen.add(id(value))
-            if isinstance(value, AnyTensor):
+            if is_a(value, AnyTensor):
                 # What is on the tape: of a sparse tensor its values.
-                yield path, value.carrier if isinstance(value, Tensor) else value
+                yield path, value.carrier if is_a(value, Tensor) else value
             elif depth < _DEEPEST:
                 inside = [(p, v, depth + 1) for p, v in self._within(path, value) if _may_hold(v)]
-                todo += reversed(inside)
+                at = 0 if len(inside) > _MANY else len(todo)
+                todo[at:at] = reversed(inside)
 
     def _within(self, path: str, value: Any) -> _Entries:
         """What *value* holds, with the path to it."""
-        kind = next((k for k in _WAYS if isinstance(value, k)), None)
+        kind = next((k for k in _WAYS if is_a(value, k)), None)
         if kind is FunctionType:
             return self._of_function(path, value)
         return _of_object(path, value) if kind is None else _WAYS[kind](path, value)
@@ -121,38 +158,36 @@ class Walk:
                 continue
         yield from ((f"{path}.{n}", v) for n, v in (function.__kwdefaults__ or {}).items())
         yield from _of_defaults(path, function)
-        yield from ((f"{path}.{n}", v) for n, v in vars(function).items())
+        yield from ((f"{path}.{n}", v) for n, v in fields(function).items())
 
 
 def _of_layer(path: str, layer: Layer) -> Iterator[tuple[str, Any]]:
     """Parameters and layers of a layer, then what it holds without knowing: plain lists, tensors, dicts, functions."""
-    for name, parameter in layer.named_parameters(include_sublayers=False):
-        yield f"{path}.{name}", parameter
-    for name, inner in layer.named_children():
-        yield f"{path}.{name}", inner
-    for name, buffer in layer.named_buffers(include_sublayers=False):
-        yield f"{path}.{name}", buffer
-    yield from ((f"{path}.{n}", v) for n, v in vars(layer).items() if n not in _HELD)
+    held = fields(layer)
+    for part in _HELD:
+        yield from ((f"{path}.{n}", v) for n, v in entries(held.get(part)))
+    yield from ((f"{path}.{n}", v) for n, v in held.items() if n not in _HELD)
     yield from _of_class(type(layer))
 
 
 def _of_sequence(path: str, values: Collection[Any]) -> _Entries:
-    names = getattr(values, "_fields", None)
+    names, held = field_names(values), members(values)
     if names is not None:
-        return [(f"{path}.{n}", v) for n, v in zip(names, values, strict=True)]
-    if all(issubclass(kind, _PLAIN) for kind in set(map(type, values))):
+        return [(f"{path}.{n}", v) for n, v in zip(names, held, strict=True)]
+    if all(issubclass(kind, _PLAIN) for kind in set(map(type, held))):
         return ()  # a million numbers of a data set are not looked at one by one
-    return [(f"{path}[{i}]", v) for i, v in enumerate(values)]
+    return [(f"{path}[{i}]", v) for i, v in enumerate(held)]
 
 
 def _of_dict(path: str, values: Mapping[Any, Any]) -> _Entries:
-    return [(f"{path}[{key!r}]", v) for key, v in values.items() if isinstance(key, (str, int, tuple))]
+    return [(f"{path}[{key!r}]", v) for key, v in entries(values)]
 
 
 def _of_partial(path: str, call: partial[Any]) -> Iterator[tuple[str, Any]]:
-    yield f"{path}.func", call.func
-    yield from _of_sequence(f"{path}.args", call.args)
-    yield from _of_dict(f"{path}.keywords", call.keywords)
+    function, arguments, keywords = (vars(partial)[n].__get__(call) for n in ("func", "args", "keywords"))
+    yield f"{path}.func", function
+    yield from _of_sequence(f"{path}.args", arguments)
+    yield from _of_dict(f"{path}.keywords", keywords)
 
 
 def _of_defaults(path: str, function: FunctionType) -> _Entries:
@@ -163,38 +198,34 @@ def _of_defaults(path: str, function: FunctionType) -> _Entries:
 
 def _of_class(kind: type) -> Iterator[tuple[str, Any]]:
     """Attributes of a class of the user's own, and of those that it is derived from: not its functions."""
-    for base in kind.__mro__:
-        if is_users(base.__module__):
-            owner = base.__qualname__.replace(".<locals>", "")
-            yield from ((f"{owner}.{n}", v) for n, v in vars(base).items() if not _is_method(n, v))
+    for base in bases(kind):
+        if is_users(module_of(base)):
+            owner = qualified_name(base).replace(".<locals>", "")
+            yield from ((f"{owner}.{n}", v) for n, v in class_fields(base).items() if not _is_method(n, v))
 
 
 def _is_method(name: str, value: Any) -> bool:
-    return name.startswith("__") or isinstance(value, (FunctionType, staticmethod, classmethod, property))
+    return name.startswith("__") or is_a(value, (FunctionType, staticmethod, classmethod, property, *_DESCRIPTORS))
 
 
 def _of_object(path: str, value: Any) -> Iterator[tuple[str, Any]]:
     """The attributes of an object whose class is the user's own, or that has nothing but attributes."""
     kind = type(value)
-    if not is_users(kind.__module__):
-        if kind.__module__ in _NAMESPACES:
-            yield from ((f"{path}.{n}", v) for n, v in vars(value).items())
+    if not is_users(module_of(kind)):
+        if module_of(kind) in _NAMESPACES:
+            yield from ((f"{path}.{n}", v) for n, v in fields(value).items())
         return
-    slots = (n for base in kind.__mro__ for n in _slots(base))
-    attributes = {**getattr(value, "__dict__", {}), **{n: getattr(value, n) for n in slots if hasattr(value, n)}}
+    attributes = fields(value)
+    for base in bases(kind):
+        attributes |= slots(value, base)
     yield from sorted(
         ((f"{path}.{n}", v) for n, v in attributes.items() if not n.startswith("__")), key=lambda entry: _kind(entry[1])
     )
     yield from _of_class(kind)
 
 
-def _slots(kind: type) -> Iterable[str]:
-    slots = vars(kind).get("__slots__", ())
-    return (slots,) if isinstance(slots, str) else slots
-
-
 def _may_hold(value: Any) -> bool:
-    return not isinstance(value, _PLAIN)
+    return not is_a(value, _PLAIN)
 
 
 _PLAIN = (str, bytes, int, float, complex, np.ndarray, np.generic, ModuleType, type(None))
@@ -214,8 +245,11 @@ _WAYS: dict[type, Callable[[str, Any], _Entries]] = {
 }
 """Kind of object -> what it holds, with the path to it."""
 
-_HELD = frozenset({"_parameters", "_sub_layers", "_buffers"})
+_HELD = ("_parameters", "_sub_layers", "_buffers")
 """Attributes of a layer whose entries are told by name."""
+
+_DESCRIPTORS = (GetSetDescriptorType, MemberDescriptorType)
+"""What stands in a class for ``__slots__``."""
 
 _NAMESPACES = frozenset({"types", "argparse"})
 """Where classes come from that have nothing but attributes: ``SimpleNamespace``, ``Namespace``."""

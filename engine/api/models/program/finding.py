@@ -16,6 +16,7 @@ from gradtool.engine.ir.variable import DENSE, Parameter, Variable
 from gradtool.nn import Layer
 
 from .. import loader
+from ..attributes import is_a
 from ..calls import PassCall
 from ..errors import CommandError, NoLoss, SeveralLosses, unknown
 from ..loader import Loaded, Request
@@ -91,14 +92,14 @@ def _meant(call: PassCall | None, loss: Variable | None) -> list[PassCall]:
 
 def _programs(left: Loaded, returned: Iterable[Program], variables: Iterable[Variable]) -> list[Program]:
     """Every program that is there, each once, in the order in which a loss is looked for."""
-    own = [v for v in left.namespace.values() if isinstance(v, Program)]
+    own = [v for v in left.namespace.values() if is_a(v, Program)]
     return list(dict.fromkeys([*returned, left.main, *own, *(v.block.program for v in variables)]))
 
 
 def _feed(left: Loaded, program: Program, otherwise: str) -> tuple[dict[str, Any] | None, str]:
     """What a model is fed that returned no feed, and where that is from: from its global name, else from its runs."""
     feed = left.namespace.get("feed")
-    if isinstance(feed, Mapping):
+    if is_a(feed, Mapping):
         return dict(feed), f"feed in {left.name}"
     runs = [fed for where, fed in left.calls.fed if where is program and fed]
     if not runs:
@@ -136,10 +137,10 @@ def _paths(left: Loaded, program: Program, meant: PassCall | None) -> dict[str, 
 def _taken_apart(left: Loaded) -> tuple[list[Variable], list[Program], dict[str, Any] | None]:
     """Variables, programs and feed among what the function returned."""
     result = left.result
-    parts = result if isinstance(result, (tuple, list)) else [result]
+    parts = result if is_a(result, (tuple, list)) else [result]
     entries = [e for e in parts if e is not None]
     variables, programs = _of_kind(entries, Variable), _of_kind(entries, Program)
-    others = [e for e in entries if not isinstance(e, (Variable, Program, Mapping, Layer))]
+    others = [e for e in entries if not is_a(e, (Variable, Program, Mapping, Layer))]
     if not variables and not programs:
         others += parts if result is not None else []
     if others:
@@ -152,7 +153,7 @@ def _taken_apart(left: Loaded) -> tuple[list[Variable], list[Program], dict[str,
 
 
 def _of_kind(entries: Iterable[Any], kind: type) -> list[Any]:
-    return [e for e in entries if isinstance(e, kind)]
+    return [e for e in entries if is_a(e, kind)]
 
 
 def _python_name(v: Variable, named: Mapping[str, Variable]) -> str:
@@ -253,7 +254,7 @@ def _no_loss(left: Loaded, request: Request) -> CommandError:
     functions = [
         n
         for n, v in left.namespace.items()
-        if isinstance(v, types.FunctionType) and v.__module__ in (loader.MODULE, "__main__")
+        if is_a(v, types.FunctionType) and v.__module__ in (loader.MODULE, "__main__")
     ]
     if left.function is None and functions:
         hint = f"name the function that returns it: {request.model}:{functions[0]}"

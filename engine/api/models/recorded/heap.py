@@ -16,10 +16,12 @@ from gradtool.engine.eager.parameter import TensorParameter
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.nn import Layer
 
+from ..attributes import entries, fields, is_a, members, module_of, short_name
 from ..paths import is_users
 
 _DEEPEST = 12
 _MOST = 100_000
+_PLAIN = (str, bytes, int, float, complex, type(None))
 
 Described = dict[str, Any]
 
@@ -42,57 +44,82 @@ class Describer:
         self._parts = dict(zip(("parameters", "layers", "buffers"), parts, strict=True))
         self._seen: dict[int, int] = {}
         self._held: list[Any] = []
+        self._open: set[int] = set()
         self._count = 0
 
     def names(self, values: Mapping[str, Any]) -> Described:
         """The names of a scope that lead to tensors."""
-        entries = {n: self.value(v, 0) for n, v in values.items() if isinstance(n, str) and not n.startswith("__")}
-        return {n: v for n, v in entries.items() if v is not None}
+        found = {n: self.value(v, 0) for n, v in values.items() if isinstance(n, str) and not n.startswith("__")}
+        return {n: v for n, v in found.items() if v is not None}
 
     def value(self, value: Any, depth: int) -> Any:
         """A value; None where nothing in it is a tensor."""
-        self._count += 1
-        if isinstance(value, self._tensor):
+        if is_a(value, self._tensor):
             number = self._number(value)
             return None if number is None else {"tensor": number}
-        if depth > _DEEPEST or self._count > _MOST or isinstance(value, (str, bytes, int, float, complex, type(None))):
+        if is_a(value, _PLAIN) or _holds_plain_values(value):
             return None
-        if isinstance(value, self._module):
+        self._count += 1
+        if depth > _DEEPEST or self._count > _MOST:
+            return None
+        if is_a(value, self._module):
             return self._object(value, depth, self._of_module)
-        if isinstance(value, (list, tuple, deque)):
-            inside = [self.value(v, depth + 1) for v in list(value)]
-            form = "tuple" if isinstance(value, tuple) else "list"
-            return {form: inside} if any(v is not None for v in inside) else None
-        if isinstance(value, dict):
-            entries = [[k, self.value(v, depth + 1)] for k, v in list(value.items()) if isinstance(k, (str, int))]
-            entries = [e for e in entries if e[1] is not None]
-            return {"dict": entries} if entries else None
+        if is_a(value, (list, tuple, deque, dict)):
+            return self._container(value, depth)
         kind = type(value)
-        if isinstance(value, type) or not (is_users(kind.__module__) or kind is SimpleNamespace):
+        if is_a(value, type) or not (is_users(module_of(kind)) or kind is SimpleNamespace):
             return None
         return self._object(value, depth, self._of_object)
+
+    def _container(self, value: Any, depth: int) -> Any:
+        """Return a list or a dict; None where nothing in it is a tensor, and for one that is inside of itself."""
+        if id(value) in self._open:
+            return None
+        self._open.add(id(value))
+        if is_a(value, dict):
+            inside = [[k, self.value(v, depth + 1)] for k, v in entries(value) if isinstance(k, (str, int))]
+            inside, form = [e for e in inside if e[1] is not None], "dict"
+            is_empty = not inside
+        else:
+            inside, form = [self.value(v, depth + 1) for v in members(value)], "tuple" if is_a(value, tuple) else "list"
+            is_empty = all(v is None for v in inside)
+        self._open.discard(id(value))
+        return None if is_empty else {form: inside}
 
     def _object(self, value: Any, depth: int, describe: Callable[[Any, int, Described], None]) -> Any:
         known = self._seen.get(id(value))
         if known is None:
             self._held.append(value)
             known = self._seen[id(value)] = len(self.objects)
-            entry: Described = {"class": type(value).__name__}
+            entry: Described = {"class": short_name(type(value))}
             self.objects.append(entry)
             describe(value, depth, entry)
         return {"object": known}
 
     def _of_module(self, module: Any, depth: int, entry: Described) -> None:
         entry["layer"] = True
+        held = fields(module)
         for part, attribute in self._parts.items():
-            inside = getattr(module, attribute)
-            entry[part] = {n: self.value(v, depth + 1) for n, v in inside.items() if v is not None}
-        plain = {n: v for n, v in vars(module).items() if not n.startswith("_")}
+            entry[part] = {n: self.value(v, depth + 1) for n, v in _entries(held.get(attribute)) if v is not None}
+        plain = {n: v for n, v in held.items() if not n.startswith("_")}
         entry["attributes"] = {n: d for n, v in plain.items() if (d := self.value(v, depth + 1)) is not None}
 
     def _of_object(self, value: Any, depth: int, entry: Described) -> None:
-        plain = {n: v for n, v in getattr(value, "__dict__", {}).items() if not n.startswith("__")}
+        plain = {n: v for n, v in fields(value).items() if not n.startswith("__")}
         entry["attributes"] = {n: d for n, v in plain.items() if (d := self.value(v, depth + 1)) is not None}
+
+
+def _holds_plain_values(value: Any) -> bool:
+    """Return whether a value is a list of numbers or texts: data, of any length."""
+    kinds = {*map(type, members(value))}
+    return bool(kinds) and all(issubclass(kind, _PLAIN) for kind in kinds)
+
+
+def _entries(held: Any) -> list[tuple[str, Any]]:
+    """Return the entries of a module's table, which is a dict or what the framework has in place of one."""
+    if held is None or is_a(held, dict) or is_users(module_of(type(held))):
+        return entries(held)
+    return list(held.items())
 
 
 class Rebuilder:

@@ -15,6 +15,7 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.nn import Layer
 
+from ..attributes import is_a
 from ..errors import CommandError, unknown
 from ..loader import Loaded, Request
 from .model import Entry, TapeModel
@@ -31,11 +32,11 @@ def find(left: Loaded, request: Request) -> TapeModel:
     """
     state.disable_static()
     values = _entries(left.result)
-    returned = [v.carrier for v in values if isinstance(v, Tensor)]
-    others = [v for v in values if v is not None and not isinstance(v, (Tensor, Layer, Mapping))]
+    returned = [v.carrier for v in values if is_a(v, Tensor)]
+    others = [v for v in values if v is not None and not is_a(v, (Tensor, Layer, Mapping))]
     if others or (left.result is not None and not returned):
         got = type((others or [left.result])[0]).__name__
-        static = any(isinstance(v, (Variable, Program)) for v in others)
+        static = any(is_a(v, (Variable, Program)) for v in others)
         raise CommandError(
             f"{left.function}() in {left.name} returned {got}: expected a loss, or a loss and its model",
             "the model is a static program: leave out --mode eager" if static else "return the Tensor, not its value",
@@ -62,10 +63,10 @@ def _meant(left: Loaded, request: Request, returned: Sequence[Tensor]) -> Tensor
     call = left.calls.meant()
     if call is None or request.backward is not None:
         return None if call is None else call.loss
-    usual = next((left.namespace[n] for n in _USUAL if isinstance(left.namespace.get(n), Tensor)), None)
+    usual = next((left.namespace[n] for n in _USUAL if is_a(left.namespace.get(n), Tensor)), None)
     if usual is not None and (call.how == "grad" or is_later(usual, call.loss)):
         return None
-    plain = {n: v.carrier for n, v in left.namespace.items() if isinstance(v, Tensor) and not n.startswith("__")}
+    plain = {n: v.carrier for n, v in left.namespace.items() if is_a(v, Tensor) and not n.startswith("__")}
     return call.loss if call.how == "backward" or not _candidates(plain) else None
 
 

@@ -17,6 +17,7 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 
 from .. import telling
+from ..attributes import is_a
 from ..loader import Loaded, Request
 from ..model import Graph, Model, Refusal
 from ..notes import SILENT, Notes
@@ -390,10 +391,10 @@ def _is_eager(left: Loaded, request: Request) -> bool:
     values = [*left.namespace.values(), *_parts(left.result)]
     if left.calls.swept and not left.calls.appended:
         return True
-    if any(isinstance(v, (Variable, Program)) for v in values) or left.main.global_block().ops:
+    if any(is_a(v, (Variable, Program)) for v in values) or left.main.global_block().ops:
         return False
-    return any(isinstance(v, Tensor) for v in values)
+    return any(is_a(v, Tensor) for v in values)
 
 
 def _parts(result: Any) -> Sequence[Any]:
-    return result if isinstance(result, (tuple, list)) else (result,)
+    return result if is_a(result, (tuple, list)) else (result,)

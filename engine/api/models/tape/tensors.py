@@ -26,6 +26,7 @@ from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.nn import Layer
 
 from .. import paths
+from ..attributes import is_a
 from ..births import free, local_of, path_of
 from ..calls import PassCall
 from ..holders import ways
@@ -67,7 +68,7 @@ def names_in(left: Loaded) -> TensorNames:
     meant = left.calls.meant()
     values = _at_backward(left, meant)
     named = TensorNames()
-    named.plain = {n: v.carrier for n, v in values.items() if isinstance(v, Tensor) and not n.startswith("__")}
+    named.plain = {n: v.carrier for n, v in values.items() if is_a(v, Tensor) and not n.startswith("__")}
     named.by_path = dict(named.plain)
     for function, path, t in ways(left, values, meant):
         if not isinstance(t, Tensor):
@@ -90,8 +91,8 @@ def _at_backward(left: Loaded, meant: PassCall | None) -> dict[str, object]:
         if not scope.function:
             chosen = left.calls.which is not None
             values |= {n: v for n, v in scope.values.items() if chosen or not _goes_on(left.namespace.get(n), meant)}
-    for layer in left.result if isinstance(left.result, (tuple, list)) else [left.result]:
-        if isinstance(layer, Layer) and not any(v is layer for v in values.values()):
+    for layer in left.result if is_a(left.result, (tuple, list)) else [left.result]:
+        if is_a(layer, Layer) and not any(v is layer for v in values.values()):
             name = type(layer).__name__.lower()
             values[name if name not in values else f"{name}_{len(values)}"] = layer
     return values
@@ -99,7 +100,7 @@ def _at_backward(left: Loaded, meant: PassCall | None) -> dict[str, object]:
 
 def _goes_on(value: object, call: PassCall | None) -> bool:
     """Whether a name stands for something that was recorded after a backward pass."""
-    return call is not None and isinstance(value, Tensor) and is_later(value, call.loss)
+    return call is not None and is_a(value, Tensor) and is_later(value, call.loss)
 
 
 def is_later(t: Tensor, than: Tensor) -> bool:
