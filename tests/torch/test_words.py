@@ -18,11 +18,11 @@ QUESTIONS = ((), ("why",), ("check",), ("nan",), ("stats",))
 
 
 @pytest.mark.parametrize("name", names())
-def test_answers_about_a_script_of_torch_use_its_words(name, monkeypatch, capsys):
-    monkeypatch.chdir(RUNS)
+def test_answers_about_a_script_of_torch_use_its_words(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     for words in QUESTIONS:
         with pytest.raises(SystemExit):
-            main([*words, f"{name}.torchrun"])
+            main([*words, str(RUNS / f"{name}.torchrun")])
         said = "".join(capsys.readouterr())
         assert said
         found = PADDLE_ALONE.search(said)

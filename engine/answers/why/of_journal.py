@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -13,6 +12,7 @@ from ...core.collector import paused_gc
 from ...core.source import NOWHERE, Location
 from ...eager.journal import Call, Event, Journal, Unrecorded
 from ...eager.tensor import Tensor
+from . import plain_values
 from .enclosures import Enclosure
 from .reasons import Cut, Flow, FlowStep, Reason, Reasons
 from .verdicts import Verdict
@@ -28,9 +28,6 @@ _VERDICTS: Final = {
 
 
 _T = TypeVar("_T")
-
-_NUMBERS = ("item", "__float__", "__int__")
-"""The ways in which a tensor becomes a Python number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,16 +214,8 @@ class JournalReasons(Reasons[int, Call]):
     @cached_property
     def _numbers(self) -> dict[int, Event]:
         """By value the last of these events."""
-        events = self.flow.journal.events.items()
-        exits = {v: [e for e in of if e.kind == "left" and e.into is None and e.how in _NUMBERS] for v, of in events}
-        exits = {v: of for v, of in exits.items() if of}
-        if not exits:
-            return {}
-        calls = (c for c in self.flow.calls if not self.depends.isdisjoint(c.writes))
-        lines = {source.file_and_line(c.loc) for c in calls}
-        own = {v: [e for e in of if source.file_and_line(e.loc) in lines] for v, of in exits.items()}
-        latest = {v: max(of, key=lambda e: e.time) for v, of in own.items() if of}
-        return self._spread(latest, lambda one, other: one if one.time > other.time else other)
+        own = {v: way.left for v, way in self._ways.items() if _on_one_line(way)}
+        return self._spread(own, lambda one, other: one if one.time > other.time else other)
 
     def round_trip(self, value: int) -> RoundTrip | None:
         """Where what is computed from *value* left the graph as plain values and came back towards the targets."""
@@ -243,15 +232,43 @@ class JournalReasons(Reasons[int, Call]):
 
     @cached_property
     def _returns(self) -> dict[int, RoundTrip]:
-        """By value the last time that it went to Python before plain values came back."""
-        made_at = {v: self.flow.made_at(v) for v in self.depends if v is not None and v not in self.flow.maker}
-        entries = sorted(v for v, at in made_at.items() if at)
+        """By value the last time that it went to Python, and plain values that hold it came back."""
+        own = {v: way for v, way in self._ways.items() if not _on_one_line(way)}
+        return self._spread(own, lambda one, other: one if one.left.time >= other.left.time else other)
+
+    @cached_property
+    def _ways(self) -> dict[int, RoundTrip]:
+        """By value that became plain values, the last time that the user's text computes the targets with these."""
+        lines: dict[tuple[object, ...], RoundTrip | None] = {}
         own: dict[int, RoundTrip] = {}
         for v, event in self._left:
-            after = bisect_right(entries, event.time)
-            if event.into is None and after < len(entries):
-                own[v] = RoundTrip(event, v, made_at[entries[after]])
-        return self._spread(own, lambda one, other: one if one.left.time >= other.left.time else other)
+            if event.into is not None:
+                continue
+            line = (*event.loc, event.how)
+            if line not in lines:
+                lines[line] = self._way(v, event)
+            way = lines[line]
+            if way is not None and self._entries[way.entered] > event.time:
+                own[v] = RoundTrip(event, v, way.entered)
+        return own
+
+    def _way(self, value: int, event: Event) -> RoundTrip | None:
+        entries = [loc for loc, time in self._entries.items() if time > event.time]
+        entered = plain_values.way_back(event.loc, event.how, entries)
+        return None if entered is None else RoundTrip(event, value, entered)
+
+    @cached_property
+    def _entries(self) -> dict[Location, int]:
+        """By line that computes the targets, or makes plain values that they are computed from, the last time of it."""
+        entries: dict[Location, int] = {}
+        for v in self.depends:
+            if v is not None and v not in self.flow.maker:
+                entries[self.flow.made_at(v)] = max(v, entries.get(self.flow.made_at(v), 0))
+        for call in self.flow.calls:
+            if not self.depends.isdisjoint(call.writes):
+                entries[call.loc] = call.time
+        entries.pop(NOWHERE, None)
+        return dict(sorted(entries.items(), key=lambda entry: entry[1]))
 
     @property
     def _left(self) -> Iterator[tuple[int, Event]]:
@@ -273,6 +290,14 @@ class JournalReasons(Reasons[int, Call]):
                 if v is not None:
                     spread[v] = better(best, spread[v]) if v in spread else best
         return spread
+
+
+_NUMBERS = ("item", "__float__", "__int__")
+"""The ways in which a tensor becomes a Python number."""
+
+
+def _on_one_line(way: RoundTrip) -> bool:
+    return way.left.how in _NUMBERS and source.file_and_line(way.left.loc) == source.file_and_line(way.entered)
 
 
 def explain_tensors(

@@ -257,9 +257,9 @@ class TensorCase(Case[int, Call]):
         if back is None:
             return answer
         said = (
-            f"its values left the graph by {back.left.how}(), and a tensor made of plain values goes into the loss",
+            f"its values left the graph by {back.left.how}() and come back as plain values, which hold no gradient",
         )
-        places = (("left", back.left.loc), ("probably back", back.entered))
+        places = (("left", back.left.loc), ("back", back.entered))
         name = self.reasons.flow.name(subject.value)
         path = (self.loss_name, "…", CUT, f".{back.left.how}()", "…", name)
         return replace(answer, said=said, path=path, places=places)
