@@ -25,10 +25,10 @@ GOES_NOWHERE = {
     "a list for logging": "log = []\nlog.append((w * x).sum().item())\nloss = (v * x).sum()\n",
     "a running average": "mean = 0.0\nfor _ in range(3):\n    mean = 0.9 * mean + 0.1 * (w * x).sum().item()\n"
     "    loss = (v * x).sum()\n",
-    "a decision": "if (w * x).sum().item() > 1:\n    scale = 2.0\nelse:\n    scale = 1.0\nloss = (v * x).sum() * scale\n",
+    "a decision": "scale = 1.0\nif (w * x).sum().item() > 1:\n    scale = 2.0\nloss = (v * x).sum() * scale\n",
     "a choice in an expression": "loss = (v * x).sum() * (2.0 if (w * x).sum().item() > 1 else 1.0)\n",
     "a loop that waits": "while (w * x).sum().item() < 0:\n    pass\nloss = (v * x).sum()\n",
-    "metrics in NumPy": "h = (w * x).numpy()\naccuracy = float((h > 1).mean())\nloss = (v * x).sum()\nprint(accuracy)\n",
+    "metrics in NumPy": "h = (w * x).numpy()\nright = float((h > 1).mean())\nloss = (v * x).sum()\nprint(right)\n",
     "argmax for accuracy": "right = 0\nright += int(((w * x).argmax() == 2).astype('int32'))\nloss = (v * x).sum()\n",
     "tolist": "rows = (w * x).tolist()\nprint(max(rows))\nloss = (v * x).sum()\n",
     "data made afterwards": "print((w * x).numpy())\nloss = (v * paddle.to_tensor([1.0, 1.0, 1.0])).sum()\n",
