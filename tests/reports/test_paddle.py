@@ -95,6 +95,31 @@ def test_gradients_that_minimize_appended_are_no_gap(gradtool: Run) -> None:
     assert_no_finding(gradtool("check", name))
 
 
+@pytest.mark.parametrize("held", ["model", "head", "trunk", "[p for p in model.parameters() if not p.stop_gradient]"])
+@pytest.mark.parametrize("freeze", ["p.stop_gradient = True", "p.trainable = False"])
+@pytest.mark.parametrize("norm", ["BatchNorm2D", "BatchNorm", "SyncBatchNorm"])
+def test_running_statistics_go_on_in_a_frozen_trunk(
+    gradtool: Run, folder: Path, held: str, freeze: str, norm: str
+) -> None:
+    parameters = held if held.startswith("[") else f"{held}.parameters()"
+    parameters += " + head.parameters()" if held == "trunk" else ""
+    name = changed(
+        folder,
+        "paddle_ok_finetune",
+        ("p.stop_gradient = True", freeze),
+        ("parameters=model.parameters()", f"parameters={parameters}"),
+        ("nn.BatchNorm2D(4)", f"nn.{norm}(4)"),
+    )
+    assert_no_finding(gradtool("check", name))
+
+
+def test_a_frozen_weight_that_the_script_overwrites_is_found(gradtool: Run, folder: Path) -> None:
+    change = ("    opt.step()\n", "    opt.step()\n    trunk[0].weight.set_value(trunk[0].weight * 1.5)\n")
+    done = gradtool("check", changed(folder, "paddle_ok_finetune", change))
+    assert "GT702" in done.out
+    assert "model.0.0.weight is frozen, an optimizer holds it, and this line changes it" in done.out
+
+
 def test_a_layer_takes_the_returns_that_paddle_takes(gradtool: Run) -> None:
     printed = gradtool(str(model("paddle_pylayer_counts"))).err.splitlines()
     for line, expected in zip(printed, COUNTS.splitlines(), strict=True):

@@ -12,6 +12,7 @@ from ...core import source, watch
 from ...core.source import Location
 from ...eager.tensor import Leaf, Tensor
 from .. import magnitudes
+from ..why.statistics import kept_places
 
 
 @dataclass
@@ -121,7 +122,7 @@ class Updates:
         elif isinstance(event, watch.Updated) and self._open:
             self._end(*self._open.pop())
         elif isinstance(event, watch.Written):
-            self._written(event.tensor, event.array)
+            self._written(event)
 
     def _begin(self, event: watch.Updating) -> None:
         if self.unstepped:
@@ -175,10 +176,14 @@ class Updates:
             if tensor.stop_gradient and key in self._stopped and key not in self._frozen:
                 self._frozen[key] = tensor.array.copy()
 
-    def _written(self, tensor: Tensor, array: Any) -> None:
-        """A frozen parameter that an optimizer holds is given other values, after gradients were computed."""
+    def _written(self, event: watch.Written) -> None:
+        """Note that a frozen parameter that an optimizer holds is given other values, after gradients were computed.
+
+        Running statistics are their layer's to write: in fine-tuning they go on in a frozen trunk.
+        """
+        tensor, array = event.tensor, event.array
         before = self._frozen.get(id(tensor))
-        if before is None or not tensor.stop_gradient or self._open:
+        if before is None or not tensor.stop_gradient or self._open or kept_places(event.writer):
             return
         values = np.asarray(getattr(array, "array", array))
         if values.shape != before.shape or not np.array_equal(values, before):

@@ -22,8 +22,8 @@ LABEL = "running statistics"
 
 
 @cache
-def _kept(op_type: str) -> tuple[int, ...]:
-    """The places of the inputs that an operator writes back; none of an optimizer's."""
+def kept_places(op_type: str) -> tuple[int, ...]:
+    """Return the places of the inputs that an operator writes back; none of an optimizer's."""
     op = registry.find(op_type)
     if op is None or "Param" in op.input_index or any(slot.many for slot in op.inputs):
         return ()
@@ -34,7 +34,7 @@ def kept_in_journal(journal: Journal) -> set[int]:
     """The numbers of the values that operators of a program of dynamic mode keep."""
     found: set[int | None] = set()
     for call in journal.calls:
-        places = _kept(call[0])
+        places = kept_places(call[0])
         if places:
             found.update(call[1][i] for i in places if i < len(call[1]))
     return {value for value in found if value is not None}
@@ -45,4 +45,4 @@ def kept_in_program(ops: Iterable[Operator], parameters: Iterable[Variable]) -> 
     stopped = {v for v in parameters if v.stop_gradient}
     if not stopped:
         return stopped
-    return {v for op in ops for i in _kept(op.type) for v in each(op.inputs[i : i + 1]) if v in stopped}
+    return {v for op in ops for i in kept_places(op.type) for v in each(op.inputs[i : i + 1]) if v in stopped}
