@@ -22,6 +22,17 @@ def unchanged_on_failure(*programs: Program) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def unchanged(*programs: Program) -> Iterator[None]:
+    """Bring *programs* back to what they are now when the code inside is over."""
+    before = [_Snapshot(p) for p in dict.fromkeys(programs)]
+    try:
+        yield
+    finally:
+        for snapshot in before:
+            snapshot.restore()
+
+
 class _Snapshot:
     """What appending to a program can change."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import itertools
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -82,6 +84,8 @@ class LayerCalls:
             if len(self._open) > 1 or state.in_static_mode():
                 return call(layer, *args, **kwargs)
             calls = self._open[-1].within if self._open else self.outermost
+            if not self._open:
+                self._release_dropped(all_of_them=id(layer) not in calls)
             this = LayerCall(layer, args, kwargs, source.here())
             self._open.append(this)
             try:
@@ -99,6 +103,17 @@ class LayerCalls:
         finally:
             Layer.__call__ = call
 
+    def _release_dropped(self, all_of_them: bool) -> None:
+        """Release layers that nobody else holds: what the program drops is gone, as it would be without us.
+
+        Args:
+            all_of_them: look at every layer; else at the one that was called the longest time ago.
+        """
+        keys = list(self.outermost) if all_of_them else list(itertools.islice(self.outermost, 1))
+        for key in keys:
+            if sys.getrefcount(self.outermost[key].layer) <= _OURS:
+                del self.outermost[key]
+
     def _number(self, call: LayerCall) -> None:
         if self._recorder is None:
             return
@@ -112,6 +127,10 @@ class LayerCalls:
     def predictors(self) -> list[LayerCall]:
         """The calls whose results are predictions: of layers with parameters, that give more than a loss."""
         return [c for call in self.outermost.values() for c in _predictors(call)]
+
+
+_OURS = 2
+"""References to a layer that only a call holds: the attribute, and the argument of who counts them."""
 
 
 def _predictors(call: LayerCall) -> list[LayerCall]:

@@ -48,7 +48,8 @@ def findings(
 
 def applied(evidence: Evidence, selection: Selection) -> list[Finding]:
     """What the rules find in a model that there is evidence of; as :func:`findings`."""
-    return once([_weighed(f, selection) for f in _found(evidence, selection)])
+    with contextlib.closing(evidence):
+        return once([_weighed(f, selection) for f in _found(evidence, selection)])
 
 
 def checked(job: Job, *, strict: bool = False) -> Checked:
@@ -91,7 +92,7 @@ def _checked(job: Job, strict: bool) -> tuple[Checked, dict[str, str]]:
     """What comes of a model, and by name the files of the modules that were looked for."""
     subject = job.subject
     evidence = Evidence(subject.request(), subject.name, subject.feed, job.golden)
-    with imports.guarded() as guard:
+    with imports.guarded() as guard, contextlib.closing(evidence):
         guard.origins.clear()
         found = _found(evidence, job.selection, ModelError if strict else CommandError)
         origins = dict(guard.origins)

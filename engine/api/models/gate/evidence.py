@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from gradtool.engine.answers.flow.fact import Kind
 from gradtool.engine.answers.why.folding import folded
@@ -31,9 +31,12 @@ if TYPE_CHECKING:
     from ..questions.over_time import Training
     from ..questions.saved import Kept
     from ..questions.stats import Sizes
-    from ..questions.why import Verdicts
+    from ..questions.why import Verdicts, Why
     from .finding import Finding
     from .listings import FrozenList
+    from .run import Run
+
+A = TypeVar("A")
 
 
 class OtherLoss:
@@ -79,9 +82,7 @@ class Evidence:
         self.request, self.name, self.feed, self.golden = request, name, feed, golden
         self._told: dict[str, None] = {}
         self._untried: list[str] = []
-        # What was seen in a run that something else was asked of: the file need not run for it again.
-        self._listed: list[FrozenList] | None = None
-        self._first: FirstSteps | None = None
+        self._run: Run | None = None
         self._sized: dict[str | None, Sizes] = {}  # by the pass that is asked about
         self.unasked: dict[str, set[str]] = {}
         """By code of a rule that could not look at all of the model, why."""
@@ -123,35 +124,83 @@ class Evidence:
         """What the rule of that code finds; it asks as it goes."""
         yield from findings
 
+    def _opened(self) -> Run:
+        """Return the one run of the file, begun with the first reader that needs it."""
+        if self._run is None:
+            from .run import Run
+
+            self._run = Run(self.request, self.feed, self)
+        return self._run
+
+    def close(self) -> None:
+        """Close the model."""
+        if self._run is not None:
+            self._run.close()
+
+    def _close_before_another_run(self) -> None:
+        """Have every reader answer, and close the model: two runs at a time would hear each other."""
+        if self._run is None or self._run.closed:
+            return
+        for name in ("births", "sizes", "kept", "influences", "frozen_and_listed", "_first"):
+            with contextlib.suppress(CommandError, GradtoolError):  # asked again, it is raised again
+                getattr(self, name)
+        self._run.close()
+
+    def _read(self, name: str, answer: Callable[[Loaded], A]) -> A:
+        """Return what a reader of the run answers; after an error of the file only what explains it counts."""
+        run = self._opened()
+        result = run.read(name, answer)
+        self._must_have_ended(run)
+        return result
+
+    def _must_have_ended(self, run: Run) -> None:
+        if run.error is not None:
+            self.raised(run.error, "")
+
     @cached_property
     def verdicts(self) -> Verdicts:
         """What ``why`` says of every parameter that has no gradient, or a zero one."""
-        from .listings import lists_of
+        from ..questions.why import Why, case_in
 
-        listed: list[FrozenList] = []
-        verdicts = self.verdicts_of(self.request, lambda model: listed.extend(lists_of(model)))
-        self._listed = listed
-        return verdicts
+        asked = Why(feed=self.feed)
+        run = self._opened()
 
-    def verdicts_of(self, request: Request, beside: Callable[[Model], None] = lambda model: None) -> Verdicts:
+        def answered(left: Loaded) -> Verdicts:
+            case = case_in(left, run.request, asked, self)
+            if case.model is not None:
+                run.keep(case.model)
+            answers = case.verdicts(asked, self)
+            case.case = case.model = None
+            return answers
+
+        answers = run.read("verdicts", answered)
+        if answers.failure is None:
+            self._must_have_ended(run)
+        return self._steady(answers, asked, self.request)
+
+    def verdicts_of(self, request: Request) -> Verdicts:
         """The same of one loss of the file; what is missing at random is told, and is no finding.
 
         Args:
             request: says which loss is meant.
-            beside: is called with the model before it is looked at.
         """
         from ..questions.why import Why, opened
 
+        self._close_before_another_run()
         asked = Why(feed=self.feed)
-        with opened(request, asked, self, beside) as case:
+        with opened(request, asked, self) as case:
             answers = case.verdicts(asked, self)
             if case.model is not None and case.model.computes_while_loading:
                 self._size(request, case.model)
             case.case = case.model = None
+        return self._steady(answers, asked, request)
+
+    def _steady(self, answers: Verdicts, asked: Why, request: Request) -> Verdicts:
         if all(a.verdict.name not in ("UNUSED", "NO_PATH") for a in answers if a.finding):
             return answers
         from .again import steady
 
+        self._close_before_another_run()
         told, skipped = steady(answers, asked, request, self)
         if skipped:
             named = folded(skipped)
@@ -208,21 +257,16 @@ class Evidence:
     @cached_property
     def births(self) -> Births:
         """Where NaN and infinity are born."""
-        from ..questions.first_steps import heard
-        from ..questions.nan import Nan
-
-        with heard() as told:
-
-            def beside(left: Loaded) -> None:
-                with contextlib.suppress(CommandError, GradtoolError):  # the rules that ask for it will tell
-                    self._first = told(left, self.request)
-
-            return Nan(feed=self.feed).ask_beside(self.request, self, beside)
+        run = self._opened()
+        return self._read("births", lambda left: run.readers.births(left, self))
 
     @cached_property
     def sizes(self) -> Sizes:
         """Norms of gradients, by parameter."""
-        return self.sizes_of(self.request)
+        from .sizes import BareStats
+
+        run = self._opened()
+        return self._read("sizes", lambda left: BareStats(feed=self.feed).answer(run.model(), self))
 
     @cached_property
     def sizes_again(self) -> Sizes:
@@ -232,6 +276,7 @@ class Evidence:
     def _sizes(self, request: Request) -> Sizes:
         from .sizes import BareStats
 
+        self._close_before_another_run()
         return BareStats(feed=self.feed).ask(request, self)
 
     @cached_property
@@ -239,29 +284,38 @@ class Evidence:
         """Gradients beside differences of the loss."""
         from ..questions.gradcheck import Gradcheck
 
+        self._close_before_another_run()
         return Gradcheck(feed=self.feed).ask(self.request, self)
 
     @cached_property
     def frozen_and_listed(self) -> list[FrozenList]:
         """Frozen parameters that optimizers hold."""
-        from .listings import frozen_and_listed
+        from .listings import lists_of
 
-        return frozen_and_listed(self.request, self) if self._listed is None else self._listed
+        run = self._opened()
+        return self._read("frozen_and_listed", lambda left: list(lists_of(run.model())))
 
     @cached_property
     def influences(self) -> Influences:
         """How information flows through the layers that are called, and from labels."""
-        from ..questions.influence import Influence
+        run = self._opened()
+        return self._read("influences", lambda left: run.readers.influences(left, self))
 
-        return Influence(feed=self.feed).ask(self.request, self)
+    @cached_property
+    def _first(self) -> FirstSteps:
+        run = self._opened()
+        first = run.first_steps()
+        self._must_have_ended(run)
+        return first
 
     @cached_property
     def first_steps(self) -> FirstSteps:
         """The first loss of a classifier, and what updates change."""
         from ..questions.first_steps import first_steps
 
-        first = first_steps(self.request, self) if self._first is None else self._first
+        first = self._first
         if first.idle:
+            self._close_before_another_run()
             from .again import SEEDS, with_seed
 
             for by in SEEDS:
@@ -274,6 +328,7 @@ class Evidence:
         """Whether the first batch can be learned; a text says why that could not be tried, which is told."""
         from ..questions.first_steps import one_batch
 
+        self._close_before_another_run()
         answer = one_batch(self.request, steps, part, self.feed, self)
         if not isinstance(answer, str) and answer is not None and not answer.learned:
             from .again import SEEDS, with_seed
@@ -295,6 +350,7 @@ class Evidence:
         """
         from ..questions.over_time import OverTime
 
+        self._close_before_another_run()
         notes: Notes = self if steps is None else _UpToAStep(self)
         try:
             return OverTime(steps=steps).ask(self.request, notes)
@@ -307,9 +363,8 @@ class Evidence:
     @cached_property
     def kept(self) -> Kept:
         """What backward keeps alive."""
-        from ..questions.saved import Saved
-
-        return Saved(feed=self.feed).ask(self.request, self)
+        run = self._opened()
+        return self._read("kept", lambda left: run.readers.kept(left, self))
 
     @cached_property
     def drift(self) -> Difference | None:
@@ -318,6 +373,7 @@ class Evidence:
             return None
         from .drift import drift
 
+        self._close_before_another_run()
         return drift(self.request, self.golden, self)
 
     @cached_property

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 
 from gradtool.engine.core.source import Location
 
-from ..loader import Request
 from ..model import Model
-from ..notes import Notes
-from ..questions.why import Why, opened
 from ..tape.model import TapeModel
 
 
@@ -29,14 +26,8 @@ class FrozenList:
     frozen: Location
 
 
-def frozen_and_listed(request: Request, notes: Notes) -> list[FrozenList]:
-    """The frozen parameters in lists of optimizers, when the file is done; none of static programs."""
-    with opened(request, Why(), notes) as case:
-        return [] if case.model is None else list(lists_of(case.model))
-
-
 def lists_of(model: Model) -> Iterator[FrozenList]:
-    """The same of a model that is open."""
+    """Yield the frozen parameters in lists of optimizers, when the file is done; none of static programs."""
     journal = model.journal if isinstance(model, TapeModel) else None
     if journal is None:
         return

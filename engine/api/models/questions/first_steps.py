@@ -88,7 +88,10 @@ def first_steps(request: Request, notes: Notes = SILENT) -> FirstSteps:
 
 @contextmanager
 def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
-    """Watch the first steps of the file that runs inside; gives what tells them while its model is open."""
+    """Watch the first steps of the file that runs inside; yield the function that answers once, while its model is open.
+
+    The watchers hold tensors of the file. They are released with the answer.
+    """
     seen, updates, modes, scalings = FirstLossSeen(), Updates(), Modes(), Scalings()
     mixing, unread = Mixing(), Unread()
 
@@ -102,7 +105,7 @@ def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
         def those(found: Iterable[Seen]) -> tuple[Named[Seen], ...]:
             return tuple(Named(replace(f, tensors=()), tuple(map(named, f.tensors))) for f in found)
 
-        return FirstSteps(
+        steps = FirstSteps(
             seen.found,
             those(i for i in updates.idle.values() if len(i.tensors) == i.held or any(i.pushed)),
             those(o for o in updates.unstepped.values() if o.passes),
@@ -114,6 +117,9 @@ def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
             those(unread.cleared),
             those(unread.vain),
         )
+        for watcher in (seen, updates, modes, scalings, mixing, unread):
+            vars(watcher).clear()
+        return steps
 
     with (
         watch.watched(Adapter(seen), updates),

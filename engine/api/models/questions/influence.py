@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,9 +48,19 @@ class Influence(Question[Influences]):
 
     def ask(self, request: Request, notes: Notes = SILENT) -> Influences:
         """As in the base; calls of layers are noted while the file runs."""
+        with self.listening(request) as answer, loader.executed(request, notes) as left:
+            return answer(left, notes)
+
+    @contextlib.contextmanager
+    def listening(self, request: Request) -> Iterator[Callable[[Loaded, Notes], Influences]]:
+        """Record the file that runs inside; yield the function that answers while its model is open."""
         recorder = Recorder()
         calls = LayerCalls(recorder)
-        with recorder.recording(), calls.noting(), loader.executed(request, notes) as left, watch.unwatched():
+        with recorder.recording(), calls.noting():
+            yield lambda left, notes: self._of_run(left, request, recorder, calls)
+
+    def _of_run(self, left: Loaded, request: Request, recorder: Recorder, calls: LayerCalls) -> Influences:
+        with watch.unwatched():
             model = opening.model_in(left, request)
             story = FlowStory()
             if model.computes_while_loading:

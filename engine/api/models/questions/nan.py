@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from gradtool.engine.answers.coverage import Coverage
@@ -67,23 +68,24 @@ class Nan(Question[Births]):
 
     def ask(self, request: Request, notes: Notes = SILENT) -> Births:
         """As in the base; the file is watched while it runs."""
-        return self.ask_beside(request, notes, lambda left: None)
+        with self.listening(request) as answer, loader.executed(request, notes) as left:
+            return answer(left, notes)
 
-    def ask_beside(self, request: Request, notes: Notes, beside: Callable[[Loaded], None]) -> Births:
-        """The same, with something else asked of that run.
-
-        Args:
-            beside: is called when the file is over, before anything is searched that it has not run itself.
-        """
+    @contextlib.contextmanager
+    def listening(self, request: Request) -> Iterator[Callable[[Loaded, Notes], Births]]:
+        """Search the file that runs inside; yield the function that answers while its model is open."""
         hunt = self.hunt()
         coverage = Coverage(hunt)
         number = number_of(request)
-        with heard(coverage, number) as adapter, loader.executed(request, notes) as left:
-            stepped(left, self.steps)
-            adapter.finish()
-            with watch.unwatched():
-                beside(left)
-                return replace(self._searched(left, request, hunt, coverage, notes), number=number)
+        with heard(coverage, number) as adapter:
+
+            def answer(left: Loaded, notes: Notes) -> Births:
+                stepped(left, self.steps)
+                adapter.finish()
+                with watch.unwatched():
+                    return replace(self._searched(left, request, hunt, coverage, notes), number=number)
+
+            yield answer
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Births:
         """The answer about a model that is loaded: its own passes are over, one more is searched."""

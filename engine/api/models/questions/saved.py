@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from gradtool.engine.answers import retold, under_watch
@@ -10,7 +12,7 @@ from gradtool.engine.core import watch
 
 from .. import loader, opening
 from ..answered import Answered
-from ..loader import Request
+from ..loader import Loaded, Request
 from ..model import About, Model
 from ..names import Names
 from ..notes import SILENT, Notes
@@ -44,24 +46,32 @@ class Saved(Question[Kept]):
 
     def ask(self, request: Request, notes: Notes = SILENT) -> Kept:
         """As in the base; the file is watched while it runs."""
+        with retold.as_it_was(), self.listening(request) as answer, loader.executed(request, notes) as left:
+            return answer(left, notes)
+
+    @contextlib.contextmanager
+    def listening(self, request: Request) -> Iterator[Callable[[Loaded, Notes], Kept]]:
+        """Watch the file that runs inside; yield the function that answers while its model is open."""
         keeper = Keeper()
         passes = under_watch.Passes(keeper)
         number = number_of(request)
-        with (
-            retold.as_it_was(),
-            knowing_leaves(),
-            heard(passes, number),
-            loader.executed(request, notes) as left,
-            watch.unwatched(),
-        ):
-            model = opening.model_in(left, request)
-            if not model.computes_while_loading:
-                return self.answer(model, notes)
-            model.must_run("saved")
-            model.must_take({"--feed": self.feed})
-            if not passes.count:
-                model.run(keeper)
-            return Kept(model.about, keeper.story(), model.names(), number)
+
+        def answer(left: Loaded, notes: Notes) -> Kept:
+            with watch.unwatched():
+                model = opening.model_in(left, request)
+                if not model.computes_while_loading:
+                    return self.answer(model, notes)
+                model.must_run("saved")
+                model.must_take({"--feed": self.feed})
+                if not passes.count:
+                    model.run(keeper)
+                return Kept(model.about, keeper.story(), model.names(), number)
+
+        with contextlib.ExitStack() as stack:
+            with retold.as_it_was():  # other readers of the same run may want what the backend computes
+                stack.enter_context(heard(passes, number))
+            stack.enter_context(knowing_leaves())
+            yield answer
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Kept:
         """What one run of a program keeps; a model of dynamic mode has to be watched while it is loaded."""

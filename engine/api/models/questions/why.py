@@ -161,19 +161,29 @@ def opened(
         ModelError: the file raised before it had computed a loss.
     """
     request = asked.requested(request)
-    words = [*request.words(), *asked.words]
     with loader.executed(request, notes) as left:
-        error = left.error
-        failure = failure_in(left)
-        if failure is not None:
-            left.error = None  # it is the answer
-            yield Opened(About(left.name, "eager", words), "", None, False, failure, error=error, left=left)
-            return
-        model = opening.model_in(left, request)
-        amend(model)
-        case = model.case(asked, notes)
-        about = replace(model.about, words=words)
-        yield Opened(about, case.target_name(), case, bool(asked.variables), model=model, error=error, left=left)
+        yield case_in(left, request, asked, notes, amend)
+
+
+def case_in(
+    left: Loaded, request: Request, asked: Why, notes: Notes, amend: Callable[[Model], None] = lambda model: None
+) -> Opened:
+    """Set up the case of a model that is open; as for :func:`opened`.
+
+    Args:
+        request: as *asked* needs it.
+    """
+    words = [*request.words(), *asked.words]
+    error = left.error
+    failure = failure_in(left)
+    if failure is not None:
+        left.error = None  # it is the answer
+        return Opened(About(left.name, "eager", words), "", None, False, failure, error=error, left=left)
+    model = opening.model_in(left, request)
+    amend(model)
+    case = model.case(asked, notes)
+    about = replace(model.about, words=words)
+    return Opened(about, case.target_name(), case, bool(asked.variables), model=model, error=error, left=left)
 
 
 def failure_in(left: Loaded) -> Answer | None:
