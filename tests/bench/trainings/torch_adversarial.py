@@ -10,7 +10,7 @@ g_optimizer = torch.optim.Adam(generator.parameters(), lr=2e-4)
 d_optimizer = torch.optim.Adam(discriminator.parameters(), lr=2e-4)
 criterion = nn.BCEWithLogitsLoss()
 ones, zeros = torch.ones(128, 1), torch.zeros(128, 1)
-for step in range(60):
+for _ in range(60):
     real = torch.randn(128, 64) * 0.5 + 1
     fake = generator(torch.randn(128, 16))
     d_loss = criterion(discriminator(real), ones) + criterion(discriminator(fake.detach()), zeros)

@@ -88,9 +88,9 @@ def first_steps(request: Request, notes: Notes = SILENT) -> FirstSteps:
 
 @contextmanager
 def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
-    """Watch the first steps of the file that runs inside; yield the function that answers once, while its model is open.
+    """Watch the first steps of the file that runs inside; yield the function that answers while its model is open.
 
-    The watchers hold tensors of the file. They are released with the answer.
+    It answers once: the watchers hold tensors of the file, which are released with the answer.
     """
     seen, updates, modes, scalings = FirstLossSeen(), Updates(), Modes(), Scalings()
     mixing, unread = Mixing(), Unread()
