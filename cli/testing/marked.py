@@ -11,6 +11,7 @@ from gradtool.engine.core.errors import GradtoolError
 from gradtool.models.errors import CommandError, ModelError
 from gradtool.models.gate import checking
 from gradtool.models.gate.evidence import Evidence
+from gradtool.models.gate.failures import NotApplicable
 from gradtool.models.gate.finding import Finding, Severity
 from gradtool.models.gate.report import Report
 from gradtool.models.gate.rules import every
@@ -36,7 +37,7 @@ class HeldEvidence(Evidence):
         """As in the base; rules that would run the test once more are left out, which rule GT901 tells.
 
         Raises:
-            CommandError: the marker asks for one of these by its code or name.
+            NotApplicable: the marker selects one of these by its code or name.
         """
         try:
             yield from findings
@@ -44,7 +45,7 @@ class HeldEvidence(Evidence):
             raise
         except CommandError as refused:
             if code in self._wanted or every()[code].name in self._wanted:
-                raise CommandError(
+                raise NotApplicable(
                     f"{code} cannot be applied to a test: {refused.message}",
                     "put the model into a file of its own: pytest --gradtool FILE checks it",
                 ) from None

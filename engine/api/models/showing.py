@@ -32,6 +32,13 @@ def run_of(model: str) -> Iterator[None]:
             run.add(model)
         yield
         return
+    with muted():
+        yield
+
+
+@contextlib.contextmanager
+def muted() -> Iterator[None]:
+    """Inside, nothing is shown of what a model prints: its run is over, and readers call parts of it again."""
     token = _muted.set(True)
     try:
         yield

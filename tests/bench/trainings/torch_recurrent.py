@@ -21,7 +21,7 @@ class Characters(nn.Module):
 model = Characters()
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
 text = torch.randint(64, (32 * 65 * 40,)).view(40, 32, 65)
-for step, ids in enumerate(text):
+for ids in text:
     loss = F.cross_entropy(model(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten())
     loss.backward()
     nn.utils.clip_grad_norm_(model.parameters(), 1.0)

@@ -20,6 +20,10 @@ UNCHECKED = "GT901"
 """The code of what was not looked at; :mod:`.rules.unchecked` describes it."""
 
 
+class NotApplicable(CommandError):
+    """A rule that was selected by its code or name, and cannot be applied to the model."""
+
+
 @contextlib.contextmanager
 def kept(rule: Rule, evidence: Evidence) -> Iterator[None]:
     """Note what *rule* raises inside, and go on.
@@ -29,6 +33,8 @@ def kept(rule: Rule, evidence: Evidence) -> Iterator[None]:
     """
     try:
         yield
+    except NotApplicable:
+        raise
     except (CommandError, GradtoolError) as error:
         if not stands(evidence):
             raise

@@ -13,7 +13,7 @@ from gradtool.engine.executor.scope import global_scope
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.transaction import unchanged
 
-from .. import loader, opening
+from .. import loader, opening, showing
 from ..errors import CommandError
 from ..loader import Loaded, Request
 from ..notes import Notes
@@ -111,7 +111,7 @@ class Run:
     def _read(self, answer: Callable[[Loaded], A]) -> A:
         assert not self.closed
         try:
-            with self._untouched():
+            with self._untouched(), showing.muted():
                 return answer(self.left)
         except (CommandError, GradtoolError):
             if self.left.calls.interrupted:
