@@ -6,6 +6,7 @@ fresh.
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import functools
 import importlib
@@ -281,14 +282,25 @@ def _run(loaded: Loaded, target: Target, request: Request, notes: Notes) -> Iter
     """Run the file and its function; its module is there as long as it is asked about."""
     data = target.read()
     wanted = request.as_module or bool(request.script)
-    parts = None if wanted or target.function is not None or request.arg else scripts.parts(data)
-    with _module_of(target, "__main__" if wanted or parts is not None or target.cells else MODULE) as module:
+    function = target.function is not None or bool(request.arg)
+    whole = wanted or (not function and _is_torchs(target, data))
+    parts = None if whole or function else scripts.parts(data)
+    with _module_of(target, "__main__" if whole or parts is not None or target.cells else MODULE) as module:
         loaded.namespace = module.__dict__
         with _recorder(loaded, target, request, data) as watching:
             _watch_file(loaded, target, request, data, parts, wanted, notes)
             if watching is not None:
                 watching.translate()
         yield
+
+
+def _is_torchs(target: Target, data: bytes) -> bool:
+    """Whether a file is a script of PyTorch's, which runs whole and under the name that Python gives it."""
+    if b"torch" not in data or target.cells:
+        return False
+    from .pytorch.running import is_torchs
+
+    return is_torchs(data)
 
 
 def _recorder(
@@ -348,7 +360,8 @@ def _run_file(
         _run_cells(loaded, target, notes)
     else:
         call(target.name, execute, call(target.name, compiled, data, target.shown), loaded.namespace)
-    if not wanted:
+    script = loaded.namespace["__name__"] == "__main__" and not target.cells
+    if not wanted and not (script and loaded.calls.every):
         entries.called(loaded, target.function, request)
 
 
@@ -474,6 +487,8 @@ def _module_of(target: Target, name: str) -> Iterator[types.ModuleType]:
     """The module that a file runs as, which others find by its name."""
     module = types.ModuleType(name)
     module.__file__ = target.file
+    if name == "__main__":
+        vars(module)["__builtins__"] = builtins
     if target.package is not None:
         module.__package__ = target.package
     before = sys.modules.get(name)

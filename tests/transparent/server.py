@@ -1,0 +1,128 @@
+"""Run scripts in forks of one process that has imported everything: ``python -m tests.transparent.server KIND``.
+
+It reads jobs as lines of JSON and answers each with its exit code.
+"""
+
+from __future__ import annotations
+
+import atexit
+import builtins
+import importlib
+import json
+import os
+import runpy
+import signal
+import sys
+import time
+import types
+from typing import Any
+
+
+def run_in_fork(job: dict[str, Any]) -> int | None:
+    """Run a job in a fork; return its exit code, None where it took too long."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if not child:
+        _become(job)
+    deadline = time.monotonic() + job["seconds"]
+    while time.monotonic() < deadline:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return None
+
+
+def _become(job: dict[str, Any]) -> None:
+    """Be the process of a job, and end as it does."""
+    os.setsid()
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        file = os.open(job[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(file, number)
+        os.close(file)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.environ.update(job["variables"])
+    os.chdir(job["folder"])
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115
+    sys.argv = ["gradtool", *job["words"]]
+    sys.path[:] = [p for p in sys.path if p not in ("", os.getcwd())]
+    code: Any = 0
+    try:
+        if not job["plain"]:
+            _ask(job["words"])
+        elif job["variables"]["TRANSPARENT_KIND"] == "torch":
+            _run_alone(job["words"][-1])
+        else:
+            _run_plainly(job["words"])
+    except SystemExit as error:
+        code = error.code
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        code = 1
+    if isinstance(code, str):
+        print(code, file=sys.stderr)
+    code = int(code or 0) if not isinstance(code, str) else 1
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _ask(words: list[str]) -> None:
+    from gradtool.cli.main import cli
+
+    cli.main(words)
+
+
+def _run_alone(name: str) -> None:
+    """Run a script as Python does, with nothing of gradtool's."""
+    assert not any(module.partition(".")[0] == "gradtool" for module in sys.modules)
+    sys.path.insert(0, os.getcwd())
+    sys.argv = [name]
+    main = types.ModuleType("__main__")
+    main.__file__ = os.path.abspath(name)
+    vars(main)["__builtins__"] = builtins
+    sys.modules["__main__"] = main
+    with open(name, "rb") as file:
+        code = compile(file.read(), name, "exec", dont_inherit=True)
+    exec(code, vars(main))
+
+
+def _run_plainly(words: list[str]) -> None:
+    """Run a script on the engine with nothing watched; of a file with a function to be called, that as well."""
+    from gradtool import _alias
+    from gradtool.models.loader import MODULE, Request, executed
+
+    if words[0] == "--with-entry":
+        with executed(Request(words[1])):
+            return
+    sys.path.insert(0, os.getcwd())
+    with open(words[0], encoding="utf-8") as file:
+        is_guarded = "__main__" in file.read()
+    with _alias.active():
+        runpy.run_path(words[0], run_name="__main__" if is_guarded else MODULE)
+
+
+def _prepare(kind: str) -> None:
+    modules = ["numpy", *(["torch"] if "torch" in kind else [])]
+    if kind != "plain-torch":
+        modules += ["gradtool.cli.main", "gradtool.models.loader"]
+    for module in modules:
+        importlib.import_module(module)
+
+
+def main() -> None:
+    """Serve until standard input ends."""
+    _prepare(sys.argv[1])
+    answers = os.fdopen(os.dup(1), "w")
+    for line in sys.stdin:
+        answers.write(json.dumps({"code": run_in_fork(json.loads(line))}) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()
