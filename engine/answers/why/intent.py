@@ -26,7 +26,6 @@ _WITHOUT = (
     *_TARGETS,
     Verdict.UNUSED,
     Verdict.NO_PATH,
-    Verdict.NOT_LISTED,
 )
 
 

@@ -73,6 +73,7 @@ class About:
         incomplete: where the file was stopped before its end; empty where it was not.
         others: the backward passes of other losses of the file, which the answer says nothing of.
         vocabulary: the words of the framework that the file is written for.
+        together: the other backward passes of the same step, which the answer is about as well.
     """
 
     name: str
@@ -82,6 +83,7 @@ class About:
     incomplete: str = ""
     others: Sequence[Other] = ()
     vocabulary: Vocabulary = field(default_factory=current)
+    together: Sequence[Other] = ()
 
     @property
     def file(self) -> str:
@@ -129,6 +131,8 @@ class Model(ABC):
         live: whether it was there before it was asked about and is not run again.
         incomplete: where the file was stopped before its end; empty where it was not.
         left_out: the backward passes of other losses of the file, which nobody asked about.
+        siblings: the models of the other backward passes of the same step.
+        together: these passes.
     """
 
     mode: ClassVar[str]
@@ -140,6 +144,14 @@ class Model(ABC):
     live: bool
     incomplete: str = ""
     left_out: Sequence[Other] = ()
+    siblings: Sequence[Model] = ()
+    together: Sequence[Other] = ()
+
+    number_of_pass: int | None = None
+    """The number of the backward pass that the file ran from its loss; None where there is none."""
+
+    has_own_rules: bool = False
+    """Whether gradients of it come from rules of the user's own, as far as that is known without a run."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}, loss {self.target_name() or 'unknown'}>"
@@ -335,7 +347,8 @@ class Model(ABC):
     @property
     def about(self) -> About:
         """What answers say they are about."""
-        return About(self.name, self.mode, self.words, self.dropped, self.incomplete, self.left_out)
+        passes = {"others": self.left_out, "together": self.together}
+        return About(self.name, self.mode, self.words, self.dropped, self.incomplete, **passes)
 
     def select(self, text: str, *, parameters_only: bool = False) -> list[Any]:
         """The tensors that a selector of the command line selects: a name, a glob, ``layer:``, ``op:``, ``line:``."""

@@ -34,8 +34,23 @@ def model_in(left: Loaded, request: Request) -> Model:
     if left.calls.every[1:]:
         from .others import others
 
-        model.left_out = others(left, request)
+        model.left_out, model.together = others(left, request)
+        own = {sibling.number_of_pass for sibling in model.siblings if sibling.has_own_rules}
+        for other in model.together:
+            other.has_own_rules = other.number in own
     return model
+
+
+def models_of_step(left: Loaded, request: Request) -> list[Model]:
+    """Return the model that is meant, and one for each other backward pass of the step that it is in.
+
+    A step is what happens between two updates. No pass is run again and the file neither.
+
+    Raises:
+        CommandError, GradtoolError: as for :func:`model_in`.
+    """
+    model = model_in(left, request)
+    return [model, *model.siblings]
 
 
 def kind_of(left: Loaded, request: Request, recorder: Recorder | None = None) -> type[Model]:

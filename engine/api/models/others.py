@@ -24,25 +24,32 @@ class Other:
         number: what ``--backward`` takes.
         findings: how many there are about it; None as long as nobody has looked.
         refused: why it could not be looked at, where somebody tried.
+        has_own_rules: whether gradients of it come from rules of the user's own.
     """
 
     loss: str
     number: int
     findings: int | None = None
     refused: CommandError | GradtoolError | None = None
+    has_own_rules: bool = False
 
     def data(self) -> dict[str, Any]:
         """The pass in JSON's types."""
         return {"loss": self.loss, "backward": self.number, "findings": self.findings}
 
 
-def others(left: Loaded, request: Request) -> Sequence[Other]:
-    """The passes that nobody asked about; none where the request says which one is meant."""
+def others(left: Loaded, request: Request) -> tuple[list[Other], list[Other]]:
+    """Return the passes that nobody asked about, and those that count together with the one that is asked about.
+
+    There are none where the request says which pass is meant.
+    """
     if request.backward is not None or request.loss is not None or left.live:
-        return ()
+        return [], []
     from .questions.calls import calls_of
 
-    return calls_of(left, request).others()
+    step = {call.number for call in left.calls.of_step()} if left.calls.swept else set()
+    passes = calls_of(left, request).others()
+    return [other for other in passes if other.number not in step], [other for other in passes if other.number in step]
 
 
 def look_at(passes: Sequence[Other], request: Request, feed: str | None = None, notes: Notes = SILENT) -> None:

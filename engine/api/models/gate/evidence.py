@@ -235,6 +235,14 @@ class Evidence:
         return told
 
     @property
+    def together(self) -> list[OtherLoss]:
+        """The other losses of the step that is asked about, for what is asked of each pass alone."""
+        return [
+            OtherLoss(other.loss, replace(self.request, backward=str(other.number)), self)
+            for other in self.verdicts.about.together
+        ]
+
+    @property
     def answers(self) -> Iterator[tuple[str, Answer]]:
         """What ``why`` says of every loss of the file; before answers about another than the last stands its name."""
         yield from (("", answer) for answer in self.verdicts)

@@ -71,7 +71,8 @@ class Gradcheck(Question[Comparison]):
         story = GradcheckStory(model.compared(recorder, self.order, self.feed, notes))
         _acquit(model, story.wrong)
         _say_what_is_lost(model, [e for e in story.wrong if not e.suspect])
-        return Comparison(model.about, story)
+        about = replace(model.about, others=[*model.about.others, *model.about.together], together=())
+        return Comparison(about, story)
 
 
 def _acquit(model: Model, wrong: Sequence[Checked]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gradtool.engine.answers.why.of_journal import NamedTensor
-from gradtool.engine.answers.why.tensor_case import TensorCase
+from gradtool.engine.answers.why.step_case import StepCase
 from gradtool.engine.kernels.choice import DEFAULT
 
 from ..errors import CommandError
@@ -12,7 +14,7 @@ from ..questions.why import Why
 from .model import TapeModel
 
 
-def case(model: TapeModel, asked: Why, notes: Notes) -> TensorCase:
+def case(model: TapeModel, asked: Why, notes: Notes) -> StepCase:
     """The case of a loss that was watched while it was computed.
 
     Raises:
@@ -29,4 +31,8 @@ def case(model: TapeModel, asked: Why, notes: Notes) -> TensorCase:
             f"{model.name} was not watched while it was computed",
             "run its cell again: %load_ext gradtool, or %watching on, comes before",
         )
-    return TensorCase(model.journal, model.loss, model.loss_name, subjects, constants, chosen, model.start)
+    own = StepCase(model.journal, model.loss, model.loss_name, subjects, constants, chosen, model.start)
+    if constants or not model.shares:
+        return own
+    others = [case(sibling, replace(asked, variables=()), notes) for sibling in model.siblings]
+    return own.within(others, {t: (share.array, share.passes[-1][1]) for t, share in model.given().items()})

@@ -50,7 +50,25 @@ def find(left: Loaded, request: Request) -> TapeModel:
         loss = _chosen({_python_name(t, named) or t.name: t for t in returned}, left, request)
     else:
         loss = _chosen(named.plain, left, request)
-    return around(left, loss, request)
+    return _with_siblings(around(left, loss, request), left, request)
+
+
+def _with_siblings(model: TapeModel, left: Loaded, request: Request) -> TapeModel:
+    """*model* with those of the other passes of its step."""
+    calls = left.calls
+    if model.pass_call is None or request.loss is not None or left.live:
+        return model
+    siblings = []
+    for call in calls.of_step():
+        if call is model.pass_call or call.start is None:
+            continue
+        before, calls.which = calls.which, str(call.number)
+        try:
+            siblings.append(around(left, call.start.loss, request))
+        finally:
+            calls.which = before
+    model.siblings = siblings
+    return model
 
 
 def _meant(left: Loaded, request: Request, returned: Sequence[Tensor]) -> Tensor | None:

@@ -147,6 +147,24 @@ class TapeModel(Model):
 
         return find(left, request)
 
+    @property
+    def number_of_pass(self) -> int | None:  # type: ignore[override]  # known once it is asked for
+        """As in the base."""
+        return None if self.pass_call is None else self.pass_call.number
+
+    @property
+    def has_own_rules(self) -> bool:  # type: ignore[override]
+        """As in the base."""
+        from gradtool.engine.answers.own_rules import is_own
+
+        return any(map(is_own, self.nodes))
+
+    def given(self) -> dict[Tensor, Share]:
+        """What the passes of the file gave to the named leaves in the last step of each."""
+        leaves = [e.tensor for e in self.entries if e.tensor._leaf is not None and e.tensor.node is None]
+        shares = ((t, self.shares.get(t.leaf)) for t in leaves)
+        return {t: share for t, share in shares if share is not None}
+
     def parameters(self) -> list[Tensor]:
         """As in the base."""
         return [e.tensor for e in self.entries if e.is_parameter and not e.dropped]

@@ -11,6 +11,7 @@ from gradtool.engine.core import source
 from gradtool.engine.core.summary import Measured
 from gradtool.engine.eager.tape import finite, loss_scale
 from gradtool.engine.eager.tensor import Leaf
+from gradtool.engine.kernels.choice import current
 
 from ..errors import CommandError
 from ..notes import Notes
@@ -21,7 +22,10 @@ def run(model: TapeModel, listener: Any, order: int) -> dict[Leaf, Any]:
     """Run backward once and tell *listener*, if any; the gradients by leaf."""
     under_watch.expect_recorded(model.loss, model.loss_name)
     gradients: dict[Leaf, Any] = model.call(under_watch.through_tape, model.start, listener or _Nobody(), order)
-    return gradients
+    if order > 1 or current().compiles:
+        return gradients
+    gave = {} if model.pass_call is None else model.pass_call.gave
+    return {**gradients, **gave, **{t.leaf: share.array for t, share in model.given().items()}}
 
 
 class _Nobody:

@@ -18,7 +18,9 @@ from ..rule import Hit, Options, Rule
 
 
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
-    losses: list[Evidence | OtherLoss] = [evidence, *evidence.others]
+    beside = zip(evidence.together, evidence.verdicts.about.together, strict=True)
+    own = [loss for loss, of_pass in beside if of_pass.has_own_rules or options["every"]]
+    losses: list[Evidence | OtherLoss] = [evidence, *evidence.others, *own]
     checked = [loss for loss in losses if options["every"] or _own_rules(loss)]
     entries = [e for loss in checked for e in _compared(evidence, loss)]
     wrong = [e for e in entries if e.status == WRONG and not e.meant]
