@@ -273,6 +273,7 @@ def of_loss(
     tensors = [t for t in names if isinstance(t, Tensor)]
     runs = [of_tape.forward(recorder, root, tensors) for root in roots]
     behind = set(leaves_behind(roots, nodes))
+    behind &= behind if start.inputs is None else start.inputs
     leaves = [leaf for leaf in named if leaf in behind and leaf.spec.dtype.is_floating]
     read = {leaf: run.store.get(numbers[-1]) for run in reversed(runs) for leaf, numbers in run.leaves.items()}
     missing = [leaf for leaf in leaves if leaf not in read]

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from numpy import ndarray
 
-from ..core import names, watch
-from ..core.source import Location
+from ..core import names, source, watch
+from ..core.source import NOWHERE, Location
 from ..core.summary import Asked, Took, Uneventful
 from ..core.tensor_array import TensorArray
 from ..eager.tensor import Leaf, Tensor
@@ -124,11 +124,13 @@ class Begin:
         roots: what it starts from: arrays, as far as they are known.
         names: of static programs, the names of these variables.
         recorded: whether the pass is itself recorded: it computes for another one, as derivatives in a loss do.
+        loc: the line that asked for it, in dynamic mode.
     """
 
     roots: list[Any] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     recorded: bool = False
+    loc: Location = NOWHERE
 
 
 @dataclass(slots=True)
@@ -215,7 +217,7 @@ class Adapter:
             self.listener(computed)
         elif isinstance(event, watch.Began):
             self._begun = True
-            self.listener(Begin([t.array for t in event.roots], recorded=event.recorded))
+            self.listener(Begin([t.array for t in event.roots], recorded=event.recorded, loc=source.here()))
         elif isinstance(event, watch.Ended):
             self.finish()
         elif isinstance(event, watch.Pulled):

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..core import names, source, watch
 from ..core.result import Result
-from ..core.source import Location
+from ..core.source import NOWHERE, Location
 from ..core.summary import InOrder
 from ..ir.operator import Operator
 from ..view.graph import BACKWARD, FORWARD
@@ -181,6 +181,7 @@ class Hunt:
         self._suspects: list[Birth] = []
         self._bad_names: set[str] = set()
         self._loss_is_bad = False
+        self._pass_at = NOWHERE
         self._in_pass = False
         self._inner = 0
         self._masks: list[tuple[str, Location]] = []
@@ -253,6 +254,7 @@ class Hunt:
         self.steps += 1
         self.own += not event.recorded
         self._in_pass = True
+        self._pass_at = event.loc
         rooted = bool(event.roots or event.names)
         self._loss_is_bad = (
             any(self._kinds(r) for r in event.roots)
@@ -415,6 +417,10 @@ class Hunt:
         birth.loc = getattr(v.place, "made_at", event.loc) or event.loc
         birth.cause = f"no operator made it: {event.type} reads it as it came in"
         birth.advice = "look at the data, and at what is computed outside of operators (NumPy, set_value)"
+        if event.part == BACKWARD and self._pass_at and v.slot.endswith("@GRAD"):
+            birth.loc = self._pass_at
+            birth.cause = "the gradient that backward was given here is not finite"
+            birth.advice = "look at how that gradient is computed"
         (self._suspects if kind == INF else self._open).append(birth)
 
     def _birth(self, seen: Sighting) -> Birth:

@@ -17,7 +17,6 @@ from ..core.source import Location
 from ..core.spec import in_use
 from ..core.summary import Timed, Took
 from ..eager.parameter import parameters_at
-from ..eager.passes import Pass
 from ..eager.start import Start
 from ..eager.tape import GradNode
 from ..eager.tensor import Leaf, Tensor
@@ -414,9 +413,7 @@ def of_recorded(start: Start, clock: Clock, repeats: int) -> bool:
             _timed(telling, number, clock, repeats)
             return True
         telling.in_turn(_timed)(telling, number, clock, repeats)
-        work = Pass(retain_graph=True, fill=False)
-        start.seed(work)
-        work.run()
+        start.begin().run()
     return True
 
 

@@ -39,8 +39,7 @@ def through_tape(loss: Tensor | Start, listener: Listener, order: int = 1) -> di
     start = Start.of(loss)
     expect_recorded(start.loss, start.loss.name)
     with retold.heard(listener) as telling:
-        work = Pass(retain_graph=True, create_graph=order > 1, fill=False)
-        start.seed(work)
+        work = start.begin(create_graph=order > 1)
         work.run()
         if order > 1:
             with watch.unwatched():

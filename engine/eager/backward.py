@@ -12,9 +12,9 @@ from . import mode
 from .mode import _GradMode
 from .passes import Pass, as_tensor
 from .record import apply
-from .start import PassRequest
+from .start import PassRequest, leading_to
 from .storing import owned, store
-from .tape import GradNode, Place
+from .tape import Place
 from .tensor import Leaf, Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -109,7 +109,7 @@ def _asked(
         create_graph=create_graph,
         fill=False,
         targets=wanted,
-        needed=_leading_to(wanted, roots, stops),
+        needed=leading_to(wanted, roots, stops),
         constants=stops,
     )
     for tensor, gradient in zip(outputs, grad_outputs, strict=True):
@@ -152,21 +152,3 @@ def _result(work: Pass, tensor: Tensor, held: set[int]) -> Tensor | None:
     held.add(id(result))
     result.stop_gradient = False
     return result
-
-
-def _leading_to(wanted: dict[Place, None], roots: Sequence[Tensor], constants: frozenset[Place]) -> set[GradNode]:
-    """The nodes between *roots* and *wanted*, found without recursion."""
-    seen: set[GradNode] = set()
-    todo = [t.node for t in roots if t.node is not None and t.on_tape() not in constants]
-    while todo:
-        node = todo.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        todo += [p[0] for p in node.wrt if p is not None and p not in constants and not isinstance(p, Leaf)]
-    leading: set[GradNode] = set()
-    for node in sorted(seen, key=lambda n: -n.key):
-        ways = [p for p in node.wrt if p is not None and p not in constants]
-        if any(p in wanted or (not isinstance(p, Leaf) and p[0] in leading) for p in ways):
-            leading.add(node)
-    return leading

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .passes import Pass
-from .tensor import Tensor, array_of
+from .tape import GradNode, Place
+from .tensor import Leaf, Tensor, array_of
 
 
 class PassRequest(NamedTuple):
@@ -33,19 +34,27 @@ class Start:
     Attributes:
         roots: the tensors that it starts from.
         gradients: the array given at each of them, None for ones.
+        inputs: the places whose gradients it computes; None for all leaves.
     """
 
     roots: tuple[Tensor, ...]
     gradients: tuple[Any, ...]
+    inputs: frozenset[Place] | None = None
 
     @classmethod
-    def of(cls, roots: Tensor | Start | Sequence[Tensor], gradients: Sequence[Any] = ()) -> Start:
+    def of(
+        cls,
+        roots: Tensor | Start | Sequence[Tensor],
+        gradients: Sequence[Any] = (),
+        inputs: Sequence[Tensor] | None = None,
+    ) -> Start:
         """Return the start from these roots, with copies of the gradients that were given."""
         if isinstance(roots, Start):
             return roots
         tensors = (roots,) if isinstance(roots, Tensor) else tuple(roots)
         given = tuple(gradients) or (None,) * len(tensors)
-        return cls(tensors, tuple([None if g is None else np.array(array_of(g)) for g in given]))
+        places = None if inputs is None else frozenset(t.on_tape() for t in inputs if not t.stop_gradient)
+        return cls(tensors, tuple([None if g is None else np.array(array_of(g)) for g in given]), places)
 
     @property
     def loss(self) -> Tensor:
@@ -66,7 +75,43 @@ class Start:
         """The roots that a pass does not skip, each with its gradient."""
         return [(t, g) for t, g in zip(self.roots, self.gradients, strict=True) if not t.stop_gradient]
 
-    def seed(self, work: Pass) -> None:
-        """Have a pass start here."""
+    def begin(
+        self,
+        *,
+        retain_graph: bool = True,
+        create_graph: bool = False,
+        fill: bool = False,
+        constants: Collection[Place] = (),
+    ) -> Pass:
+        """Return a pass that starts here, as :class:`.passes.Pass` takes its arguments; it has to be run."""
+        stops = frozenset(constants)
+        needed = None if self.inputs is None else leading_to(self.inputs, self.differentiated, stops)
+        work = Pass(
+            retain_graph=retain_graph,
+            create_graph=create_graph,
+            fill=fill,
+            targets=self.inputs or (),
+            needed=needed,
+            constants=stops,
+        )
         for tensor, gradient in self.pairs():
             work.seed(tensor, None if gradient is None else Tensor(gradient))
+        return work
+
+
+def leading_to(wanted: Collection[Place], roots: Sequence[Tensor], constants: Collection[Place]) -> set[GradNode]:
+    """Return the nodes between *roots* and *wanted*, found without recursion."""
+    seen: set[GradNode] = set()
+    todo = [t.node for t in roots if t.node is not None and t.on_tape() not in constants]
+    while todo:
+        node = todo.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        todo += [p[0] for p in node.wrt if p is not None and p not in constants and not isinstance(p, Leaf)]
+    leading: set[GradNode] = set()
+    for node in sorted(seen, key=lambda n: -n.key):
+        ways = [p for p in node.wrt if p is not None and p not in constants]
+        if any(p in wanted or (not isinstance(p, Leaf) and p[0] in leading) for p in ways):
+            leading.add(node)
+    return leading

@@ -60,11 +60,15 @@ def test_one_answer_per_line_clearly_headed(gradtool: Run, model: Write) -> None
 
 
 def test_an_answer_about_one_loss_says_which_others_it_left_out(gradtool: Run, model: Write) -> None:
-    swapped = TWO.replace("    good.backward()\n", "").replace(
-        "    first.clear", "    good.backward()\n    first.clear"
+    steps = "opt = paddle.optimizer.SGD(0.1, parameters=first.parameters())\n"
+    swapped = (
+        TWO.replace("    good.backward()\n", "")
+        .replace("for step", f"{steps}for step")
+        .replace("    bad.backward()\n", "    bad.backward()\n    opt.step()\n")
+        .replace("    first.clear", "    good.backward()\n    opt.step()\n    first.clear")
     )
     lines = gradtool("why", model(swapped)).out.splitlines()
-    assert any(line.endswith(" about good") for line in lines)
+    assert any(line.endswith(" about good") for line in lines), lines
     (left_out,) = [line for line in lines if line.startswith("not looked at: the gradients of bad: ")]
     assert left_out.endswith("--backward each")
     alone = gradtool("why", model(swapped), "--backward", "4").out
@@ -95,13 +99,27 @@ bad = ((first(x) * 0 - 1) ** 2).mean()
 bad.backward()
 """
 
+STEPS = """\
+import paddle
+first = paddle.nn.Linear(2, 1)
+opt = paddle.optimizer.SGD(0.1, parameters=first.parameters())
+x = paddle.ones([4, 2])
+bad = ((first(x) * 0 - 1) ** 2).mean()
+bad.backward()
+opt.step()
+opt.clear_grad()
+good = first(x).mean() ** 2
+good.backward()
+opt.step()
+"""
+"""One step with a bad loss, and then one with a good one."""
+
 
 @pytest.mark.parametrize("command", ["why", "backward", "stats", "doctor"])
 def test_an_exit_code_counts_what_is_found_about_losses_that_nobody_asked_about(
     gradtool: Run, model: Write, command: str
 ) -> None:
-    lines = ZERO.splitlines(keepends=True)
-    file = model("".join([*lines[:3], *lines[5:], *lines[3:5]]))  # the bad one first: asked about is the good one
+    file = model(STEPS)
     done = gradtool(command, file)
     assert done.code == 0
     assert "not looked at" in done.out
@@ -126,8 +144,26 @@ def test_a_gate_looks_at_every_loss(gradtool: Run, model: Write) -> None:
     done = gradtool("check", file)
     assert done.code == 1
     assert "GT205 zero-gradient" in done.out
-    assert "  this is about the gradients of bad\n" in done.out
+    assert "  this is about the backward call at model.py:5, which gives zeros alone\n" in done.out
     assert gradtool("check", file, "--backward", "2").code == 0
+
+
+def test_a_gate_looks_at_losses_of_other_steps(gradtool: Run, model: Write) -> None:
+    done = gradtool("check", model(STEPS))
+    assert done.code == 1
+    assert "  this is about the gradients of bad\n" in done.out
+
+
+def test_calls_of_one_step_are_one_gradient(gradtool: Run, model: Write) -> None:
+    """The sum of both is what the optimizer takes; each call alone is asked about by its number."""
+    file = model(TWO)
+    table = gradtool("backward", file, "--format", "json").data
+    assert [p["backward"] for p in table["passes"]] == [3, 4]
+    total = table["parameters"][0]["values"]["norm"]
+    parts = [gradtool("backward", file, "--backward", str(n), "--format", "json").data for n in (3, 4)]
+    alone = [part["parameters"][0]["values"]["norm"] for part in parts]
+    assert total not in alone
+    assert [part["passes"][0]["backward"] for part in parts] == [3, 4]
 
 
 def test_a_loss_that_cannot_be_looked_at_is_no_all_clear(

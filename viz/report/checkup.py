@@ -12,6 +12,7 @@ from gradtool.engine.answers.over_time.happenings import NOT_FINITE as HAPPENED_
 from gradtool.engine.answers.stats import Line
 from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.core import source
+from gradtool.models import origins
 from gradtool.models.gradients import GradientTable
 from gradtool.models.loader import Request
 from gradtool.models.questions.nan import Births
@@ -94,6 +95,9 @@ def _column(title: str, texts: Sequence[str]) -> Iterator[str]:
 def _headline(told: Findings, problems: Sequence[Problem]) -> str:
     value = "" if told.value is None else f" = {number(told.value)}"
     loss = f" · loss {told.loss}{value}" if told.loss else ""
+    table = told.answers.get("backward")
+    started = origins.heading(table.origins) if isinstance(table, GradientTable) else ""
+    loss += f" · {started}" if started else ""
     return f"{told.name} · {told.mode}{loss} · {count(len(problems), 'finding') if problems else 'no findings'}"
 
 
@@ -207,17 +211,21 @@ def _table(table: GradientTable, told: Findings, most: int) -> Table:
         first = {id(row) for row in sorted(rows, key=lambda row: row.shown not in wrong)[:most]}
         shown = [row for row in rows if id(row) in first]
     name = backward.row_name(table)
-    headings = [name, "shape", "‖g‖", "‖g‖/‖w‖", "status", "source"]
+    more = [(heading, cells) for heading, cells in backward.origin_columns(table) if heading]
+    added = [heading for headings, _ in more for heading in headings]
+    headings = [name, "shape", "‖g‖", "‖g‖/‖w‖", *added, "status", "source"]
     drawn = Table(headings, order=["‖g‖/‖w‖", *backward.order(name)], judged="status")
     for row in shown:
         norm = NOTHING if row.values is None else number(row.values.norm)
         place = row.source or NOTHING
-        drawn.rows.append([row.shown, shape(row.shape), norm, number(ratios.get(row.shown)), table.status(row), place])
+        beside = [cell for _, cells in more for cell in cells(row)]
+        ratio = number(ratios.get(row.shown))
+        drawn.rows.append([row.shown, shape(row.shape), norm, ratio, *beside, table.status(row), place])
     drawn.tones = backward.tones(shown, wrong, table.status)
     if len(rows) > len(shown):
         left = Counter(map(table.status, rows)) - Counter(map(table.status, shown))
         rest = ", ".join(f"{n} {status}" for status, n in left.most_common(3))
-        drawn.rows.append([f"… {len(rows) - len(shown)} more", "", "", "", rest, ""])
+        drawn.rows.append([f"… {len(rows) - len(shown)} more", "", "", "", *("" for _ in added), rest, ""])
     return drawn
 
 
@@ -250,6 +258,12 @@ def _pass(told: Findings) -> str:
     if made is None or asked is None:
         return f"one backward pass of {told.loss}" if told.loss else "one backward pass"
     where = ", ".join(filter(None, (asked.loss, source.short(asked.location))))
+    table = told.answers.get("backward")
+    step = [o.number for o in table.origins] if isinstance(table, GradientTable) else []
+    if len(step) > 1:
+        numbers = ", ".join(map(str, step))
+        lines = origins.lines(o.at for o in table.origins)
+        return f"backward passes {numbers} of {made.total}, of one step: {lines}"
     runs = f", run {asked.runs} times" if asked.runs else ""
     return f"backward pass {made.asked} of {made.total}: {where}{runs}"
 

@@ -11,6 +11,7 @@ from typing import Any
 from gradtool.engine.answers import numbers
 from gradtool.engine.answers.why.statistics import LABEL as STATISTICS
 from gradtool.engine.answers.why.verdicts import BY_STRUCTURE
+from gradtool.models import origins
 from gradtool.models.gradients import GradientRow, GradientTable
 from gradtool.models.wording import NOTHING, command_line, count, dropped, finite, number, shape, without_pass
 
@@ -39,7 +40,8 @@ def _head(answer: GradientTable) -> str:
         f"{_KINDS.get(about.mode, about.mode)}  {about.name} · {about.mode} · {count(answer.forward, 'forward op')} → "
         f"{count(answer.backward, 'backward op')} · loss {loss.name} {list(loss.shape)} {loss.dtype}"
     )
-    return text if loss.value is None else f"{text} = {number(loss.value)}"
+    text = text if loss.value is None else f"{text} = {number(loss.value)}"
+    return " · ".join(filter(None, [text, origins.heading(answer.origins)]))
 
 
 def _table(answer: GradientTable) -> Table:
@@ -54,7 +56,7 @@ def _table(answer: GradientTable) -> Table:
 
 def order(first: str) -> Sequence[str]:
     """What is missed least of a table of gradients whose first column is called so."""
-    least = ["tensor", "from op", "gradient", "max |g|", "not finite", "zeros", "source…", "shape", "status…"]
+    least = ["tensor", "from op", "from", "gradient", "max |g|", "not finite", "zeros", "source…", "shape", "status…"]
     return [*least, f"{first}…", "‖g‖", "source"]
 
 
@@ -96,8 +98,25 @@ def _columns(answer: GradientTable) -> list[tuple[Sequence[str], Callable[[Gradi
         (["gradient"] if answer.named_gradients else [], lambda row: [row.gradient or NOTHING]),
         (["from op"], lambda row: [row.operator or NOTHING]),
         (VALUE_HEADINGS if answer.computed else [], value_cells),
+        *origin_columns(answer),
         (["status", "source"], lambda row: [answer.status(row), row.source or NOTHING]),
     ]
+
+
+def origin_columns(answer: GradientTable) -> list[tuple[Sequence[str], Callable[[GradientRow], Iterable[str]]]]:
+    """What ``.grad`` held after backward, where that is not the gradient, and which of several calls gave it."""
+    held = any(row.held is not None for row in answer.rows)
+    given_by = any(row.given_by for row in answer.rows)
+    return [
+        (["‖.grad‖"] if held else [], lambda row: [_held(row)]),
+        (["from"] if given_by else [], lambda row: [row.given_by or NOTHING]),
+    ]
+
+
+def _held(row: GradientRow) -> str:
+    """The norm of ``.grad``: that of the gradient where they are the same."""
+    numbers = row.held or row.values
+    return NOTHING if numbers is None else number(numbers.norm)
 
 
 def value_cells(row: GradientRow) -> list[str]:
@@ -190,6 +209,7 @@ def _data(answer: GradientTable, others: list[dict[str, Any]]) -> dict[str, obje
         "recomputed": None if answer.recomputed is None else answer.recomputed.data(),
         "findings": answer.findings,
         "others": others,
+        "passes": [o.data() for o in answer.origins],
         "failure": None if answer.failure is None else answer.failure.data(),
     }
 

@@ -26,6 +26,7 @@ _WITHOUT = (
     *_TARGETS,
     Verdict.UNUSED,
     Verdict.NO_PATH,
+    Verdict.NOT_LISTED,
 )
 
 

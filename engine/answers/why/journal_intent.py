@@ -55,6 +55,8 @@ class JournalEvidence(intent.Evidence[int]):
 
     def intended(self, subject: Subject[int], answer: Answer) -> Answer:
         """*answer*, which is no finding if the program shows that the missing gradient is meant."""
+        if answer.verdict is Verdict.NOT_LISTED:
+            return answer  # however many calls give it a gradient, nobody updates it
         if subject.is_parameter and answer.verdict is Verdict.FROZEN and not answer.gradient:
             return _frozen(self._flow, self._loss, subject, answer)
         if subject.is_parameter and not answer.has_gradient:

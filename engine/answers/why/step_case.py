@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
-from ...core.source import Location
-from ...eager.tensor import Tensor
+import numpy as np
+
+from ...core import source
+from ...core.source import NOWHERE, Location
+from ...eager.recorded import leaves_behind, nodes_behind
+from ...eager.tensor import Leaf, Tensor
 from ..numbers import Numbers
 from .answers import Answer
 from .case import Subject
@@ -22,30 +28,93 @@ class StepCase(TensorCase):
 
     Attributes:
         siblings: the cases of the other passes of the step.
-        given: by leaf tensor, the sum of what the passes of its step gave, and the line of the last of them.
+        given: by leaf tensor, the sum of what the passes of its step gave, and how many these were.
+        asked_at: the line of the call that ran the pass.
+        gives_nothing: whether the pass gave zeros to all leaves.
     """
 
-    siblings: Sequence[TensorCase] = ()
-    given: Mapping[Tensor, tuple[Any, Location]] = {}
+    siblings: Sequence[StepCase] = ()
+    given: Mapping[Tensor, tuple[Any, int]] = MappingProxyType({})
+    asked_at: Location = NOWHERE
+    gives_nothing: bool = False
 
-    def within(self, siblings: Sequence[TensorCase], given: Mapping[Tensor, tuple[Any, Location]]) -> StepCase:
+    def within(
+        self,
+        siblings: Sequence[StepCase],
+        given: Mapping[Tensor, tuple[Any, int]],
+        asked_at: Location = NOWHERE,
+        gives_nothing: bool = False,
+    ) -> StepCase:
         """Take the other passes of the step into account from now on."""
         self.siblings, self.given = siblings, given
+        self.asked_at, self.gives_nothing = asked_at, gives_nothing
         return self
 
+    def answers(self) -> list[Answer]:
+        told = super().answers()
+        if self.siblings:
+            for case in (self, *self.siblings):
+                told += case.of_zeros()
+        return told
+
+    def of_zeros(self) -> list[Answer]:
+        """The findings about this pass alone, where it gave zeros and nothing else."""
+        if not self.gives_nothing:
+            return []
+        alone = StepCase(
+            *(self.journal, self.loss, self.loss_name, list(self.names.values()), self.constants),
+            start=self.start,
+        ).within((), {}, self.asked_at)
+        said = f"this is about the backward call at {source.short(self.asked_at)}, which gives zeros alone"
+        found = [a for a in alone.answers() if a.finding and a.verdict.is_zero]
+        return [replace(a, said=(*a.said, said)) for a in found]
+
     def _answer(self, subject: Subject[int], asked: bool, contributions: bool) -> Answer:
-        own = super()._answer(subject, asked, contributions)
+        own = self._of_start(subject, super()._answer(subject, asked, contributions))
         if subject.held.node is not None:
             return own
         others = [case._answer(case.subject(subject.held), asked, contributions) for case in self.siblings]
         return self._of_step(subject, [own, *others])
 
+    def _of_start(self, subject: Subject[int], answer: Answer) -> Answer:
+        """*answer*, where the gradients that backward was given are the cause, or the inputs that it was asked for."""
+        t: Tensor = subject.held
+        inputs = self.start.inputs
+        if inputs is not None and t.is_leaf and t.leaf not in inputs and not answer.has_gradient:
+            label = f"not in the inputs of backward, {source.short(self.asked_at)}"
+            return _plain(answer, Verdict.FROZEN, label, False)
+        if answer.verdict is Verdict.NOT_FINITE and not all(map(_is_finite, self.start.gradients)):
+            return replace(answer, location=self.asked_at, said=("the gradient that backward was given is not finite",))
+        if self._zeros and (answer.verdict is Verdict.OK or answer.verdict.is_zero) and self._gets_given_zeros(t):
+            said = "the gradient that backward was given there is zero"
+            plain = _plain(answer, Verdict.TIMES_ZERO, "zero: the gradient given is zero", True)
+            return replace(plain, location=self.asked_at, said=(said,), advice="look at how that gradient is computed")
+        return answer
+
+    @cached_property
+    def _zeros(self) -> list[Tensor]:
+        """The roots that were given a gradient of zeros."""
+        return [t for t, g in self.start.pairs() if g is not None and g.size and not np.any(g)]
+
+    def _gets_given_zeros(self, t: Tensor) -> bool:
+        """Whether gradients come to *t* from roots alone that were given zeros."""
+        return t._leaf is not None and t._leaf in self._behind_zeros
+
+    @cached_property
+    def _behind_zeros(self) -> set[Leaf]:
+        zeros = {id(t) for t in self._zeros}
+        others = [t for t in self.start.differentiated if id(t) not in zeros]
+        live = set(leaves_behind(others, nodes_behind(others)))
+        return set(leaves_behind(self._zeros, nodes_behind(self._zeros))) - live
+
     def _of_step(self, subject: Subject[int], answers: Sequence[Answer]) -> Answer:
         """The answer about the sum of what the passes gave, from the answers about each."""
         arrived = [a for a in answers if _arrives(a)]
+        array, passes = self.given.get(subject.held, (None, 0))
         if arrived:
-            return next((a for a in arrived if a.finding), arrived[0])
-        array, _ = self.given.get(subject.held, (None, ()))
+            answer = next((a for a in arrived if a.finding), arrived[0])
+            is_sum = passes > 1 and answer.gradient is not None
+            return replace(answer, gradient=Numbers.of(array, orders=False)) if is_sum else answer
         if array is not None:
             numbers = Numbers.of(array, orders=False)
             if numbers.norm != 0:
@@ -55,18 +124,24 @@ class StepCase(TensorCase):
 
     def _given_elsewhere(self, subject: Subject[int], answer: Answer, numbers: Numbers) -> Answer:
         """The answer about a tensor that a pass of its step gave a gradient whose graph is gone."""
-        plain = Answer(
-            *(answer.name, answer.tensor, answer.shape, answer.dtype, answer.is_parameter),
-            *(Verdict.OK, Verdict.OK.value, False),
-            gradient=numbers,
-        )
+        plain = replace(_plain(answer, Verdict.OK, Verdict.OK.value, False), gradient=numbers)
         if numbers.nonfinite:
             plain = replace(plain, verdict=Verdict.NOT_FINITE, label=numbers.state, finding=True)
         return self._not_listed(subject, plain) or plain
 
 
+def _plain(answer: Answer, verdict: Verdict, label: str, finding: bool) -> Answer:
+    """Another answer about the tensor of *answer*, without what that says."""
+    about = (answer.name, answer.tensor, answer.shape, answer.dtype, answer.is_parameter)
+    return Answer(*about, verdict, label, finding, gradient=answer.gradient)
+
+
+def _is_finite(gradient: Any) -> bool:
+    return gradient is None or bool(np.isfinite(gradient).all())
+
+
 def _arrives(answer: Answer) -> bool:
     """Whether a gradient that is not zero comes to a tensor, whatever happens to it then."""
-    if answer.gradient is not None and answer.gradient.norm and not answer.verdict.is_zero:
-        return True
+    if answer.gradient is not None and answer.gradient.norm:
+        return not answer.verdict.is_zero or answer.verdict is Verdict.CLEARED
     return answer.has_gradient

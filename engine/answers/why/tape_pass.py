@@ -7,7 +7,6 @@ from typing import Any
 
 from ...core.source import NOWHERE, Location
 from ...eager.journal import Call, Journal
-from ...eager.passes import Pass
 from ...eager.start import Start
 from ...eager.tape import GradNode, each
 from ...eager.tensor import Keep, Tensor
@@ -62,8 +61,7 @@ def over_tape(
             )
         )
 
-    work = Pass(retain_graph=True, fill=False, constants=frozenset(t.on_tape() for t in constants))
-    start.seed(work)
+    work = start.begin(constants=[t.on_tape() for t in constants])
     retold.swept(work, look)
     return slopes
 

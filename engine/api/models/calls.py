@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import CodeType, FrameType
 from typing import Any
 
@@ -20,7 +20,7 @@ from gradtool.engine.eager.tensor import Leaf
 
 from .errors import CommandError
 from .limits import ALL
-from .shares import Shares, is_fresh
+from .shares import Shares, Window, is_fresh
 
 PASSES = "backward passes seen"
 """What is told while a file runs."""
@@ -162,8 +162,8 @@ class PassCalls:
     """The passes that run, the innermost last."""
     _unequal: list[Leaf] = field(default_factory=list)
     """The leaves whose ``.grad`` is going to be something else than what the pass that runs gives."""
-    _windows: dict[Any, tuple[int, int]] = field(default_factory=dict)
-    """By optimizer its last step: the passes with numbers above the first and up to the second."""
+    _windows: dict[Any, Window] = field(default_factory=dict)
+    """By optimizer its last step."""
 
     def called(self, loss: Any, listed: Any, no_grad: Any, checkpoints: Sequence[str]) -> None:
         """Note a call of ``append_backward`` that is being made."""
@@ -196,18 +196,25 @@ class PassCalls:
         value = float(root.array.reshape(())) if root.spec.count == 1 and root.dtype.is_floating else None
         call = self._noted(how, root, names=running(sys._getframe(1)), recorded=recorded, value=value)
         call.request = request = request or PassRequest()
-        call.start, call.step = Start.of(roots, request.gradients), self.updates
+        inputs = request.inputs if how == "backward" else None
+        call.start, call.step = Start.of(roots, request.gradients, inputs), self.updates
         call.parent = self._open[-1].number if self._open else None
         self._open.append(call)
         if self.enough():
             call.release()
             return
         for before in self._kept:
-            if before.line == call.line or not self.is_current(before):
+            if before.line == call.line or not self.is_current(before.number):
                 self._let_go(before)
         self._kept = [before for before in self._kept if before.loss is not None]
         self._kept.append(call)
         self.swept.append(call)
+
+    def started(self, gradients: Sequence[Any]) -> None:
+        """Note the gradients that were given to the innermost pass, where they were not known when it began."""
+        call = None if self.over or not self._open else self._open[-1]
+        if call is not None and call.start is not None:
+            call.start = replace(call.start, gradients=Start.of(call.start.roots, gradients).gradients)
 
     def gave(self, gradients: Mapping[Any, Any]) -> None:
         """Note what the innermost pass gave, by place; nothing of it is in ``.grad`` yet."""
@@ -235,16 +242,16 @@ class PassCalls:
         if self.over or not tensors:
             return
         optimizer, last = (id(tensors[0]), len(tensors)), len(self.every)
-        _, before = self._windows.get(optimizer, (0, 0))
+        before = self._windows.get(optimizer, Window(0, 0)).last
         if before < last:
-            self._windows[optimizer] = before, last
+            window = self._windows[optimizer] = Window(before, last)
             self.updates += 1
-        self.shares.updating(t._leaf for t in tensors if t._leaf is not None)
+            self.shares.updating((t._leaf for t in tensors if t._leaf is not None), window)
 
-    def is_current(self, call: PassCall) -> bool:
-        """Whether a pass belongs to the last step of an optimizer, or to one that has not ended."""
-        ends = [end for _, end in self._windows.values()]
-        return call.number > max(ends, default=0) or any(a < call.number <= b for a, b in self._windows.values())
+    def is_current(self, number: int) -> bool:
+        """Whether the pass of that number belongs to the last step of an optimizer, or to one that has not ended."""
+        windows = self._windows.values()
+        return number > max((w.last for w in windows), default=0) or any(w.holds(number) for w in windows)
 
     def of_step(self) -> list[PassCall]:
         """The passes of dynamic mode that are asked about together, in their order.
@@ -256,14 +263,14 @@ class PassCalls:
         if meant is None or self.which is not None:
             return [] if meant is None else [meant]
         return [
-            call
-            for call in self.swept
-            if call is meant or (self.is_current(call) and call.loss is not None and self._counts(call, meant))
+            call for call in self.swept if call is meant or (self.is_current(call.number) and self._counts(call, meant))
         ]
 
     @staticmethod
     def _counts(call: PassCall, meant: PassCall) -> bool:
         """Whether a pass fills ``.grad`` as the one that is meant does, and no other pass runs it."""
+        if call.start is None or call.start.loss.stop_gradient:
+            return False
         return call.how == meant.how == "backward" and call.parent is None and call.is_done
 
     def _noted(self, how: str, loss: Any, **more: Any) -> PassCall:

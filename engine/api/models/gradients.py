@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gradtool.engine.answers.why.answers import Answer
 
     from .model import About, Graph
+    from .origins import Origin
     from .program.recomputing import Recomputed
 
 NOT_ASKED = "not in --params"
@@ -41,6 +42,8 @@ class GradientRow:
         source: ``model.py:9``, or empty.
         facts: what JSON says of it beside this.
         values: the numbers of the gradient, where it was computed.
+        given_by: the lines of the backward calls that gave it, ``model.py:7, 12``; empty where one call gave all.
+        held: the numbers of what ``.grad`` held after these calls, where that is something else than the gradient.
     """
 
     subject: Any
@@ -54,6 +57,8 @@ class GradientRow:
     source: Place
     facts: Mapping[str, Any] = field(default_factory=dict)
     values: Numbers | None = None
+    given_by: str = ""
+    held: Numbers | None = None
 
     @property
     def returned(self) -> bool:
@@ -90,6 +95,8 @@ class GradientRow:
             "source": self.source.data(),
             "values": None if self.values is None else self.values.data(),
             "returned": self.returned,
+            "given_by": self.given_by or None,
+            "held": None if self.held is None else self.held.data(),
             **self.facts,
         }
 
@@ -152,6 +159,7 @@ class GradientTable(Answered):
         answers: what ``why`` says of the model; empty where nobody watched it compute.
         failure: what it says of the backward pass after this one, which failed, if one did.
         arrays: the gradients, by subject, where they were computed.
+        origins: the backward calls of the file that they come from; none where nothing of that kind was run.
         graph: makes what pictures of it are made of.
     """
 
@@ -180,6 +188,7 @@ class GradientTable(Answered):
     answers: Sequence[Answer] = ()
     failure: Answer | None = None
     arrays: dict[Any, Any] = field(default_factory=dict)
+    origins: Sequence[Origin] = ()
 
     @property
     def findings(self) -> int:

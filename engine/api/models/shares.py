@@ -6,9 +6,9 @@ happen in between.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,6 +18,17 @@ from gradtool.engine.core.source import Location
 from gradtool.engine.eager.tensor import Leaf, array_of
 
 
+class Window(NamedTuple):
+    """The passes between two updates: those with numbers above *before* and up to *last*."""
+
+    before: int
+    last: int
+
+    def holds(self, number: int) -> bool:
+        """Return whether a pass is one of them."""
+        return self.before < number <= self.last
+
+
 @dataclass
 class Share:
     """The gradient that the last step of a leaf gave it.
@@ -25,13 +36,11 @@ class Share:
     Attributes:
         array: the sum of what the passes gave, before hooks of the leaf.
         passes: number and line of each pass that gave it something.
-        moment: how many updates there had been.
         held: the ``.grad`` after the last of these passes; None where nothing was there before, so that it is *array*.
     """
 
     array: Any
     passes: list[tuple[int, Location]] = field(default_factory=list)
-    moment: int = 0
     held: Any = None
 
 
@@ -44,15 +53,34 @@ class Shares:
 
     def __init__(self) -> None:
         self.by_leaf: WeakKeyDictionary[Leaf, Share] = WeakKeyDictionary()
-        self._updates = 0
-        self._updated: WeakKeyDictionary[Leaf, int] = WeakKeyDictionary()
-        """The leaves that updates take, each with the number of its last one."""
+        self.updated: WeakKeyDictionary[Leaf, Window] = WeakKeyDictionary()
+        """By leaf that an optimizer holds, the last step of that."""
+        self._last_update = 0
+        """The number of the pass before the last update of all."""
 
-    def updating(self, leaves: Iterable[Leaf]) -> None:
-        """Note that these leaves are about to be updated."""
-        self._updates += 1
+    def updating(self, leaves: Iterable[Leaf], window: Window) -> None:
+        """Note that these leaves are about to be updated, after the passes of *window*."""
+        self._last_update = window.last
         for leaf in leaves:
-            self._updated[leaf] = self._updates
+            self.updated[leaf] = window
+
+    def _is_open(self, leaf: Leaf, number: int) -> bool:
+        """Whether a leaf has not been updated since the pass of that number."""
+        window = self.updated.get(leaf)
+        return number > (self._last_update if window is None else window.last)
+
+    def current(self, is_current: Callable[[int], bool]) -> dict[Leaf, Share]:
+        """Return what the last step of each leaf gave it, of those to which it gave something.
+
+        Args:
+            is_current: whether a pass belongs to the last step, for leaves that no optimizer holds.
+        """
+        told: dict[Leaf, Share] = {}
+        for leaf, share in self.by_leaf.items():
+            number, window = share.passes[-1][0], self.updated.get(leaf)
+            if is_current(number) if window is None else window.holds(number) or number > window.last:
+                told[leaf] = share
+        return told
 
     def add(self, number: int, location: Location, gradients: Mapping[Any, Any]) -> dict[Leaf, Any]:
         """Note what a pass gave.
@@ -69,10 +97,10 @@ class Shares:
             if not isinstance(leaf, Leaf) or gradient is None:
                 continue
             array = gave[leaf] = _copied(gradient)
-            moment = self._updated.get(leaf, self._updates)
             share = self.by_leaf.get(leaf)
-            if share is None or share.moment != moment or leaf.grad is None or leaf.cleared:
-                self.by_leaf[leaf] = Share(array, [(number, location)], moment)
+            is_first = share is None or leaf.grad is None or leaf.cleared
+            if share is None or is_first or not self._is_open(leaf, share.passes[-1][0]):
+                self.by_leaf[leaf] = Share(array, [(number, location)])
             else:
                 share.array = np.asarray(share.array) + np.asarray(array)
                 share.passes.append((number, location))

@@ -207,9 +207,18 @@ def _backward(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable
         seeds = [grad_tensors] if grad_tensors is None or isinstance(grad_tensors, torch.Tensor) else list(grad_tensors)
         seeds = seeds if len(seeds) == len(roots) else [None] * len(roots)
         retains = bool(create_graph if retain_graph is None else retain_graph)
-        recorder.passed(roots, seeds, "backward", retains, create_graph, run)
+        recorder.passed(roots, seeds, "backward", retains, create_graph, run, _tensors_in(inputs))
 
     return backward
+
+
+def _tensors_in(inputs: Any) -> list[Any] | None:
+    """The tensors whose gradients are asked for; None for all leaves."""
+    if inputs is None:
+        return None
+    entries = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
+    tensors = [t for t in entries if isinstance(t, torch.Tensor)]
+    return tensors if len(tensors) == len(entries) else None  # an edge of the graph may be asked for, too
 
 
 def _grad(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -231,7 +240,7 @@ def _grad(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[...
         roots = [outputs] if isinstance(outputs, torch.Tensor) else list(outputs)
         seeds = [grad_outputs] if isinstance(grad_outputs, torch.Tensor) else list(grad_outputs or [None] * len(roots))
         retains = bool(create_graph if retain_graph is None else retain_graph)
-        return recorder.passed(roots, seeds, "grad", retains, create_graph, run)
+        return recorder.passed(roots, seeds, "grad", retains, create_graph, run, _tensors_in(inputs))
 
     return grad
 

@@ -126,8 +126,14 @@ def calls_of(left: Loaded, request: Request) -> CallList:
 
 def _lines(left: Loaded) -> list[LineOfCalls]:
     lines: dict[Any, LineOfCalls] = {}
+    names: dict[Any, dict[str, None]] = {}
     for call in left.calls.every:
-        key = call.kind, call.python or _variable(call), source.file_and_line(call.location)
+        if call.python:
+            names.setdefault(call.line, {})[call.python] = None
+    for call in left.calls.every:
+        # Of a call whose loss is gone the name may not be known; that of its line is its own.
+        own = next(iter(names[call.line])) if len(names.get(call.line, ())) == 1 else ""
+        key = call.kind, call.python or own or _variable(call), source.file_and_line(call.location)
         line = lines.setdefault(key, LineOfCalls(call.kind, key[1], call.location))
         line.numbers.append(call.number)
         line.selectable = call.how != GRADIENTS

@@ -195,12 +195,18 @@ class Began(NamedTuple):
 
     Attributes:
         how: ``backward`` or ``grad``.
+        inputs: the tensors whose gradients are asked for; None for all leaves.
+        gradients: those that it starts with, None for ones.
+        depth: how many passes run already.
     """
 
     roots: tuple[int, ...]
     how: str
     recorded: bool
     site: Site
+    inputs: tuple[int, ...] | None = None
+    gradients: tuple[Any, ...] = ()
+    depth: int = 0
 
 
 class Pulled(NamedTuple):

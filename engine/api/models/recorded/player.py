@@ -23,9 +23,9 @@ from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.core.vocabulary import Titled, speak
 from gradtool.engine.eager.mode import _GradMode, grad_enabled
 from gradtool.engine.eager.parameter import TensorParameter
-from gradtool.engine.eager.passes import Pass
 from gradtool.engine.eager.recipe import leaves, recipes
 from gradtool.engine.eager.saved import writes
+from gradtool.engine.eager.start import PassRequest, Start
 from gradtool.engine.eager.tape import LossScale, Place, each, keys
 from gradtool.engine.eager.tensor import Leaf, Tensor, array_of
 from gradtool.engine.eager.unusual import slim, tensor_of, versions_of
@@ -61,6 +61,8 @@ class Player:
         """By leaf, the tensor of the program's that its ``.grad`` is, once it was met."""
         self._guards: list[_GradMode] = []
         self._passing = [0]
+        self._open: list[Sequence[Tensor] | None] = []
+        """The inputs of the passes that run, None for all leaves."""
         self._passes = itertools.count(1)
         self._ops: dict[Any, ForeignOp] = {}
         self._before: dict[int, Any] = {}
@@ -461,27 +463,35 @@ class Player:
     # -- backward -----------------------------------------------------------------------------------------------------
 
     def _began(self, event: events.Began) -> None:
-        state.passes.note([self.tensors[n] for n in event.roots], event.how, event.recorded)
+        while len(self._open) > event.depth:  # passes that the program's own error ended: nobody told of their end
+            self._open.pop()
+            state.passed.note()
+        inputs = None if event.inputs is None else [self.tensors[n] for n in event.inputs]
+        self._open.append(inputs)
+        request = PassRequest(event.gradients, inputs)
+        state.passes.note([self.tensors[n] for n in event.roots], event.how, event.recorded, request)
 
     def _ended(self, event: events.Ended) -> None:
         roots = [self.tensors[n] for n in event.roots]
-        seeds = [None if s is None else Tensor(s) for s in event.seeds] or [None] * len(roots)
         number = next(self._passes)
         for pulled in event.pulled:
             self._told(number, pulled)
         if event.recorded and watch.noting:
             watch.note(watch.Differentiated(tuple(roots)))
         filled: list[Leaf] = []
+        inputs = self._open.pop() if self._open else None
         if not event.recorded and any(not t.stop_gradient for t in roots):
             self._passing[0] = number
             try:
-                filled = self._sweep(event, roots, seeds)
+                filled = self._sweep(event, Start.of(roots, event.seeds, inputs if event.how == "backward" else None))
             except UnsupportedError:
                 if not event.error:
                     raise
                 # The pass ended in the middle by an error of the program's own, a hook's say, which goes on from here.
             finally:
                 self._passing[0] = 0
+        if event.recorded:
+            state.swept.note(self._differences(event.gradients))
         if watch.noting:
             for leaf in filled:
                 watch.note(watch.Added(leaf, roots[0]))
@@ -489,20 +499,32 @@ class Player:
             self._take_gradient(n, gradient)
         if filled and watch.noting:
             watch.note(watch.Filled(tuple(filled)))
+        state.passed.note()
+
+    def _differences(self, gradients: Sequence[tuple[int, Any]]) -> dict[Leaf, Any]:
+        """By leaf what a pass gave that was recorded itself: what it added to ``.grad``."""
+        gave: dict[Leaf, Any] = {}
+        for n, gradient in gradients:
+            leaf = self.tensors[n].leaf
+            before = None if leaf.grad is None or leaf.cleared else leaf.grad.array
+            if gradient is not None and gradient is not before and not np.shares_memory(gradient, before):
+                gave[leaf] = gradient if before is None else gradient - before
+        return gave
 
     @staticmethod
-    def _sweep(event: events.Ended, roots: Sequence[Tensor], seeds: Sequence[Tensor | None]) -> list[Leaf]:
+    def _sweep(event: events.Ended, start: Start) -> list[Leaf]:
         """Sweep over the nodes of a pass, and return the leaves whose ``.grad`` it filled.
 
         The framework has added the gradients already: nothing is added here.
         """
         fills = event.how == "backward"
-        work = Pass(retain_graph=event.retains, fill=fills)
-        for t, seed in zip(roots, seeds, strict=True):
-            if not t.stop_gradient:
-                work.seed(t, seed)
+        work = start.begin(retain_graph=event.retains, fill=fills)
         work.run()
-        return list(work.leaves) if fills else []
+        if not fills:
+            return []
+        leaves = [leaf for leaf in work.leaves if start.inputs is None or leaf in start.inputs]
+        state.swept.note({leaf: work.total(leaf) for leaf in leaves})
+        return leaves
 
     def _take_gradient(self, number: int, gradient: Any) -> None:
         """Take the ``.grad`` of a leaf from the framework."""

@@ -69,6 +69,8 @@ class Recorder(Graph):
     def __init__(self, sink: Sink, spared: Iterable[tuple[str, int]] = ()) -> None:
         super().__init__(sink, spared)
         self._waiting: Waiting | None = None
+        self._depth = 0
+        """How many backward passes run."""
 
     @contextmanager
     def recording(self) -> Iterator[None]:
@@ -188,14 +190,22 @@ class Recorder(Graph):
         retains: bool,
         recorded: bool,
         run: Callable[[], Any],
+        inputs: Sequence[Any] | None = None,
     ) -> Any:
-        """Have the framework run backward, and tell of it."""
+        """Have the framework run backward, and tell of it.
+
+        Args:
+            inputs: the tensors whose gradients are asked for; None for all leaves.
+        """
         self.end_step()
         self.flush()
         site = self.site()
         numbers = tuple([self.number(t, site) for t in roots])
-        self.sink(events.Began(numbers, how, recorded, site))
+        asked = None if inputs is None else tuple([self.number(t, site) for t in inputs])
         given = [None if s is None else self.quietly(s) for s in seeds]
+        began = events.Began(numbers, how, recorded, site, asked, tuple(map(_copied, given)), self._depth)
+        self.sink(began)
+        self._depth += 1
         before, self._pulled = self._pulled, [] if not recorded else None
         self.quiet += not recorded
         error = ""
@@ -209,10 +219,11 @@ class Recorder(Graph):
             raise
         finally:
             self.quiet -= not recorded
+            self._depth -= 1
             self.flush()
             pulled, self._pulled = self._pulled or [], before
             if error or sys.exc_info()[0] is None:
-                gradients = () if recorded else tuple(self._gradients(roots, how))
+                gradients = tuple(self._gradients(roots, how))
                 kept = apart(pulled, [g for _, g in gradients if g is not None])
                 passed = (numbers, how, tuple(given), retains, recorded, tuple(kept), gradients, error, site)
                 self.sink(events.Ended(*passed))
@@ -239,6 +250,11 @@ class Recorder(Graph):
         for t in roots:
             if self._own(t) is None and self.requires(t) and self.gradient(t) is not None:
                 yield self.number(t), self.quietly(self.gradient(t))
+
+
+def _copied(array: Any) -> Any:
+    """A copy of an array that the program may write later."""
+    return None if array is None else array.copy()
 
 
 def apart(pulled: Sequence[events.Pulled], gradients: Sequence[Any]) -> list[events.Pulled]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from gradtool.engine.answers.why.of_journal import NamedTensor
 from gradtool.engine.answers.why.step_case import StepCase
 from gradtool.engine.kernels.choice import DEFAULT
@@ -32,7 +34,10 @@ def case(model: TapeModel, asked: Why, notes: Notes) -> StepCase:
             "run its cell again: %load_ext gradtool, or %watching on, comes before",
         )
     own = StepCase(model.journal, model.loss, model.loss_name, subjects, constants, chosen, model.start)
-    if constants or not model.shares:
+    call = model.pass_call
+    if constants or call is None:
         return own
     others = [case(sibling, replace(asked, variables=()), notes) for sibling in model.siblings]
-    return own.within(others, {t: (share.array, share.passes[-1][1]) for t, share in model.given().items()})
+    given = {t: (share.array, len(share.passes)) for t, share in model.given().items()}
+    zeros = bool(call.gave) and not any(np.any(g) for g in call.gave.values())
+    return own.within(others, given, call.location, zeros)

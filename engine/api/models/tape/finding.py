@@ -112,7 +112,7 @@ def around(left: Loaded, loss: Tensor, request: Request) -> TapeModel:
         request,
         constants(nodes, named, left.journal),
         call,
-        left.calls.shares.by_leaf if call is not None and left.calls.which is None else {},
+        left.calls.shares.current(left.calls.is_current) if call is not None and left.calls.which is None else {},
     )
 
 

@@ -14,21 +14,23 @@ from gradtool.engine.core.source import Location, Place
 from gradtool.engine.eager import backward as sweeping
 from gradtool.engine.eager.tape import InplaceError
 from gradtool.engine.eager.tensor import Leaf, Tensor
-from gradtool.engine.kernels.choice import DEFAULT
+from gradtool.engine.kernels.choice import DEFAULT, current
 from gradtool.engine.view.from_tape import TapeGraph
 from gradtool.engine.view.graph import BACKWARD, FORWARD, OP
 
 from ..gradients import NOT_ASKED, GradientRow, GradientTable, Loss, status
 from ..notes import Notes
+from ..origins import lines_of
 from ..questions.backward import Backward
 from ..questions.cuts import Cuts
+from ..shares import is_close
 from .model import Entry, TapeModel, recorded
 
 _UNWATCHED = "no gradient; the model was not watched, so that nobody knows why"
 
 
 def table(model: TapeModel, asked: Backward, notes: Notes) -> GradientTable:
-    """The table of gradients, from one backward pass that touches no ``.grad``.
+    """The table of gradients: those that the file's own pass gave, else of one pass that touches no ``.grad``.
 
     Raises:
         CommandError: a selector selects nothing, or an option is for programs.
@@ -55,19 +57,29 @@ def table(model: TapeModel, asked: Backward, notes: Notes) -> GradientTable:
     wanted = [t for t in (e.tensor for e in subjects) if not t.stop_gradient and _reached(t, inside)]
     places = {t.on_tape() for t in constants}
     cut = all(t.on_tape() in places for t in model.start.differentiated)
-    arrays = {} if cut else _gradients(model, wanted, constants, notes)
+    known = model.recorded_gradients() if not (constants or current().compiles) else None
+    arrays: dict[Tensor, Any] = {}
+    if known is not None:
+        arrays = {e.tensor: known[e.tensor.leaf] for e in subjects if e.tensor._leaf in known}
+        wanted = [t for t in wanted if not t.is_leaf]
+    arrays |= {} if cut or not wanted else _gradients(model, wanted, constants)
     # The table.
     reasons = explain(model, stopped) if model.journal is not None else None
     listed = None if chosen is None else set(chosen)
-    makers, uses = _made_by(graph), _first_uses(graph)
+    makers, uses = _makers(model, graph), _first_uses(graph)
+    several = bool(model.siblings) or len({at for s in model.given().values() for _, at in s.passes}) > 1
     rows = []
     for e in subjects:
         array = arrays.get(e.tensor)
         text = STATISTICS if e.tensor in model.statistics else _status(e, array, reasons, listed)
+        if array is None and model.is_left_out(e.tensor):
+            assert model.pass_call is not None
+            text = f"not in the inputs of backward, {source.short(model.pass_call.location)}"
         operator = makers.get(e.tensor.on_tape()) if array is not None else None
-        rows.append(_row(e, array, operator, text, _source(e.tensor, uses)))
+        row = _row(e, array, operator, text, _source(e.tensor, uses))
+        rows.append(_with_origin(row, model, e.tensor, array, several) if known is not None else row)
     loss = model.loss
-    known = {e.tensor: e.shown for e in model.entries}
+    shown = {e.tensor: e.shown for e in model.entries}
     return GradientTable(
         model.about,
         Loss(model.loss_name, loss.spec.shape, loss.dtype.name, model.loss_value()),
@@ -85,9 +97,10 @@ def table(model: TapeModel, asked: Backward, notes: Notes) -> GradientTable:
         named_gradients=False,
         words=list(model.words),
         graph=lambda: model.drawn(Cuts()),
-        shown_no_grad=[known.get(t, t.name) for t in stopped],
+        shown_no_grad=[shown.get(t, t.name) for t in stopped],
         first_cut=next((r.shown for r in rows if r.is_cut), None),
         arrays=arrays,
+        origins=() if known is None else model.origins(),
     )
 
 
@@ -98,6 +111,28 @@ def _subjects(model: TapeModel, chosen: Iterable[Tensor]) -> list[Entry]:
     for t in chosen:
         subjects.setdefault(t, named.get(t) or Entry(t, None, None))
     return list(subjects.values())
+
+
+def _makers(model: TapeModel, graph: TapeGraph) -> dict[Any, str]:
+    """Place -> the gradient operator that its gradient comes from, in the graph of the pass that gives it."""
+    makers: dict[Any, str] = {}
+    for sibling in model.siblings:
+        makers |= _made_by(sibling.recording)
+    return makers | _made_by(graph)
+
+
+def _with_origin(row: GradientRow, model: TapeModel, t: Tensor, array: Any, several: bool) -> GradientRow:
+    """*row* with the lines that gave the gradient, where there are several, and with what ``.grad`` held after them."""
+    if array is None or t._leaf is None:
+        return row
+    share = model.shares.get(t.leaf)
+    if share is not None:
+        row.given_by, held = lines_of(share.passes) if several else "", share.held
+    else:
+        held = None if model.pass_call is None else model.pass_call.held.get(t.leaf)
+    if held is not None and not is_close(held, array):
+        row.held = Numbers.of(held, orders=False)
+    return row
 
 
 def _status(e: Entry, array: Any, reasons: JournalReasons | None, listed: set[Tensor] | None) -> str:
@@ -135,10 +170,8 @@ def _reached(t: Tensor, inside: set[Any]) -> bool:
     return (place if isinstance(place, Leaf) else place[0]) in inside
 
 
-def _gradients(
-    model: TapeModel, wanted: Sequence[Tensor], constants: Sequence[Tensor], notes: Notes
-) -> dict[Tensor, Any]:
-    """The gradients of one pass, as arrays of what gets one."""
+def _gradients(model: TapeModel, wanted: Sequence[Tensor], constants: Sequence[Tensor]) -> dict[Tensor, Any]:
+    """The gradients of one pass that is run for them, as arrays of what gets one."""
     try:
         with retold.heard(None) as telling:
             gradients: list[Tensor | None] = model.call(
@@ -155,10 +188,6 @@ def _gradients(
     except InplaceError as error:
         error.hint = "the command runs backward over the last graph; leave a loss whose values were not overwritten"
         raise
-    if any(leaf.hooks for leaf in model.leaves_behind):
-        notes.note("hooks on leaves change .grad alone: shown are the gradients that they get")
-    if model.restored:
-        notes.note(f"{model.name} ran backward itself: shown is one pass over the same graph, not what is in .grad")
     return {t: arrays[t.on_tape()] for t in given}
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from gradtool.engine.core import source
 from gradtool.engine.eager.journal import Journal
 from gradtool.engine.eager.start import Start
 from gradtool.engine.eager.tape import GradNode, Place
@@ -21,6 +22,7 @@ from ..attributes import is_a
 from ..loader import Loaded, Request
 from ..model import Graph, Model, Refusal
 from ..notes import SILENT, Notes
+from ..origins import Origin
 
 if TYPE_CHECKING:
     from gradtool.engine.answers.diff.outline import Outline
@@ -146,6 +148,35 @@ class TapeModel(Model):
         from .finding import find
 
         return find(left, request)
+
+    def recorded_gradients(self) -> dict[Leaf, Any] | None:
+        """By leaf what the file's own passes gave, in the last step of each leaf; None where there was no pass."""
+        call = self.pass_call
+        if call is None or call.start is None or not call.is_done or call.how != "backward" or call.recorded:
+            return None
+        return {**call.gave, **{leaf: share.array for leaf, share in self.shares.items()}}
+
+    def origins(self) -> list[Origin]:
+        """The file's own passes that its gradients come from."""
+        told = []
+        for model in sorted([self, *self.siblings], key=lambda model: model.number_of_pass or 0):
+            call = model.pass_call
+            if call is not None:
+                given = any(g is not None for g in model.start.gradients)
+                roots = [model.named.get(t, t.name) for t in model.start.differentiated]
+                told.append(Origin(call.number, source.short(call.location), roots, given, self._calls_at(call)))
+        return told
+
+    def is_left_out(self, t: Tensor) -> bool:
+        """Whether the file's own pass was asked for other gradients, and not for that of a leaf behind its loss."""
+        inputs = self.start.inputs
+        return inputs is not None and t._leaf in self.leaves_behind and t._leaf not in inputs
+
+    def _calls_at(self, call: PassCall) -> int:
+        """How many calls of the line of *call* belong to the step."""
+        line = source.file_and_line(call.location)
+        passes = {n: at for share in self.given().values() for n, at in share.passes}
+        return max(1, sum(source.file_and_line(at) == line for at in passes.values()))
 
     @property
     def number_of_pass(self) -> int | None:  # type: ignore[override]  # known once it is asked for

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradtool.engine.core.errors import GradtoolError
-from gradtool.engine.eager.passes import Pass
 from gradtool.engine.eager.recorded import nodes_behind
 from gradtool.engine.eager.start import Start
 from gradtool.engine.eager.tape import restore
@@ -89,8 +88,7 @@ def _passed(
         raise CommandError(
             f"--step {asked.step}: {model.name} runs no backward pass itself", "one pass is run and recorded"
         )
-    work = Pass(retain_graph=True, fill=False, constants=frozenset(t.on_tape() for t in constants))
-    model.start.seed(work)
+    work = model.start.begin(constants=[t.on_tape() for t in constants])
     try:
         with recorder.recording():
             model.call(work.run)
