@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import gc
+import os
 import random
+import sys
 from collections.abc import Iterator
 from itertools import groupby
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -15,6 +19,13 @@ from gradtool.engine.kernels import choice
 from gradtool.utils import unique_name
 from tests import sampling
 from tests.isolation import clean, interruptible
+
+# Hundreds of tests start Python, and without byte code each of them would compile the package anew. Where none is to be
+# left in the folders of the sources, it goes into a folder of its own.
+if sys.dont_write_bytecode:
+    sys.dont_write_bytecode, sys.pycache_prefix = False, str(Path(__file__).parents[1] / ".pytest_cache" / "bytecode")
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # No test fails because a machine is busy.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -31,6 +42,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Take all cases where that was asked for."""
     sampling.whole = config.getoption("whole")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Have each worker take modules in a row: most of their fixtures are made once. Who is idle takes from the others.
+
+    Only where nobody chose another way (``--dist``).
+    """
+    if config.getoption("dist") != "load":
+        return None
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

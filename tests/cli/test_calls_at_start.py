@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 PROGRAM = """\
@@ -28,34 +29,62 @@ def count(frame, event, argument):
 
 
 sys.setprofile(count)
-from gradtool.cli.main import main
-
-try:
-    main(sys.argv[1:])
-except SystemExit as end:
-    assert not end.code, end.code
+{ran}
 sys.setprofile(None)
 import gradtool
 
 (package,) = gradtool.__path__
 print(sum(n for file, n in calls.items() if file.startswith(package)), file=sys.stderr)
 """
-"""Runs a command and writes to standard error how many calls of gradtool's functions that took, imports included."""
+"""Runs something and writes to standard error how many calls of gradtool's functions that took, imports included."""
+
+COMMAND = """\
+from gradtool.cli.main import main
+
+try:
+    main(sys.argv[1:])
+except SystemExit as end:
+    assert not end.code, end.code
+"""
+
+SCRIPT = """\
+from gradtool import _alias
+
+with _alias.active():
+    exec(open(sys.argv[1]).read())
+    paddle.static.append_backward(loss)
+"""
+"""What the command does at least: the script, and the backward part."""
 
 
-def calls(*words: str) -> int:
-    done = subprocess.run([sys.executable, "-c", COUNTED, *words], capture_output=True, text=True, check=True)
+def calls(ran: str, *words: str) -> int:
+    """Return how many calls of gradtool's functions it takes, to be compared with others of the same run."""
+    program = COUNTED.format(ran=ran)
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
     return int(done.stderr)
 
 
-def test_the_backward_part_of_four_operators_takes_few_calls(tmp_path: Path) -> None:
+def test_an_answer_takes_few_calls_beside_the_script_itself(tmp_path: Path) -> None:
     model = tmp_path / "model.py"
     model.write_text(PROGRAM, encoding="utf-8")
-    assert 1000 < calls("backward", str(model)) < 4900
+    least, command = calls(SCRIPT, str(model)), calls(COMMAND, "backward", str(model))
+    assert least < command < 2.2 * least
+    assert 0 < calls(COMMAND, "--help") < command / 10
 
 
-def test_help_takes_few_calls() -> None:
-    assert 0 < calls("--help") < 300
+def test_calls_grow_as_the_program_does(tmp_path: Path) -> None:
+    model = tmp_path / "model.py"
+    counts = []
+    for more in (0, 20, 40):
+        middle = f"for _ in range({more}):\n    h = paddle.tanh(h)\nloss ="
+        model.write_text(PROGRAM.replace("loss =", middle), encoding="utf-8")
+        counts.append([calls(COMMAND, "backward", str(model)), calls(SCRIPT, str(model))])
+    (command, script), (more_of_command, more_of_script) = [
+        [after - before for before, after in zip(*pair, strict=True)] for pair in pairwise(counts)
+    ]
+    assert more_of_command < 1.1 * command
+    assert more_of_script < 1.1 * script
+    assert command < 3 * script
 
 
 LOADED = """\

@@ -63,10 +63,10 @@ viz.graph((paddle.ones([2]) * 2).sum()).save("own.edges")
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the installed package, as it is."""
+    """A copy of the installed package, as it is, with its byte code: files and code keep their times."""
     folder = tmp_path_factory.mktemp("recipes") / "as_it_is"
     package = Path(gradtool.__file__).parent
-    shutil.copytree(package, folder / "gradtool", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(package, folder / "gradtool")
     return folder
 
 

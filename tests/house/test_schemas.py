@@ -21,6 +21,8 @@ NO_JSON = {"state"}
 
 def kinds(source: str) -> Iterator[str]:
     """What a module writes: ``"gradtool/KIND/1"``, ``View("KIND", …)``, ``to_json(…, "KIND")``, ``KIND = "KIND"``."""
+    if not any(word in source for word in ("gradtool/", "View(", "to_json(", "KIND =")):
+        return
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Constant(value=str(text)) if whole := re.fullmatch(r"gradtool/([\w-]+)/\d+", text):

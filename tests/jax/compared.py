@@ -20,6 +20,7 @@ from tests.jax.host import SOMETIMES
 from tests.jax.orders import Computation, Inputs
 from tests.jax.refusing import REFUSING
 from tests.ops.cases import BY_HAND, Case, arrays, is_float, labelled
+from tests.sampling import sampled
 
 JAX = backend("jax")
 
@@ -37,10 +38,13 @@ def operators() -> list[OpDef]:
 
 
 def differences(op: OpDef) -> Iterator[tuple[str, Exception]]:
-    """How *op* differs on JAX in its first case: values in float64 and complex128, and specs in other types."""
+    """How *op* differs on JAX in its first case: values in float64 or complex128, and specs in another type.
+
+    Which of two types is drawn by the operator; ``--whole`` takes both.
+    """
     for check, dtypes in ((compare, ("float64", "complex128")), (compare_specs, ("float32", "bfloat16"))):
-        for dtype in dtypes:
-            yield from failures(check, itertools.islice(cases_in(op, dtype), 1))
+        firsts = [case for dtype in dtypes for case in itertools.islice(cases_in(op, dtype), 1)]
+        yield from failures(check, sampled(firsts, lambda entry: entry[0], one_in=2))
 
 
 def all_differences(op: OpDef, specs: bool = False) -> Iterator[tuple[str, Exception]]:

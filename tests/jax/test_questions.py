@@ -17,6 +17,7 @@ from gradtool.engine.core.state import random
 from gradtool.engine.core.summary import InOrder
 from gradtool.engine.kernels.jax import asking, measuring
 from gradtool.engine.kernels.jax.asking import Asking
+from tests.sampling import sampled
 
 Model = Callable[[], tuple[Any, dict[str, Any]]]
 
@@ -193,7 +194,7 @@ BLOCKS: dict[str, tuple[Callable[[Any], Any], int]] = {
 }
 
 
-@pytest.mark.parametrize("name", BLOCKS)
+@pytest.mark.parametrize("name", sampled(BLOCKS, str, 3, family=lambda name: str(BLOCKS[name][1])))
 def test_rounds_and_branches_are_told_as_on_numpy(
     name: str, stepped: list[range], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,7 @@ file. Everything here goes through the descriptors of Python's own types.
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any, TypeGuard, TypeVar
 
@@ -81,10 +81,13 @@ def slots(value: Any, kind: type) -> dict[str, Any]:
     return held
 
 
-def members(values: Iterable[Any]) -> list[Any]:
+def members(values: Any) -> list[Any]:
     """Return what a list, a tuple or a deque holds."""
-    kind = next((k for k in (list, tuple, deque) if is_a(values, k)), None)
-    return [] if kind is None else list(kind.__iter__(values))
+    if is_a(values, list):
+        return list(list.__iter__(values))
+    if is_a(values, tuple):
+        return list(tuple.__iter__(values))
+    return list(deque.__iter__(values)) if is_a(values, deque) else []
 
 
 def entries(values: Any) -> list[tuple[Any, Any]]:
