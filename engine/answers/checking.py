@@ -10,7 +10,7 @@ import numpy as np
 from ..autodiff.backward import append_backward
 from ..autodiff.gradients import gradients
 from ..core import state, watch
-from ..core.errors import ArgumentTypeError, DtypeError
+from ..core.errors import ArgumentTypeError, DtypeError, FixedError
 from ..core.source import Location
 from ..core.summary import Staying
 from ..eager.passes import Pass
@@ -383,7 +383,11 @@ def _reason_against(model: WrittenModel, recorded: Any, subjects: Sequence[Claim
         return model.again.gaps[0]
     if not np.isfinite(_double(recorded)).all():
         return "the loss is not finite (gradtool nan explains it)", ()
-    if not _faithful(model.again({})[0], _double(recorded), subjects):
+    try:
+        again = model.again({})[0]
+    except FixedError as error:
+        return f"the pass cannot be repeated: {error.message}", ()
+    if not _faithful(again, _double(recorded), subjects):
         return "computed again in double precision the loss is another: values were overwritten in between?", ()
     return "", ()
 

@@ -162,6 +162,8 @@ class PassCalls:
     """The passes that run, the innermost last."""
     _unequal: list[Leaf] = field(default_factory=list)
     """The leaves whose ``.grad`` is going to be something else than what the pass that runs gives."""
+    _repeated: int = 0
+    """The number of the pass before the last one on a line that had run backward before."""
     _windows: dict[Any, Window] = field(default_factory=dict)
     """By optimizer its last step."""
 
@@ -203,6 +205,8 @@ class PassCalls:
         if self.enough():
             call.release()
             return
+        if any(before.line == call.line for before in self._kept):
+            self._repeated = call.number - 1
         for before in self._kept:
             if before.line == call.line or not self.is_current(before.number):
                 self._let_go(before)
@@ -252,6 +256,10 @@ class PassCalls:
         """Whether the pass of that number belongs to the last step of an optimizer, or to one that has not ended."""
         windows = self._windows.values()
         return number > max((w.last for w in windows), default=0) or any(w.holds(number) for w in windows)
+
+    def is_recent(self, number: int) -> bool:
+        """Whether the pass of that number is of the last round: of the last step where there are optimizers."""
+        return self.is_current(number) and (bool(self._windows) or number > self._repeated)
 
     def of_step(self) -> list[PassCall]:
         """The passes of dynamic mode that are asked about together, in their order.

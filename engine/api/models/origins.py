@@ -53,8 +53,8 @@ def heading(origins: Sequence[Origin]) -> str:
     """Return what a head says of the calls where it is not one loss with ones; otherwise nothing."""
     calls = sum(o.times for o in origins)
     if calls > 1:
-        given = [o for o in origins if o.text]
-        told = "".join(f", {o.at} {o.text}" for o in given)
+        given = lines(o.at for o in origins if o.gradients_given)
+        told = f", gradients given at {given}" if given else ""
         return f"{count(calls, 'backward call')} of one step: {lines(o.at for o in origins)}{told}"
     return origins[0].text if origins else ""
 

@@ -124,7 +124,9 @@ def entries(
     parameters = [t for t in named.paths if getattr(t, "is_parameter", False)]
     tensors = dict.fromkeys([*behind, *parameters, *named.paths])
     values = _values(left)
-    return [_entry(t, named, values, dropped.get(t, 0)) for t in tensors if not _is_stale(t, left.journal, leaves)]
+    shares = left.calls.shares.by_leaf.items()
+    used = {*leaves, *(leaf for leaf, share in shares if left.calls.is_recent(share.passes[-1][0]))}
+    return [_entry(t, named, values, dropped.get(t, 0)) for t in tensors if not _is_stale(t, left.journal, used)]
 
 
 def _entry(t: Tensor, named: TensorNames, values: Mapping[str, object], dropped: int) -> Entry:
