@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -26,6 +26,7 @@ from ..core.summary import InOrder
 from ..ir.operator import Operator
 from ..view.graph import BACKWARD, FORWARD
 from . import causes, explaining, magnitudes
+from .carried import Carried
 from .events import UPDATE, Begin, End, Inside, OpEvent, Quiet, SlotArray
 from .magnitudes import INF, KINDS, NAN
 from .makers import Makers
@@ -41,7 +42,7 @@ _WORST = (NAN, INF)
 _MASKING = frozenset({"where_grad", "masked_fill_grad", "masked_select_grad", "clip_grad", "elementwise_mul_grad"})
 
 
-@dataclass
+@dataclass(eq=False)
 class Birth:
     """Where bad numbers came from.
 
@@ -188,6 +189,7 @@ class Hunt:
         self._done: list[Birth] | None = None
         self._bad_inside: dict[int, set[str]] = {}
         self._makers = Makers()
+        self._carried = Carried(self._is_bad)
         self._unread: list[tuple[Birth, Any, causes.Unread]] = []
         self._born_in: tuple[OpEvent, str] | None = None
         self._lines: dict[Any, int] = {}
@@ -256,20 +258,53 @@ class Hunt:
         self._in_pass = True
         self._pass_at = event.loc
         rooted = bool(event.roots or event.names)
+        bad = [r for r in event.roots if self._is_bad(r)]
         self._loss_is_bad = (
-            any(self._kinds(r) for r in event.roots)
-            or any(n in self._bad_names for n in event.names)
-            or (not rooted and bool(self._open))
+            bool(bad) or any(n in self._bad_names for n in event.names) or (not rooted and bool(self._open))
         )
         if self._loss_is_bad:
             if not self._open:
                 self._open, self._suspects = self._suspects[:1], []
+            self._keep_those_of(bad)
             for birth in self._open:
                 birth.loss = True
         else:
             self._absorb(self._open)
         self._inner = len(self._open)
         self._masks = []
+
+    def _keep_those_of(self, bad: Sequence[Any]) -> None:
+        """Absorb the births that a bad loss does not come of, where it is known which those are."""
+        known = [birth for root in bad for birth in self._carried.of(root)]
+        if known and any(any(b is k for k in known) for b in self._open):
+            others = [b for b in self._open if b.part == FORWARD and all(b is not k for k in known)]
+            self._open = [b for b in self._open if all(b is not o for o in others)]
+            self._absorb(others)
+
+    def over(self, left: Sequence[Any], raised: bool = False) -> None:
+        """The program has come to its end; what it computed after its last pass counts if something left comes of it.
+
+        Args:
+            left: the losses and parameters that it leaves and whose numbers are bad.
+            raised: whether it ended with an error, which bad numbers may be the reason for.
+        """
+        if self._done is not None or raised or not self.steps or self._in_pass:
+            return
+        births = list({id(b): b for array in left for b in self._carried.of(array)}.values())
+        after = [b for b in self._open if b.part == FORWARD]
+        if left and not births:
+            births = after[:1] or self._suspects[:1]
+        for birth in births:
+            birth.loss = True
+        wanted = {id(b) for b in births}
+        self.absorbed = [b for b in self.absorbed if id(b) not in wanted]
+        self._absorb(others := [b for b in after if id(b) not in wanted])
+        rest = [b for b in self._open if b.part != FORWARD]
+        self._open = sorted([*births, *others, *rest], key=lambda b: b.step)
+
+    def _is_bad(self, array: Any) -> bool:
+        """Whether an array holds bad numbers that somebody has written."""
+        return bool(self._kinds(array)) and not self._carried.is_unwritten(array)
 
     def _end_pass(self) -> None:
         """A pass is over: what was born in it counts if a gradient is bad."""
@@ -310,17 +345,7 @@ class Hunt:
         if event.part == FORWARD and type(event.origin) is int:
             line = (event.type, event.loc[:1])
             self._lines[line] = self._nth[event.origin] = self._lines.get(line, 0) + 1
-        for value in event.outputs:
-            array = magnitudes.plain(value.array)
-            if not magnitudes.holds_numbers(array):
-                continue
-            self.checked[event.part] += 1
-            wrong = magnitudes.masks(array, self.big, self.subnormal)
-            if value.name is not None:
-                (self._bad_names.add if wrong else self._bad_names.discard)(value.name)
-            if wrong:
-                self._judge(event, value, array, wrong)
-                self._bad_inside.setdefault(depth, set()).update(wrong)
+        self._see_results(event, depth)
         if event.part == FORWARD:
             self._makers.note(event)
             if self._unread:
@@ -332,6 +357,35 @@ class Hunt:
                 # The rule's own operators, computed on tensors just before, are part of this one.
                 del self._open[self._inner : begun]
             self._inner = len(self._open)
+
+    def _see_results(self, event: OpEvent, depth: int) -> None:
+        nobodys: bool | None = None
+        for value in event.outputs:
+            array = magnitudes.plain(value.array)
+            if not magnitudes.holds_numbers(array):
+                continue
+            self.checked[event.part] += 1
+            wrong = magnitudes.masks(array, self.big, self.subnormal)
+            if wrong and event.part == FORWARD:
+                nobodys = self._carried.leave(event) if nobodys is None else nobodys
+                if nobodys:
+                    continue
+            if value.name is not None:
+                (self._bad_names.add if wrong else self._bad_names.discard)(value.name)
+            if wrong:
+                self._judge(event, value, array, wrong)
+                self._carry(event, value.array)
+                self._bad_inside.setdefault(depth, set()).update(wrong)
+
+    def _carry(self, event: OpEvent, array: Any) -> None:
+        """Remember the births that bad numbers come of: those of what was read, or the one that was just noted."""
+        read = [v.array for v in event.inputs]
+        births = [b for a in read for b in self._carried.of(a)]
+        for b in (*self._open, *self._suspects):
+            outside = any(b.origin is a for a in read)
+            if outside or (type(b.origin) is type(event.origin) and b.origin == event.origin):
+                births.append(b)
+        self._carried.note(array, births)
 
     def _judge(self, event: OpEvent, value: SlotArray, array: np.ndarray[Any, Any], wrong: dict[str, Any]) -> None:
         kind = next(k for k in KINDS if k in wrong)
@@ -395,7 +449,8 @@ class Hunt:
             read = event.inputs
         kinds: frozenset[str] = frozenset()
         for v in read:
-            kinds |= self._kinds(v.array)
+            if not self._carried.is_unwritten(v.array):
+                kinds |= self._kinds(v.array)
         return kinds
 
     def _kinds(self, array: Any) -> frozenset[str]:
@@ -406,7 +461,7 @@ class Hunt:
         for v in event.inputs:
             array = magnitudes.plain(v.array)
             wrong = magnitudes.masks(array, self.big, self.subnormal)
-            if kind in wrong:
+            if kind in wrong and not self._carried.is_unwritten(v.array):
                 break
         else:
             return

@@ -148,6 +148,7 @@ class Journal:
         released: by the number of a leaf, the one that its tensor had before ``stop_gradient = False`` was set.
         guards: by the time of a call that was not recorded, the guard that it was called under.
         forgotten: how many calls were dropped for :data:`LIMIT`.
+        end: the time of the last whole step of a program that was cut; None of any other.
 
     Args:
         spared: lines (file and number) at which nothing cuts gradients off: detach gives a copy, ``no_grad`` and
@@ -171,6 +172,7 @@ class Journal:
         self.guards: dict[int, Guard] = {}
         self._open_guards: list[Guard] = []
         self.forgotten = 0
+        self.end: int | None = None
         self._silent = 0
         self._time = 0
         self._places: dict[tuple[int, int], int] = {}
@@ -251,6 +253,27 @@ class Journal:
         for call in self.calls:
             places.update((first[w], call.loc) for w in call.writes if w in first)
         return places
+
+    def cut_after(self, t: Tensor) -> None:
+        """Forget what came after *t* was made, and after the last gradient or update: of a step without an end."""
+        number = self.number(t)
+        whole = [call.time for call in self.calls if number in call.writes]
+        whole += [e.time for events in self.events.values() for e in events if e.kind in ("added", "step")]
+        self.end = end = max(whole, default=number)
+        self.calls = [call for call in self.calls if call.time <= end]
+        kept = ((n, [e for e in events if e.time <= end]) for n, events in self.events.items())
+        self.events = {n: events for n, events in kept if events}
+        self.listings = [x for x in self.listings if x.time <= end]
+        self.awaited = [x for x in self.awaited if x.time <= end]
+
+    def is_beyond_the_end(self, t: Tensor) -> bool:
+        """Whether *t* was met after the last whole step of a program that was cut."""
+        if self.end is None or t.node is not None:
+            return False
+        number = self._leaves.get(t._leaf) if t._leaf is not None else None
+        if number is None:
+            number = self._held.get(id(t), (0,))[0]
+        return number > self.end
 
     def is_left_behind(self, number: int) -> bool:
         """Whether a leaf got a gradient, and no call that was recorded later reads it."""

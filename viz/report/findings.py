@@ -26,7 +26,7 @@ from gradtool.models.notes import SILENT, Notes
 from gradtool.models.questions.backward import Backward
 from gradtool.models.questions.calls import CallList, calls_of
 from gradtool.models.questions.cuts import Cuts
-from gradtool.models.questions.nan import FORWARD_OVER, Births
+from gradtool.models.questions.nan import FORWARD_OVER, Births, end
 from gradtool.models.questions.one_pass import heard, number_of
 from gradtool.models.questions.over_time import Listening, OverTime
 from gradtool.models.questions.stats import Stats
@@ -194,6 +194,7 @@ def of_file(request: Request, inquiry: Inquiry, notes: Noting) -> Findings:
     ):
         adapter.finish()
         assert case.left is not None
+        end(search.hunt, case.left)
         calls = None if case.left.live else calls_of(case.left, request)
         history = listening.history(case.left)
         told = about(case, search, inquiry, notes)

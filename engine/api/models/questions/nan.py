@@ -6,9 +6,11 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from gradtool.engine.answers import magnitudes
 from gradtool.engine.answers.coverage import Coverage
 from gradtool.engine.answers.nan import Hunt, NanStory
 from gradtool.engine.core import watch
+from gradtool.engine.eager.tensor import Tensor
 
 from .. import loader, opening, users_code
 from ..answered import Answered
@@ -83,6 +85,7 @@ class Nan(Question[Births]):
                 stepped(left, self.steps)
                 adapter.finish()
                 with watch.unwatched():
+                    end(hunt, left)
                     return replace(self._searched(left, request, hunt, coverage, notes), number=number)
 
             yield answer
@@ -137,6 +140,19 @@ class Nan(Question[Births]):
                 "put one step of training into step(), or the loop into the file",
             )
         return model
+
+
+def end(hunt: Hunt, left: Loaded) -> None:
+    """Tell a search that the file is over, with the losses and parameters that it leaves and that are not finite.
+
+    Of a file that was cut, what came after the last pass belongs to a step without an end.
+    """
+    tensors: list[Tensor] = []
+    if left.calls.stopped is None:
+        values = [*left.namespace.values(), *(left.result if isinstance(left.result, (list, tuple)) else [left.result])]
+        tensors += [v.carrier for v in values if isinstance(v, Tensor) and v.node is not None and v.spec.count == 1]
+        tensors += [birth.parameter for birth in left.births if birth.parameter is not None]
+    hunt.over([t.array for t in tensors if magnitudes.kinds(t.array, None, False)], left.error is not None)
 
 
 def stepped(left: Loaded, steps: int | None) -> None:

@@ -19,7 +19,7 @@ from ..attributes import is_a
 from ..errors import CommandError, unknown
 from ..loader import Loaded, Request
 from .model import Entry, TapeModel
-from .tensors import TensorNames, constants, entries, is_later, names_in
+from .tensors import TensorNames, constants, entries, names_in
 
 _USUAL = ("loss", "avg_loss", "total_loss", "cost", "avg_cost")
 
@@ -74,23 +74,25 @@ def _with_siblings(model: TapeModel, left: Loaded, request: Request) -> TapeMode
 def _meant(left: Loaded, request: Request, returned: Sequence[Tensor]) -> Tensor | None:
     """What was backpropagated; None where the file says what is meant in another way.
 
-    A loss of the module with a graph that was made later is going to be backpropagated next.
+    What was computed after the last pass is no training: the pass is meant, whatever is called ``loss`` by then.
     """
     if request.backward is None and returned:
         return None
     call = left.calls.meant()
-    if call is None or request.backward is not None:
+    if call is None or request.backward is not None or call.how == "backward":
         return None if call is None else call.loss
     usual = next((left.namespace[n] for n in _USUAL if is_a(left.namespace.get(n), Tensor)), None)
-    if usual is not None and (call.how == "grad" or is_later(usual, call.loss)):
+    if usual is not None:
         return None
     plain = {n: v.carrier for n, v in left.namespace.items() if is_a(v, Tensor) and not n.startswith("__")}
-    return call.loss if call.how == "backward" or not _candidates(plain) else None
+    return None if _candidates(plain) else call.loss
 
 
 def around(left: Loaded, loss: Tensor, request: Request) -> TapeModel:
     """The model whose loss is known."""
     named = names_in(left)
+    if left.calls.stopped is not None and left.journal is not None:
+        left.journal.cut_after(loss)
     call = left.calls.meant()
     call = call if call is not None and call.start is not None and call.start.loss is loss else None
     roots = [loss] if call is None or call.start is None else call.start.differentiated

@@ -84,12 +84,15 @@ def names_in(left: Loaded) -> TensorNames:
 def _at_backward(left: Loaded, meant: PassCall | None) -> dict[str, object]:
     """What the module's names stood for when the backward pass that is meant began, and layers that were returned.
 
-    A name of the module may be bound anew after backward; it stands for what it is bound to where that goes on.
+    A name of the module may be bound anew after backward; it stands for what it is bound to where that goes on. Of a
+    file that was cut, what is bound after the last pass belongs to a step that did not come to its end.
     """
+    cut = left.calls.stopped is not None
     values: dict[str, object] = dict(left.namespace)
     for scope in meant.names if meant is not None else ():
         if not scope.function:
-            chosen = left.calls.which is not None
+            chosen = left.calls.which is not None or cut
+            values = {n: v for n, v in values.items() if not cut or n in scope.values or not isinstance(v, Tensor)}
             values |= {n: v for n, v in scope.values.items() if chosen or not _goes_on(left.namespace.get(n), meant)}
     for layer in left.result if is_a(left.result, (tuple, list)) else [left.result]:
         if is_a(layer, Layer) and not any(v is layer for v in values.values()):
@@ -223,9 +226,15 @@ def constants(nodes: Iterable[GradNode], named: TensorNames, journal: Journal | 
 def _is_stale(t: Tensor, journal: Journal | None, leaves: Collection[Leaf]) -> bool:
     """Whether a leaf is what a weight was once: it got a gradient, and nothing is computed from it any more.
 
+    Or it belongs to a step of a file that was cut before that step came to its end.
+
     ``w = w - rate * w.grad`` gives the name to another tensor; lists and loops may still hold the one before.
     """
-    if journal is None or t.node is not None or getattr(t, "is_parameter", False) or t._leaf is None:
+    if journal is None or t.node is not None:
+        return False
+    if journal.is_beyond_the_end(t):
+        return True
+    if getattr(t, "is_parameter", False) or t._leaf is None:
         return False
     return t._leaf not in leaves and journal.is_left_behind(journal.number(t))
 
