@@ -265,7 +265,8 @@ def _pass(told: Findings) -> str:
         lines = origins.lines(o.at for o in table.origins)
         return f"backward passes {numbers} of {made.total}, of one step: {lines}"
     runs = f", run {asked.runs} times" if asked.runs else ""
-    return f"backward pass {made.asked} of {made.total}: {where}{runs}"
+    cut = "" if made.stopped is None else f"; the file was stopped at {source.short(made.stopped)}"
+    return f"backward pass {made.asked} of {made.total}: {where}{runs}{cut}"
 
 
 def _not_looked_at(told: Findings, words: Sequence[str]) -> Iterator[str]:
@@ -278,7 +279,7 @@ def _not_looked_at(told: Findings, words: Sequence[str]) -> Iterator[str]:
         if births.number is None and births.story.births and made is not None and births.story.steps < made.total:
             yield f"NaN and infinity after backward pass {births.story.steps}, where the first was born"
     if made is not None and made.stopped is not None:
-        yield f"what comes after {source.short(made.stopped)}, where the file was stopped: --steps all"
+        yield f"what comes after {source.short(made.stopped)}, where the file was stopped: {made.more}"
     yield from others.not_looked_at(told.others, "why", words)
     if told.raised:
         yield "what would have come after the error"

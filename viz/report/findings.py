@@ -198,12 +198,21 @@ def of_file(request: Request, inquiry: Inquiry, notes: Noting) -> Findings:
         calls = None if case.left.live else calls_of(case.left, request)
         history = listening.history(case.left)
         told = about(case, search, inquiry, notes)
-        told.calls = calls
+        told.calls = calls if calls is None or _is_asked(case) else replace(calls, asked=None)
         if case.model is not None:
             told.others = case.model.left_out
         if len(history.steps) > 1:
             told.answers["over-time"] = OverTime().of(replace(case.about, words=request.words()), history)
         return told
+
+
+def _is_asked(case: Opened) -> bool:
+    """Return whether a pass of the file is answered about, and not a loss that it never went back from."""
+    left, loss = case.left, getattr(case.model, "loss", None)
+    if left is None or left.calls.appended or not left.calls.swept or loss is None:
+        return True
+    meant = left.calls.meant()
+    return meant is None or meant.loss is loss
 
 
 def about(case: Opened, search: Search, inquiry: Inquiry, notes: Noting) -> Findings:

@@ -120,7 +120,7 @@ class PassCalls:
 
     Attributes:
         which: the pass that is meant: ``None`` for the last one, a number, or ``line:FILE:LINE``.
-        limit: after so many passes the file is stopped where it asks for one more.
+        limit: after so many passes the file is stopped where it asks for one more, at the end of a step.
         every: all calls, in their order.
         appended: those of ``append_backward``.
         swept: those that are backward passes of dynamic mode; all but those that may be meant have let go of their
@@ -190,7 +190,7 @@ class PassCalls:
             return
         self._go_on()
         if how == "backward":
-            if self.sweeps >= self.limit:
+            if self.sweeps >= self.limit and self._is_between_steps():
                 self.stop()
             self.sweeps += 1
             state.progress.note(PASSES, self.sweeps, self._most)
@@ -251,6 +251,11 @@ class PassCalls:
             window = self._windows[optimizer] = Window(before, last)
             self.updates += 1
             self.shares.updating((t._leaf for t in tensors if t._leaf is not None), window)
+
+    def _is_between_steps(self) -> bool:
+        """Whether an update took what the last pass gave, so that a step is over; also where none comes."""
+        ends = [w.last for w in self._windows.values()]
+        return not ends or max(ends) >= len(self.every) or self.sweeps >= 2 * self.limit
 
     def is_current(self, number: int) -> bool:
         """Whether the pass of that number belongs to the last step of an optimizer, or to one that has not ended."""

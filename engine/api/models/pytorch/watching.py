@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -29,3 +29,20 @@ class WatchedTorch(Watched):
         """Describes torch's objects."""
         parts = ("_parameters", "_modules", "_buffers")
         return Describer(self.recorder.known, torch.Tensor, torch.nn.Module, parts)
+
+    def is_root(self, value: Any) -> bool:
+        """As in the base."""
+        return (
+            isinstance(value, torch.Tensor) and value.numel() == 1 and value.is_floating_point() and value.requires_grad
+        )
+
+    def explore(self, root: Any) -> None:
+        """As in the base; the program's random numbers stay where they are."""
+        leaves = self.recorder.leaves_behind(root)
+
+        def run() -> None:
+            with torch.random.fork_rng(devices=[]), torch.enable_grad():
+                torch.autograd.grad([root], leaves, [torch.ones_like(root)], retain_graph=True, allow_unused=True)
+
+        if leaves:
+            self.recorder.explore(run)

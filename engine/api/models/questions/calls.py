@@ -65,6 +65,7 @@ class CallList(Answered):
         total: how many calls there were.
         asked: the number of the call that is asked about; None where there is none.
         stopped: where the file was stopped because it had been watched long enough.
+        more: what lets it go on then.
     """
 
     about: About
@@ -72,6 +73,7 @@ class CallList(Answered):
     total: int
     asked: int | None
     stopped: Location | None
+    more: str = ""
 
     def distinct(self) -> Sequence[LineOfCalls]:
         """What ``--backward each`` asks about: what backpropagates a loss, and ``grad`` only if nothing else does."""
@@ -121,6 +123,7 @@ def calls_of(left: Loaded, request: Request) -> CallList:
         len(left.calls.every),
         _asked(left),
         left.calls.stopped,
+        "" if left.calls.stopped is None else telling.ending(left.calls)[1],
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import paddle
 
@@ -30,3 +30,10 @@ class WatchedPaddle(Watched):
         """Describes Paddle's objects."""
         parts = ("_parameters", "_sub_layers", "_buffers")
         return Describer(self.recorder.known, Tensor, paddle.nn.Layer, parts)
+
+    def is_root(self, value: Any) -> bool:
+        """As in the base: of none, since gradtool has Paddle's operators with their gradients."""
+        return False
+
+    def explore(self, root: Any) -> None:
+        """As in the base; see :meth:`is_root`."""

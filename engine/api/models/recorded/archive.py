@@ -44,6 +44,7 @@ _KINDS = (
     *(events.Requires, events.Guarding, events.Guarded, events.Began, events.Ended, events.Cleared, events.Listed),
     *(events.Updating, events.Updated, events.Hooking, events.Hooked, events.Replaced),
     *(events.Rebound, events.Freed, events.Switched, events.Awaited, events.Scaled, events.Unscaled, events.Limited),
+    events.Explored,
 )
 _BY_NAME: Mapping[str, Any] = {kind.__name__: kind for kind in _KINDS}
 _INNER: Mapping[str, Any] = {"node": Node, "result": Result, "pulled": Pulled}

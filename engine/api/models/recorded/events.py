@@ -238,6 +238,16 @@ class Ended(NamedTuple):
     site: Site
 
 
+class Explored(NamedTuple):
+    """A pass that the program did not run, computed for gradtool alone when the program was over.
+
+    Attributes:
+        pulled: its nodes in the order of the pass.
+    """
+
+    pulled: tuple[Pulled, ...]
+
+
 class Cleared(NamedTuple):
     """The ``.grad`` of a leaf was set to zeros or removed."""
 
@@ -360,7 +370,8 @@ class Limited(NamedTuple):
 
 
 Event = (
-    Replaced
+    Explored
+    | Replaced
     | Scaled
     | Unscaled
     | Limited

@@ -534,6 +534,11 @@ class Player:
             gradient = held.array
         self._has_gradient(self.tensors[number], gradient)
 
+    def _explored(self, event: events.Explored) -> None:
+        number = next(self._passes)
+        for pulled in event.pulled:
+            self._told(number, pulled)
+
     def _told(self, number: int, pulled: events.Pulled) -> None:
         node = self._nodes.get(pulled.node)
         if node is None:
@@ -708,6 +713,7 @@ _PLAYED: Mapping[type, Callable[[Player, Any], None]] = {
     events.Guarded: Player._guarded,
     events.Began: Player._began,
     events.Ended: Player._ended,
+    events.Explored: Player._explored,
     events.Cleared: Player._cleared,
     events.Listed: Player._listed,
     events.Awaited: Player._awaited,

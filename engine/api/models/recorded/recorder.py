@@ -71,6 +71,8 @@ class Recorder(Graph):
         self._waiting: Waiting | None = None
         self._depth = 0
         """How many backward passes run."""
+        self.exploring = False
+        """Whether the framework runs a pass for gradtool alone."""
 
     @contextmanager
     def recording(self) -> Iterator[None]:
@@ -227,6 +229,40 @@ class Recorder(Graph):
                 kept = apart(pulled, [g for _, g in gradients if g is not None])
                 passed = (numbers, how, tuple(given), retains, recorded, tuple(kept), gradients, error, site)
                 self.sink(events.Ended(*passed))
+
+    def explore(self, run: Callable[[], Any]) -> None:
+        """Have the framework run a pass that the program did not ask for, and tell what its nodes got and gave.
+
+        Hooks of the program's are not called. What cannot be differentiated, freed graphs say, tells nothing.
+        """
+        before, self._pulled = self._pulled, []
+        self.quiet += 1
+        self.exploring = True
+        try:
+            with self.aside():
+                run()
+        except self.refusals:
+            self._pulled = []
+        finally:
+            self.exploring = False
+            self.quiet -= 1
+            pulled, self._pulled = tuple(self._pulled), before
+        if pulled:
+            self.sink(events.Explored(pulled))
+
+    def leaves_behind(self, root: Any) -> list[Any]:
+        """Return the leaves that a pass from *root* gives gradients to."""
+        todo, seen, leaves = [f for f in [self._own(root)] if f is not None], set(), []
+        while todo:
+            for f, _ in self.following(todo.pop()):
+                if f is None or self.key(f) in seen:
+                    continue
+                seen.add(self.key(f))
+                if self.is_end(f):
+                    leaves.append(self.leaf_of(f))
+                else:
+                    todo.append(f)
+        return leaves
 
     def _gradients(self, roots: Sequence[Any], how: str) -> Iterator[tuple[int, Any]]:
         """The ``.grad`` of the leaves behind *roots*."""

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from .tensors import Sink
 
 
+USUAL = ("loss", "avg_loss", "total_loss", "cost", "avg_cost")
+"""What losses are called."""
+
+_MOST_ROOTS = 8
+"""So many named values are looked at where none is called as losses are."""
+
+
 class Watched(ABC):
     """A run of a program of another framework.
 
@@ -49,9 +56,29 @@ class Watched(ABC):
     def describer(self) -> Describer:
         """Describes the framework's objects."""
 
+    @abstractmethod
+    def explore(self, root: Any) -> None:
+        """Have the framework compute the gradients of what the program leaves behind and ran no pass from."""
+
+    def _roots(self) -> list[Any]:
+        """Return what may be the loss of a program without a backward pass: what a function gave, else named values."""
+        result = self.loaded.result
+        given = [*result] if isinstance(result, (list, tuple)) else [result]
+        named = {n: v for n, v in self.loaded.namespace.items() if not n.startswith("__")}
+        usual = [named[n] for n in USUAL if n in named][:1]
+        roots = [r for r in (*given, *(usual or named.values())) if self.is_root(r)]
+        return [root for i, root in enumerate(roots) if all(root is not r for r in roots[:i])][:_MOST_ROOTS]
+
+    @abstractmethod
+    def is_root(self, value: Any) -> bool:
+        """Return whether *value* is one number of the framework's that a pass can start from."""
+
     def translate(self) -> None:
         """Put what stands for the framework's objects into what the file has left behind."""
         self.recorder.flush()
+        if not self.loaded.calls.sweeps and self.loaded.error is None:
+            for root in self._roots():
+                self.explore(root)
         describer = self.describer()
         loaded = self.loaded
         names = describer.names(loaded.namespace)

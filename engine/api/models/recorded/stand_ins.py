@@ -145,6 +145,8 @@ def hooking(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., A
         recorder.sink(events.Hooking(recorder.number(t, site), key, returns_at(hook), site))
 
         def called(gradient: Any) -> Any:
+            if recorder.exploring:
+                return None
             result = hook(gradient)
             recorder.tell_hooked(key, gradient, result)
             return result
