@@ -14,6 +14,7 @@ from gradtool.engine.eager.tensor import Tensor
 
 from .. import loader, opening, users_code
 from ..answered import Answered
+from ..attributes import is_a
 from ..errors import CommandError
 from ..loader import Loaded, Request
 from ..model import About, Model
@@ -150,7 +151,7 @@ def end(hunt: Hunt, left: Loaded) -> None:
     tensors: list[Tensor] = []
     if left.calls.stopped is None:
         values = [*left.namespace.values(), *(left.result if isinstance(left.result, (list, tuple)) else [left.result])]
-        tensors += [v.carrier for v in values if isinstance(v, Tensor) and v.node is not None and v.spec.count == 1]
+        tensors += [v.carrier for v in values if is_a(v, Tensor) and v.node is not None and v.spec.count == 1]
         tensors += [birth.parameter for birth in left.births if birth.parameter is not None]
     hunt.over([t.array for t in tensors if magnitudes.kinds(t.array, None, False)], left.error is not None)
 

@@ -92,7 +92,7 @@ def _at_backward(left: Loaded, meant: PassCall | None) -> dict[str, object]:
     for scope in meant.names if meant is not None else ():
         if not scope.function:
             chosen = left.calls.which is not None or cut
-            values = {n: v for n, v in values.items() if not cut or n in scope.values or not isinstance(v, Tensor)}
+            values = {n: v for n, v in values.items() if not cut or n in scope.values or not is_a(v, Tensor)}
             values |= {n: v for n, v in scope.values.items() if chosen or not _goes_on(left.namespace.get(n), meant)}
     for layer in left.result if is_a(left.result, (tuple, list)) else [left.result]:
         if is_a(layer, Layer) and not any(v is layer for v in values.values()):
