@@ -23,6 +23,7 @@ from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.kernels.choice import backend
+from tests import sampling
 
 NUMPY = backend("numpy")
 LARGE = 3.0
@@ -47,9 +48,9 @@ def _decoded(data: bytes) -> list[Step]:
 
 
 def examples(count: int) -> settings:
-    """So many examples, the same in every run, however long one of them takes."""
+    """Return settings for a quarter of so many examples, always the same; for all of them with ``--whole``."""
     return settings(
-        max_examples=count,
+        max_examples=count if sampling.whole else max(10, count // 4),
         deadline=None,
         derandomize=True,
         database=None,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.bench.__main__ import main
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,31 +29,51 @@ def test_every_subject_is_listed_with_what_it_measures() -> None:
     assert all(text.endswith(".") for text in lines.values())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "rows"),
-    [
-        (["convolutions", "--layers", "1x1", "--rounds", "1"], ["layer", "1x1"]),
-        (["depth", "--sizes", "50"], ["size", "50"]),
-        (["diff", "4"], ["layers", "4"]),
-        (["dump", "--chains", "20"], ["graph", "twelve", "chain"]),
-        (["eager", "--rounds", "1", "--runs", "1"], ["add", "multiply", "mixed"]),
-        (["kernels", "--layers", "avg_pool 2,gru", "--rounds", "1"], ["layer", "avg_pool", "gru"]),
-        (["memory", "--depths", "2", "--width", "4", "--batch", "8"], ["depth", "2"]),
-        (["over_time", "--widths", "4", "--steps", "2", "--rounds", "1"], ["width", "4", "target:"]),
-        (["pages", "--sizes", "30", "--shapes", "wide"], ["wide", "30"]),
-        (["pictures", "--sizes", "30", "--shapes", "chain", "--limit", "5"], ["chain", "30", "targets:"]),
-        (["programs", "--sizes", "20", "--shapes", "chain"], ["chain", "20"]),
-        (["sparse", "--rows", "20", "--batch", "4", "--steps", "1"], ["rows", "20"]),
-        (["step", "--models", "ctr", "--runs", "1"], ["ms", "ctr", "ratio"]),
-        (["sweep", "--points", "4", "--layers", "1"], ["work", "sweep"]),
-        (["why", "--sizes", "40", "--runs", "1"], ["mode", "static", "dynamic", "target:"]),
-        (["questions", "--size", "20", "--commands", "saved"], ["command", "bare", "saved"]),
-        (["zoo", "--models", "pinn", "--rounds", "1", "--runs", "1"], ["model", "pinn"]),
-        (["recompute", "--layers", "4", "--blocks", "1", "--runs", "1"], ["model", "mlp", "transformer", "dynamic"]),
-    ],
-)
-def test_a_subject_prints_its_rows(arguments: list[str], rows: list[str]) -> None:
-    first = [line.split()[0] for line in printed(*arguments) if line.strip()]
+@pytest.fixture(scope="module")
+def outputs() -> dict[tuple[str, ...], str]:
+    """What each subject prints, all of them in one process: most of the time goes into importing what they measure."""
+    code = "import sys; from tests.bench.test_bench_subjects import print_all; print_all()"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
+    return {tuple(words): text for words, text in json.loads(done.stdout.splitlines()[-1])}
+
+
+def print_all() -> None:
+    """Run the subjects one after the other, and print their outputs as JSON."""
+    told = []
+    for words, _ in RUNS:
+        sys.argv = ["tests.bench", *words]
+        with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
+            main()
+        told.append((words, out.getvalue()))
+    print(json.dumps(told))
+
+
+RUNS = [
+    (["convolutions", "--layers", "1x1", "--rounds", "1"], ["layer", "1x1"]),
+    (["depth", "--sizes", "50"], ["size", "50"]),
+    (["diff", "4"], ["layers", "4"]),
+    (["dump", "--chains", "20"], ["graph", "twelve", "chain"]),
+    (["eager", "--rounds", "1", "--runs", "1"], ["add", "multiply", "mixed"]),
+    (["kernels", "--layers", "avg_pool 2,gru", "--rounds", "1"], ["layer", "avg_pool", "gru"]),
+    (["memory", "--depths", "2", "--width", "4", "--batch", "8"], ["depth", "2"]),
+    (["over_time", "--widths", "4", "--steps", "2", "--rounds", "1"], ["width", "4", "target:"]),
+    (["pages", "--sizes", "30", "--shapes", "wide"], ["wide", "30"]),
+    (["pictures", "--sizes", "30", "--shapes", "chain", "--limit", "5"], ["chain", "30", "targets:"]),
+    (["programs", "--sizes", "20", "--shapes", "chain"], ["chain", "20"]),
+    (["sparse", "--rows", "20", "--batch", "4", "--steps", "1"], ["rows", "20"]),
+    (["step", "--models", "ctr", "--runs", "1"], ["ms", "ctr", "ratio"]),
+    (["sweep", "--points", "4", "--layers", "1"], ["work", "sweep"]),
+    (["why", "--sizes", "40", "--runs", "1"], ["mode", "static", "dynamic", "target:"]),
+    (["questions", "--size", "20", "--commands", "saved"], ["command", "bare", "saved"]),
+    (["zoo", "--models", "pinn", "--rounds", "1", "--runs", "1"], ["model", "pinn"]),
+    (["recompute", "--layers", "4", "--blocks", "1", "--runs", "1"], ["model", "mlp", "transformer", "dynamic"]),
+]
+"""Each subject, briefly, and the first words of some lines that it prints."""
+
+
+@pytest.mark.parametrize(("arguments", "rows"), RUNS)
+def test_a_subject_prints_its_rows(outputs: dict[tuple[str, ...], str], arguments: list[str], rows: list[str]) -> None:
+    first = [line.split()[0] for line in outputs[tuple(arguments)].splitlines() if line.strip()]
     assert set(rows) <= set(first)
 
 
