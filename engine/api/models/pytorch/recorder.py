@@ -8,6 +8,7 @@ in for a few names of torch while the program runs (:mod:`.standing_in`).
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatc
 
 from ..recorded.graph import returns_at
 from ..recorded.recorder import Operator, Recorder, Waiting
+from ..recorded.relays import relay
 from ..recorded.tensors import Sink
 
 _base = torch._C.TensorBase
@@ -142,13 +144,14 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
     # -- operators ----------------------------------------------------------------------------------------------------
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        call = relay(sys._getframe(1))
         if self.quiet:
-            return func(*args, **(kwargs or {}))
+            return call(func, args, kwargs or {})
         operator = self._operators.get(func)
         if operator is None:
             operator = self._operators[func] = _operator(func)
         if operator.aside:
-            return func(*args, **(kwargs or {}))
+            return call(func, args, kwargs or {})
         self.flush()
         site = self.site()
         arguments = (*args, *kwargs.values()) if kwargs else args
@@ -162,7 +165,7 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
         plain = tuple([self.plain(v) for v in arguments])
         enabled = torch.is_grad_enabled()
         start = perf_counter()
-        result = func(*args, **(kwargs or {}))
+        result = call(func, args, kwargs or {})
         seconds = perf_counter() - start
         given = _tensors(result if isinstance(result, (tuple, list)) else (result,))
         if given:

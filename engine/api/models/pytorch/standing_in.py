@@ -11,6 +11,7 @@ import torch
 import torch._functorch.eager_transforms
 import torch._functorch.vmap
 
+from ..recorded.relays import relayed
 from ..recorded.stand_ins import (
     Row,
     Steps,
@@ -57,8 +58,8 @@ def _rows(recorder: TorchRecorder) -> Iterator[Row]:
     tensor, base = torch.Tensor, torch._C.TensorBase
     # values without a way back
     for owner in (tensor, torch):
-        yield owner, "detach", detaching(recorder, owner.detach, "detach")
-    yield tensor, "detach_", detaching(recorder, base.detach_, "detach", in_place=True)
+        yield owner, "detach", detaching(recorder, relayed(owner.detach), "detach")
+    yield tensor, "detach_", detaching(recorder, relayed(base.detach_), "detach", in_place=True)
     data = base.data
     setting_data = rebinding(recorder, data.__set__, "data =", torch.is_tensor)
     yield tensor, "data", property(detaching(recorder, data.__get__, "data"), setting_data)
@@ -67,13 +68,13 @@ def _rows(recorder: TorchRecorder) -> Iterator[Row]:
     yield torch.utils, "swap_tensors", swapping(recorder, torch.utils.swap_tensors)
     # values that go to Python
     for name in ("item", "tolist", "numpy", "__array__", "__float__", "__int__"):
-        yield tensor, name, leaving(recorder, getattr(tensor, name), name)
+        yield tensor, name, leaving(recorder, relayed(getattr(tensor, name)), name)
     for name in ("from_numpy", "as_tensor"):
-        yield torch, name, entering(recorder, getattr(torch, name))
+        yield torch, name, entering(recorder, relayed(getattr(torch, name)))
     # what takes gradients
     requires = base.requires_grad
-    yield tensor, "requires_grad", property(requires.__get__, _requiring(recorder, requires.__set__))
-    yield tensor, "requires_grad_", _requiring_(recorder, base.requires_grad_)
+    yield tensor, "requires_grad", property(requires.__get__, _requiring(recorder, relayed(requires.__set__)))
+    yield tensor, "requires_grad_", _requiring_(recorder, relayed(base.requires_grad_))
     parameter = torch.nn.Parameter
     yield parameter, "__new__", staticmethod(_bearing(recorder, parameter.__new__))
     yield parameter, "__deepcopy__", _copying(recorder, parameter.__deepcopy__)
@@ -82,8 +83,8 @@ def _rows(recorder: TorchRecorder) -> Iterator[Row]:
     yield torch.autograd, "grad", _grad(recorder, torch.autograd.grad)
     yield tensor, "register_hook", hooking(recorder, tensor.register_hook)
     gradient = base.grad
-    reading = reading_grad(recorder, gradient.__get__)
-    yield tensor, "grad", property(reading, setting_grad(recorder, gradient.__set__), gradient.__delete__)
+    reading = reading_grad(recorder, relayed(gradient.__get__))
+    yield tensor, "grad", property(reading, setting_grad(recorder, relayed(gradient.__set__)), gradient.__delete__)
     # modes
     modes = torch.autograd.grad_mode
     for guard, enabled in ((modes.no_grad, False), (modes.enable_grad, True), (modes.inference_mode, False)):

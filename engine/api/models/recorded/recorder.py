@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from gradtool.engine.core import source
 
-from . import events
+from . import events, relays
 from .graph import Graph
 from .tensors import Sink
 
@@ -87,6 +87,7 @@ class Recorder(Graph):
                 self.flush()
         finally:
             source.count_as_ours(self.package, False)
+            relays.forget()
 
     # -- what the framework is asked ----------------------------------------------------------------------------------
 
