@@ -167,4 +167,4 @@ def test_a_file_is_stopped_between_two_steps(gradtool, folder):
     done = gradtool("model.py")
     assert "of 52" in done.out  # 50 passes, and those that end the step
     assert "no findings" in done.out
-    assert "of 4:" in gradtool("model.py", "--steps", "3").out
+    assert "of 8:" in gradtool("model.py", "--steps", "6").out
