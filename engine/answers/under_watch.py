@@ -12,6 +12,7 @@ from ..core import watch
 from ..core.collector import paused_gc
 from ..core.errors import ArgumentTypeError, LossError, UsageError
 from ..core.summary import Asked
+from ..core.vocabulary import say
 from ..eager.passes import Pass
 from ..eager.recorded import leaves_behind, nodes_behind
 from ..eager.start import Start
@@ -59,10 +60,12 @@ def expect_recorded(loss: Tensor, name: str) -> None:
     """Raise :class:`LossError` for a loss, which people know as *name*, behind which nothing is recorded."""
     if loss.stop_gradient:
         raise LossError(
-            f"the loss '{name}' has no recorded graph: its stop_gradient is True.",
+            say("the loss '{name}' has no recorded graph: it has {stops}.", name=name),
             variable=name,
-            hint="it was computed from tensors with stop_gradient=True only, under no_grad, or was detached; "
-            "parameters of layers and to_tensor(..., stop_gradient=False) take gradients",
+            hint=say(
+                "it was computed from tensors with {stops} only, under no_grad, or was detached; "
+                "parameters of layers and tensors made with {takes} take gradients"
+            ),
         )
 
 

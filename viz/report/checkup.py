@@ -61,7 +61,7 @@ def view(told: Findings, request: Request) -> View:
     problems = [*_births(told, words), *_verdicts(told, words), *_sizes(told, words), *_over_time(told, words)]
     looked, left_out = _looked_at(told, words), [*_not_looked_at(told, words)]
     table = told.answers.get("backward")
-    blocks: list[str | Table] = [_headline(told, problems), *_raised(told), "", *_told(problems, words)]
+    blocks: list[str | Table] = [_headline(told, problems), *_raised(told, problems), "", *_told(problems, words)]
     if isinstance(table, GradientTable):
         blocks += [
             _table(table, told, MOST_ROWS if problems else FEW_ROWS),
@@ -98,13 +98,20 @@ def _headline(told: Findings, problems: Sequence[Problem]) -> str:
     table = told.answers.get("backward")
     started = origins.heading(table.origins) if isinstance(table, GradientTable) else ""
     loss += f" · {started}" if started else ""
-    return f"{told.name} · {told.mode}{loss} · {count(len(problems), 'finding') if problems else 'no findings'}"
-
-
-def _raised(told: Findings) -> Iterator[str]:
-    """What the file raised: all below is about what it had computed until then."""
+    findings = count(len(problems), "finding") if problems else "no findings"
     if told.raised:
-        yield f"raised  {told.raised}; told is what it had computed until then"
+        return f"{told.name} · {told.mode} · raised {told.raised.removeprefix(f'{told.name} raised ')}"
+    return f"{told.name} · {told.mode}{loss} · {findings}"
+
+
+def _raised(told: Findings, problems: Sequence[Problem]) -> Iterator[str]:
+    """The line that raised; and that all below is about what ran before it."""
+    if told.raised:
+        yield from (f"   {line}" if i == 0 else f"     {line}" for i, line in enumerate(told.raised_at))
+        findings = count(len(problems), "finding") if problems else "no findings"
+        value = "" if told.value is None else f" = {number(told.value)}"
+        loss = f", the loss {told.loss}{value}" if told.loss else ""
+        yield f"   below is what ran before it{loss}: {findings}"
 
 
 def _told(problems: Sequence[Problem], words: Sequence[str]) -> Iterator[str]:

@@ -74,6 +74,7 @@ class Findings:
         verdicts: those of ``why``.
         failed: whether the model raised an error that explains itself, which is then the only answer.
         raised: the first line of another error, which ended the file.
+        raised_at: the user's line that raised it, in a few lines of text.
         calls: the backward passes that the file asked for; None for a model that was there before.
         others: those of other losses, which nobody asked about.
         places: the user's lines that the findings are about, the most important first.
@@ -94,6 +95,7 @@ class Findings:
     others: Sequence[Other] = ()
     failed: bool = False
     raised: str = ""
+    raised_at: Sequence[str] = ()
     places: list[Location] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     compiled: list[str] = field(default_factory=list)
@@ -230,6 +232,7 @@ def about(case: Opened, search: Search, inquiry: Inquiry, notes: Noting) -> Find
         return told
     if case.error is not None:
         told.raised = str(case.error).splitlines()[0]
+        told.raised_at = _innermost(getattr(case.error, "frames", ()))
         told.notes.append(f"{told.name} raised: {told.raised}; told is what it had computed until then.")
     model = case.model
     assert case.case is not None
@@ -257,6 +260,12 @@ def about(case: Opened, search: Search, inquiry: Inquiry, notes: Noting) -> Find
     told.places += [line for a in answers if not a.finding for line in _lines(a)]
     told.notes += notes.notes
     return told
+
+
+def _innermost(frames: Sequence[str]) -> Sequence[str]:
+    """Return the innermost of the user's frames of an error, which stand outermost first, with its line of text."""
+    starts = [i for i, line in enumerate(frames) if line.lstrip().startswith('File "')]
+    return [line.strip() for line in frames[starts[-1] : starts[-1] + 2]] if starts else []
 
 
 def _lines(answer: Answer) -> list[Location]:

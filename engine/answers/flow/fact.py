@@ -20,11 +20,12 @@ class Kind(enum.Enum):
     FLAT = "units are flat"
     SPREAD = "every prediction is compared with every target"
     SQUASHED = "a loss of scores is given probabilities"
+    SINGULAR = "an operator can come to a singular point"
 
     @property
     def of_calls(self) -> bool:
         """Whether it is seen where layers are called, and nowhere else."""
-        return self not in (Kind.LABEL, Kind.SPREAD, Kind.SQUASHED, Kind.FLAT)
+        return self not in (Kind.LABEL, Kind.SPREAD, Kind.SQUASHED, Kind.FLAT, Kind.SINGULAR)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine.answers.flow import predictions, scores
+from gradtool.engine.answers.flow import hazards, predictions, scores
 from gradtool.engine.answers.flow.fact import Fact, Kind
 from gradtool.engine.answers.flow.predictions import NO_LABEL, Predicted, downstream, predicted
 from gradtool.engine.answers.flow.probe import Input, Probe
@@ -125,6 +125,7 @@ def of_pass(run: Timeline, recorder: Recorder, model: Model) -> Iterator[Fact]:
         learned = {n for n, v in enumerate(run.values) if v.role == "parameter"}
     yield from predictions.paired(run, learned)
     yield from scores.squashed(run, learned)
+    yield from hazards.hazards(run, learned)
     for units in saturated(run, learned, _MOST_FLAT):
         yield Fact(
             Kind.FLAT,

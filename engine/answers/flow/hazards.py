@@ -1,0 +1,383 @@
+"""Operators that give NaN or infinity as soon as their operand comes to a point that it can come to.
+
+An operator and what made its operand decide, not the values of one pass: ``log(softmax(x))`` is right until a
+probability becomes 0. An epsilon, a clip, or a function that stays above 0 keeps the operand away, and then nothing is
+said; neither is of operands that do not depend on parameters, or that no gradient comes to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core import source
+from ...runs.timeline import NOBODY, Entry, Timeline
+from .fact import Fact, Kind
+from .predictions import downstream
+from .ranges import MOVES, Sign, attributes, kind, signs
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A run, and what is known of its values.
+
+    Attributes:
+        moving: the values that depend on parameters.
+        signs: the sign of each value by construction.
+    """
+
+    run: Timeline
+    moving: Collection[int]
+    signs: Mapping[int, Sign]
+
+    def maker(self, number: int) -> Entry | None:
+        """Return the operator that made a value, behind those that only move its elements."""
+        while (index := self.run.values[number].maker) != NOBODY:
+            entry = self.run.entries[index]
+            if kind(entry) not in MOVES or not entry.inputs:
+                return entry
+            number = entry.inputs[0]
+        return None
+
+    def sign(self, number: int) -> Sign:
+        """Return the sign of a value by construction."""
+        return self.signs.get(number, Sign.ANY)
+
+    def extremes(self, number: int) -> tuple[float, float] | None:
+        """Return the least and the greatest finite element of a value; None where it is not known."""
+        array = np.asarray(self.run.store.get(number)) if number in self.run.store else np.zeros(0)
+        finite = array[np.isfinite(array)] if array.dtype.kind == "f" else np.zeros(0)
+        return (float(finite.min()), float(finite.max())) if finite.size else None
+
+
+@dataclass(frozen=True, slots=True)
+class Hazard:
+    """What can happen at an operator.
+
+    Attributes:
+        said: what it is given, and what happens then.
+        advice: the form that stays finite.
+        operand: the value that comes to the point.
+    """
+
+    said: str
+    advice: str
+    operand: int
+
+
+Look = Callable[[Scene, Entry], Hazard | None]
+
+
+def hazards(run: Timeline, learned: Collection[int]) -> Iterator[Fact]:
+    """Yield the operators of a run that can come to a singular point, one for each line and kind.
+
+    Args:
+        learned: the numbers of the parameters.
+    """
+    looks = [e for e in run.entries if not e.backward and kind(e) in _LOOKS and e.inputs]
+    if not looks:
+        return
+    moving = downstream(run, learned)
+    scene = Scene(run, moving, signs(run, moving))
+    seen: set[tuple[object, ...]] = set()
+    for entry in looks:
+        hazard = next((h for look in _LOOKS[kind(entry)] if (h := look(scene, entry)) is not None), None)
+        key = (*entry.loc[:1], hazard.said) if hazard is not None else ()
+        if hazard is None or hazard.operand not in scene.moving or key in seen or not _is_differentiated(run, entry):
+            continue
+        seen.add(key)
+        yield _fact(scene, entry, hazard)
+
+
+def _is_differentiated(run: Timeline, entry: Entry) -> bool:
+    """Tell whether a gradient comes to an operator."""
+    return entry.pair != NOBODY
+
+
+def _fact(scene: Scene, entry: Entry, hazard: Hazard) -> Fact:
+    made = scene.maker(hazard.operand)
+    said = (
+        [] if made is None or made.loc[:1] == entry.loc[:1] else [f"{made.type} at {source.short(made.loc)} makes it"]
+    )
+    found = scene.extremes(hazard.operand)
+    if found is not None:
+        said.append(f"in this pass it is in [{found[0]:.3g}, {found[1]:.3g}]")
+    name = scene.run.values[hazard.operand].name
+    return Fact(Kind.SINGULAR, name, hazard.said, entry.loc, said=tuple(said), advice=hazard.advice)
+
+
+# -- logarithms -----------------------------------------------------------------------------------------------------
+
+
+def _log_of_probability(scene: Scene, entry: Entry) -> Hazard | None:
+    """``log(softmax(x))``, ``log(sigmoid(x))`` and ``log(1 - sigmoid(x))``."""
+    number = entry.inputs[0]
+    maker = scene.maker(number)
+    if maker is None:
+        return None
+    if kind(maker) in _STABLE_LOG and not _is_bounded(scene, maker.inputs[0]):
+        said = f"{entry.type} of {maker.type}: where a probability becomes 0, it is -inf and its gradient NaN"
+        return Hazard(said, _STABLE_LOG[kind(maker)], number)
+    inner = _rest_of_one(scene, maker)
+    if inner is None or kind(inner) not in _STABLE_REST:
+        return None
+    said = f"{entry.type} of 1 - {inner.type}: where a probability becomes 1, it is -inf and its gradient NaN"
+    return Hazard(said, _STABLE_REST[kind(inner)], number)
+
+
+_STABLE_LOG = {
+    "softmax": "log_softmax(x), or cross_entropy on the scores",
+    "sigmoid": "logsigmoid(x), or binary_cross_entropy_with_logits on the scores",
+}
+_STABLE_REST = {
+    "sigmoid": "logsigmoid(-x), or binary_cross_entropy_with_logits on the scores",
+    "softmax": "cross_entropy on the scores, or clip the probability to less than 1",
+}
+
+
+def _rest_of_one(scene: Scene, maker: Entry) -> Entry | None:
+    """Return what made p where *maker* computes 1 - p."""
+    attrs = attributes(maker)
+    is_rest = kind(maker) == "scale" and float(attrs.get("scale", 1)) == -1.0 and float(attrs.get("bias", 0)) == 1.0
+    is_rest |= kind(maker) == "rsub" and attrs.get("other") == 1
+    if is_rest:
+        return scene.maker(maker.inputs[0])
+    if kind(maker) == "elementwise_sub" and len(maker.inputs) == 2:
+        one = scene.extremes(maker.inputs[0])
+        return scene.maker(maker.inputs[1]) if one == (1.0, 1.0) and maker.inputs[0] not in scene.moving else None
+    return None
+
+
+def _log_of_sum_of_exp(scene: Scene, entry: Entry) -> Hazard | None:
+    """``log(exp(x).sum())``, where nothing bounds x."""
+    maker = scene.maker(entry.inputs[0])
+    inner = scene.maker(maker.inputs[0]) if maker is not None and kind(maker) in _TOTALS else None
+    if inner is None or kind(inner) != "exp" or _is_bounded(scene, inner.inputs[0]):
+        return None
+    said = f"{entry.type} of a sum of exp: exp overflows where its argument is large, and all are 0 where it is small"
+    return Hazard(said, "logsumexp(x)", inner.inputs[0])
+
+
+def _log_at_zero(scene: Scene, entry: Entry) -> Hazard | None:
+    number = entry.inputs[0]
+    maker = scene.maker(number)
+    if maker is None or scene.sign(number) is not Sign.FROM_ZERO:
+        return None
+    said = f"{entry.type} of what {_made(maker)} makes, which can be 0: it is -inf there, and its gradient infinite"
+    return Hazard(said, "add an epsilon inside, log(x + 1e-8), or clip at a small positive number", number)
+
+
+# -- quotients ------------------------------------------------------------------------------------------------------
+
+
+def _softmax_by_hand(scene: Scene, entry: Entry) -> Hazard | None:
+    """``exp(x) / exp(x).sum()``, where nothing bounds x."""
+    if len(entry.inputs) != 2:
+        return None
+    above, below = (scene.maker(n) for n in entry.inputs)
+    if above is None or below is None or kind(above) != "exp" or kind(below) not in _TOTALS:
+        return None
+    inner = scene.maker(below.inputs[0])
+    if inner is not above or _is_bounded(scene, above.inputs[0]):
+        return None
+    said = "exp divided by the sum of exp: exp overflows where its argument is large, and inf / inf is NaN"
+    return Hazard(said, "softmax(x), which subtracts the largest first", above.inputs[0])
+
+
+def _by_length(scene: Scene, entry: Entry) -> Hazard | None:
+    """``x / x.norm()`` and ``x / x.std()``."""
+    if len(entry.inputs) != 2:
+        return None
+    number = entry.inputs[1]
+    maker = scene.maker(number)
+    if maker is None or scene.sign(number) is not Sign.FROM_ZERO or kind(maker) not in _LENGTHS:
+        return None
+    said = f"division by {_made(maker)}, which can be 0: 0 / 0 is NaN"
+    return Hazard(said, _LENGTHS[kind(maker)], number)
+
+
+_NORMALIZE = "F.normalize(x), or add an epsilon to the length"
+_DEVIATION = "add an epsilon to the deviation, x / (x.std() + 1e-8), or a norm layer"
+_LENGTHS = {
+    **dict.fromkeys(("p_norm", "frobenius_norm", "linalg_vector_norm", "norm"), _NORMALIZE),
+    **dict.fromkeys(("std", "var"), _DEVIATION),
+}
+_TOTALS = frozenset(("reduce_sum", "sum"))
+
+
+def _is_bounded(scene: Scene, number: int) -> bool:
+    """Tell whether the argument of exp is bounded: its largest is subtracted, or a function with limits makes it."""
+    maker = scene.maker(number)
+    if maker is None:
+        return number not in scene.moving
+    while kind(maker) == "scale" and maker.inputs:
+        inner = scene.maker(maker.inputs[0])
+        if inner is None:
+            return False
+        maker = inner
+    if kind(maker) in _BOUNDED or _is_cosine(scene, maker):
+        return True
+    if kind(maker) == "elementwise_sub" and len(maker.inputs) == 2:
+        subtracted = scene.maker(maker.inputs[1])
+        return subtracted is not None and kind(subtracted) in _LARGEST
+    return False
+
+
+def _is_cosine(scene: Scene, maker: Entry) -> bool:
+    """Tell whether an operator divides a product by a length that is kept above 0."""
+    if kind(maker) != "elementwise_div" or len(maker.inputs) != 2:
+        return False
+    above, below = (scene.maker(n) for n in maker.inputs)
+    products = above is not None and kind(above) in ("reduce_sum", "sum", "matmul_v2", "dot", "bmm")
+    lengths = below is not None and kind(below) in ("sqrt", "clip", "elementwise_max", "elementwise_mul")
+    return products and lengths and scene.sign(maker.inputs[1]) is Sign.ABOVE_ZERO
+
+
+_BOUNDED = frozenset(
+    [
+        "tanh",
+        "sigmoid",
+        "softmax",
+        "log_softmax",
+        "clip",
+        "hardtanh",
+        "logsigmoid",
+        "log_sigmoid_forward",
+        "cos",
+        "sin",
+        "layer_norm",
+        "clamp_max",
+        "hard_sigmoid",
+        "relu6",
+        "erf",
+        "cosine_similarity",
+    ]
+)
+_LARGEST = frozenset(["reduce_max", "max", "amax", "reduce_amax", "logsumexp", "max_with_index"])
+
+
+# -- roots ----------------------------------------------------------------------------------------------------------
+
+
+def _root_at_zero(scene: Scene, entry: Entry) -> Hazard | None:
+    """A square root, or another power below 1, of what can be 0."""
+    factor = attributes(entry).get("factor")
+    if kind(entry) == "pow" and not (isinstance(factor, float) and factor < 1 and factor != 0):
+        return None
+    number = entry.inputs[0]
+    maker = scene.maker(number)
+    if maker is None:
+        return None
+    if _is_variance(scene, maker):
+        said = f"{entry.type} of a difference of means of squares: rounding makes it 0 or negative, and the root NaN"
+        return Hazard(said, "var(x) computes it stably; add an epsilon inside of the root", number)
+    if kind(entry) == "sqrt" and _is_square(scene, number):
+        said = "sqrt of a square: its gradient is infinite where the number is 0, and 0·∞ is NaN"
+        return Hazard(said, "abs(x)", number)
+    if scene.sign(number) is not Sign.FROM_ZERO:
+        return None
+    said = f"{entry.type} of what {_made(maker)} makes, which can be 0: its gradient is infinite there, and 0·∞ is NaN"
+    return Hazard(said, "add an epsilon inside of the root, sqrt(x + 1e-8)", number)
+
+
+def _is_square(scene: Scene, number: int) -> bool:
+    """Tell whether a value is a square that nothing was added to."""
+    maker = scene.maker(number)
+    if maker is None:
+        return False
+    twice = kind(maker) == "elementwise_mul" and len(maker.inputs) == 2 and len(set(maker.inputs)) == 1
+    return twice or kind(maker) == "square" or (kind(maker) == "pow" and attributes(maker).get("factor") == 2.0)
+
+
+def _is_variance(scene: Scene, maker: Entry) -> bool:
+    """``mean(x²) - mean(x)²``."""
+    if kind(maker) != "elementwise_sub" or len(maker.inputs) != 2:
+        return False
+    left, right = (scene.maker(n) for n in maker.inputs)
+    if left is None or right is None or kind(right) not in ("square", "elementwise_mul", "pow"):
+        return False
+    means = kind(left) in ("reduce_mean", "mean") and scene.sign(maker.inputs[0]) > Sign.ANY
+    return means and scene.sign(maker.inputs[1]) > Sign.ANY
+
+
+# -- angles ---------------------------------------------------------------------------------------------------------
+
+
+def _angle(scene: Scene, entry: Entry) -> Hazard | None:
+    """``acos`` and ``asin``, whose slope is infinite at -1 and 1."""
+    number = entry.inputs[0]
+    maker = scene.maker(number)
+    if maker is None or _is_inside(maker):
+        return None
+    said = f"{entry.type}: its slope is infinite at -1 and 1, and beyond them it is NaN; rounding takes a cosine there"
+    return Hazard(said, "clip the argument to inside, such as [-1 + 1e-6, 1 - 1e-6], or take atan2", number)
+
+
+def _is_inside(maker: Entry) -> bool:
+    attrs = attributes(maker)
+    if kind(maker) in ("clip", "hardtanh"):
+        low, high = attrs.get("min", attrs.get("t_min", -1.0)), attrs.get("max", attrs.get("t_max", 1.0))
+        return float(low) > -1.0 and float(high) < 1.0
+    return kind(maker) == "scale" and abs(float(attrs.get("scale", 1.0))) < 1.0
+
+
+def _turn(scene: Scene, entry: Entry) -> Hazard | None:
+    """Paddle's ``atan2``, whose gradient at (0, 0) is NaN; PyTorch gives 0 there."""
+    if (
+        entry.type != "atan2"
+        or len(entry.inputs) != 2
+        or any(scene.sign(n) is not Sign.FROM_ZERO for n in entry.inputs)
+    ):
+        return None
+    said = "atan2 of what can be (0, 0): its gradient is NaN there"
+    return Hazard(said, "add an epsilon to the second argument", entry.inputs[1])
+
+
+# -- branches -------------------------------------------------------------------------------------------------------
+
+
+def _branch(scene: Scene, entry: Entry) -> Hazard | None:
+    """``where(x > 0, log(x), 0)``: the branch that is not taken has a gradient, and 0·∞ is NaN."""
+    slots = dict(reversed(entry.reads))
+    condition = slots.get("Condition", slots.get("condition"))
+    if condition is None:
+        return None
+    tested = scene.maker(condition)
+    if tested is None:
+        return None
+    for number in entry.inputs:
+        maker = scene.maker(number) if number != condition else None
+        if maker is None or kind(maker) not in _SINGULAR or not maker.inputs:
+            continue
+        operand = maker.inputs[-1] if kind(maker) == "elementwise_div" else maker.inputs[0]
+        if operand in tested.inputs and scene.sign(operand) is not Sign.ABOVE_ZERO:
+            said = (
+                f"where chooses after {maker.type}: where its argument is not chosen, the gradient is 0·∞, which is NaN"
+            )
+            return Hazard(
+                said, "choose a safe argument first, where(x > 0, x, 1), and choose the result after", operand
+            )
+    return None
+
+
+_SINGULAR = frozenset(["log", "log2", "log10", "sqrt", "rsqrt", "reciprocal", "elementwise_div", "pow", "acos", "asin"])
+
+
+def _made(maker: Entry) -> str:
+    return (
+        "a sum or mean of squares" if kind(maker) in ("reduce_sum", "reduce_mean", "mean", "sum") else f"{maker.type}"
+    )
+
+
+_LOGS = (_log_of_probability, _log_of_sum_of_exp, _log_at_zero)
+_LOOKS: Mapping[str, tuple[Look, ...]] = {
+    **dict.fromkeys(("log", "log2", "log10"), _LOGS),
+    **dict.fromkeys(("sqrt", "rsqrt", "pow"), (_root_at_zero,)),
+    **dict.fromkeys(("elementwise_div",), (_softmax_by_hand, _by_length)),
+    **dict.fromkeys(("acos", "asin"), (_angle,)),
+    "where": (_branch,),
+    "atan2": (_turn,),
+}
+"""By type of operator, what to look for."""

@@ -1,0 +1,15 @@
+"""A logarithm that where does not choose: the tenth batch is padding."""
+
+import paddle
+
+paddle.seed(0)
+net = paddle.nn.Linear(4, 3, bias_attr=False)
+x = paddle.rand([8, 4])
+optimizer = paddle.optimizer.SGD(0.01, parameters=net.parameters())
+for step in range(20):
+    batch = x if step < 10 else x * 0.0
+    h = net(batch)
+    loss = paddle.where(h > 0, paddle.log(h), paddle.zeros_like(h)).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()

@@ -1,0 +1,16 @@
+"""The root of a variance as a difference of two means: the tenth batch is padding."""
+
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Linear(4, 3, bias=False)
+x = torch.rand(8, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(20):
+    batch = x if step < 10 else x * 0.0
+    h = net(batch)
+    loss = torch.sqrt(torch.mean(h**2) - torch.mean(h) ** 2)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
