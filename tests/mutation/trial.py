@@ -78,9 +78,10 @@ class _Finder:
 
 
 def pytest_main(arguments: list[str], plugins: list[Any]) -> int:
-    """Run tests in this process, as they stand in the configuration."""
+    """Run tests in this process, as they stand in the configuration, with all their cases."""
     options = [
         "-q",
+        "--whole",
         "-p",
         "no:cacheprovider",
         "-p",

@@ -62,7 +62,7 @@ def short_name(kind: type) -> str:
 def fields(value: Any) -> dict[str, Any]:
     """Return the attributes that a value holds itself; none where it has no ``__dict__``."""
     for kind in bases(type(value)):
-        descriptor = class_fields(kind).get("__dict__")
+        descriptor: Any = class_fields(kind).get("__dict__")
         if type(descriptor) in _DESCRIPTORS:
             held = descriptor.__get__(value)
             return {n: v for n, v in list(dict.items(held)) if type(n) is str} if is_a(held, dict) else {}
