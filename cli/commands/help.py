@@ -15,16 +15,19 @@ from ..context import Output, output_options
 def command(symptom: tuple[str, ...], **values: Any) -> None:
     """Say which command answers SYMPTOM, in words as they come: gradtool help loss is nan.
 
-    Titles and symptoms of the cookbook are searched; they come with gradtool. Without SYMPTOM, a short guide.
+    Titles and symptoms of the cookbook are searched, and error messages of Paddle and PyTorch: paste yours as it is,
+    in quotes. They come with gradtool. Without SYMPTOM, a short guide.
     """
     out = Output.take(values)
     from gradtool.viz.views import guide
 
-    from ..guide import cookbook
+    from ..guide import cookbook, messages
     from . import names
 
     if not symptom:
         out.emit(guide.first_words([*map(cookbook.row, cookbook.first())]))
         return
-    rows = [cookbook.row(question) for question in cookbook.search(" ".join(symptom))]
+    text = " ".join(symptom)
+    rows = [(m.framework, m.title, (m.text,), m.command) for m in messages.search(text)]
+    rows += [cookbook.row(question) for question in cookbook.search(text)]
     out.emit(guide.matches(symptom, rows, [*symptom] if len(symptom) == 1 and symptom[0] in names() else []))

@@ -23,7 +23,7 @@ MOST = 5
 """Matches that are shown of a search."""
 
 _WORD = re.compile(r"[a-z0-9_]+")
-_EMPTY = frozenset(
+EMPTY = frozenset(
     (
         *(
             "a",
@@ -89,7 +89,7 @@ def search(text: str) -> list[Question]:
     """The questions that fit *text* best, best first; none where no word of it stands anywhere."""
     questions = every()
     phrase = _words(text)
-    full = [word for word in phrase if word not in _EMPTY] or phrase
+    full = [word for word in phrase if word not in EMPTY] or phrase
     words = [*dict.fromkeys(map(_stem, full))]
     stems = [[{_stem(w) for w in _words(p)} for p in _phrases(q)] for q in questions]
     # A word that stands on every page says little, one that stands on one page nearly all.

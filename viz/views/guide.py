@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from .view import Table, View
 
 Row = tuple[str, str, Sequence[str], str]
-"""A question of the cookbook: its page, its title, its symptoms, the command that answers it."""
+"""A question of the cookbook: its page, its title, its symptoms, the command that answers it.
+
+Of an error message the framework stands in place of the page.
+"""
 
 
 def first_words(questions: Sequence[Row]) -> View:
