@@ -7,16 +7,19 @@ dynamic mode, freed graphs, the last feed of each program, the parameter lists a
 from __future__ import annotations
 
 import contextlib
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from gradtool.engine.core import source, state
+from gradtool.engine.core.source import Location
 from gradtool.engine.eager.journal import Journal, keeping
 from gradtool.engine.eager.parameter import Birth
 from gradtool.engine.eager.recorded import nodes_behind
+from gradtool.engine.eager.start import PassRequest, Start
 from gradtool.engine.eager.tape import as_they_were, keeping_graphs
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
@@ -35,6 +38,14 @@ _CALLS = 1 << 16
 """Calls of dynamic mode that are remembered at least."""
 
 
+class _Given(NamedTuple):
+    """How a backward pass began: its roots, the gradients given there, and the line."""
+
+    roots: Sequence[weakref.ref[Tensor]]
+    gradients: tuple[Any, ...]
+    location: Location
+
+
 class Live(ABC):
     """What a running program holds, and what happened to it; the half of a ``sessions.Session`` that gives models.
 
@@ -50,6 +61,8 @@ class Live(ABC):
         self._starts = [0]
         self._fed: WeakKeyDictionary[Program, Mapping[str, Any]] = WeakKeyDictionary()
         self._made: WeakKeyDictionary[Program, list[PassCall]] = WeakKeyDictionary()
+        self._given: dict[int, _Given] = {}
+        """By the identity of a loss, how backward began there, where that was not one loss with ones."""
         self._watch: contextlib.ExitStack | None = None
         self.births: list[Birth] = []
 
@@ -76,6 +89,7 @@ class Live(ABC):
         yield keeping_graphs()
         yield state.runs.watched(self._ran)
         yield state.appended.watched(self._appended)
+        yield state.passes.listened(self._backpropagated)
 
     def end(self) -> None:
         """Watch no more; what began is over."""
@@ -103,6 +117,27 @@ class Live(ABC):
         made = PassCall(0, "append_backward", loss.name, source.here(), names, set(no_grad), checkpoints)
         self._made.setdefault(loss.block.program, []).append(made)
 
+    def _backpropagated(
+        self, roots: Sequence[Tensor], how: str, recorded: bool, request: PassRequest | None = None
+    ) -> None:
+        start = Start.of(roots, () if request is None else request.gradients)
+        if how != "backward":
+            return
+        loss = start.loss
+        self._given.pop(id(loss), None)
+        if not start.is_plain:
+            key = id(loss)
+            references = [weakref.ref(t, lambda _: self._given.pop(key, None)) for t in start.roots]
+            self._given[key] = _Given(references, start.gradients, source.here())
+
+    def _call_of(self, loss: Tensor) -> list[PassCall]:
+        """The backward pass that began at *loss*, where it was given gradients or several roots."""
+        given = self._given.get(id(loss))
+        roots = () if given is None else tuple([t for t in (r() for r in given.roots) if t is not None])
+        if given is None or len(roots) < len(given.roots):
+            return []
+        return [PassCall(1, "backward", loss, given.location, start=Start(roots, given.gradients))]
+
     # -- models -------------------------------------------------------------------------------------------------------
 
     def model_of(self, value: Any, request: Request) -> Context | None:
@@ -129,6 +164,7 @@ class Live(ABC):
         with state.kept(), as_they_were(nodes):
             state.disable_static()
             left = Loaded(request.model, kept, Program(), Program(), request.model, loss, journal=journal, live=True)
+            left.calls.swept += self._call_of(loss)
             others = {id(t) for n, v in values.items() if n not in kept for t in tensors_of(v)}
             left.births = [b for b in self.births if id(b.parameter) not in others]
             yield left

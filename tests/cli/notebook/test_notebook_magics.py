@@ -75,6 +75,8 @@ CELLS = {
     "reversed": "%why loss det.weight",
     "born": "x = paddle.to_tensor([0.0, 1.0], stop_gradient=False)\nbad = (paddle.log(x) * x).sum()",
     "late": "%nan bad",
+    "given": "part = x * 3.0\npart.backward(paddle.to_tensor([0.1, 0.01]))",
+    "sized": "%backward part --format tsv",
     "async": "import asyncio\nawait asyncio.sleep(0)\ncut = (x.detach() * 2).sum()",
     "after": "%why cut",
     "unwatch": "%watching off",
@@ -122,6 +124,11 @@ def test_a_missing_gradient_is_explained_by_the_line_of_the_cell(shown: dict[str
     assert f"  {place}    k = det(h).detach()\n" in forms["text/plain"]
     assert forms["text/plain"].endswith(f"next: %why det.weight loss · %where line:{place} loss")
     assert "<pre>det.weight" in forms["text/html"]
+
+
+def test_a_cell_that_gave_backward_a_gradient_is_answered_with_it(shown: dict[str, NotebookNode]) -> None:
+    headings, row = [line.split("\t") for line in bundle(shown["sized"])["text/plain"].splitlines()[:2]]
+    assert dict(zip(headings, row, strict=True))["‖g‖"] == "0.3015"
 
 
 def test_the_loss_may_come_first(shown: dict[str, NotebookNode]) -> None:
