@@ -22,6 +22,9 @@ from .verdicts import Verdict
 
 _APART = (Verdict.UNUSED, Verdict.NO_PATH)
 
+_ROUNDING = 100
+"""By how much what several passes gave is larger than what rounding left of one of them, if it is no rounding."""
+
 
 class StepCase(TensorCase):
     """The passes between two updates; set up by :meth:`within`.
@@ -115,9 +118,11 @@ class StepCase(TensorCase):
             answer = next((a for a in arrived if a.finding), arrived[0])
             is_sum = passes > 1 and answer.gradient is not None
             return replace(answer, gradient=Numbers.of(array, orders=False)) if is_sum else answer
-        if array is not None:
+        zeros = [a for a in answers if a.verdict.is_zero]
+        if array is not None and passes > len(zeros):
             numbers = Numbers.of(array, orders=False)
-            if numbers.norm != 0:
+            rounding = max((a.gradient.norm for a in zeros if a.gradient is not None), default=0.0)
+            if not numbers.norm <= _ROUNDING * rounding:
                 return self._given_elsewhere(subject, answers[0], numbers)
         # Where a gradient came and is zero more is known than where none came, and the least of what is not used.
         return max(answers, key=lambda a: (a.finding, a.verdict.is_zero, a.verdict not in _APART, a.verdict.value))
@@ -142,6 +147,6 @@ def _is_finite(gradient: Any) -> bool:
 
 def _arrives(answer: Answer) -> bool:
     """Whether a gradient that is not zero comes to a tensor, whatever happens to it then."""
-    if answer.gradient is not None and answer.gradient.norm:
-        return not answer.verdict.is_zero or answer.verdict is Verdict.CLEARED
-    return answer.has_gradient
+    if answer.has_gradient or answer.verdict is Verdict.CLEARED:
+        return True
+    return answer.gradient is not None and bool(answer.gradient.norm) and not answer.verdict.is_zero
