@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Mapping
-from types import GetSetDescriptorType, MemberDescriptorType
+from types import GetSetDescriptorType, MemberDescriptorType, ModuleType
 from typing import Any, TypeGuard, TypeVar
 
 T = TypeVar("T")
@@ -60,13 +60,27 @@ def short_name(kind: type) -> str:
 
 
 def fields(value: Any) -> dict[str, Any]:
-    """Return the attributes that a value holds itself; none where it has no ``__dict__``."""
+    """Return a copy of the attributes that a value holds itself; empty where it has no ``__dict__``."""
+    held = _held(value)
+    return {} if held is None else {n: v for n, v in list(dict.items(held)) if type(n) is str}
+
+
+def field(value: Any, name: str) -> Any:
+    """Return one attribute that a value holds itself; None where it has none of that name."""
+    held = _held(value)
+    return None if held is None else dict.get(held, name)
+
+
+def _held(value: Any) -> dict[Any, Any] | None:
+    """Return the ``__dict__`` of a value; None where it has none."""
+    if type(value) is ModuleType:  # a thousand of them are looked at again and again
+        return value.__dict__
     for kind in bases(type(value)):
         descriptor: Any = class_fields(kind).get("__dict__")
         if type(descriptor) in _DESCRIPTORS:
             held = descriptor.__get__(value)
-            return {n: v for n, v in list(dict.items(held)) if type(n) is str} if is_a(held, dict) else {}
-    return {}
+            return held if is_a(held, dict) else None
+    return None
 
 
 def slots(value: Any, kind: type) -> dict[str, Any]:

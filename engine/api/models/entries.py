@@ -12,7 +12,7 @@ from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.variable import Variable
 
 from . import scripts
-from .attributes import fields, is_a
+from .attributes import field, is_a
 from .errors import CommandError, unknown
 from .users_code import call
 
@@ -106,7 +106,7 @@ def _is_entry(value: Any, loaded: Loaded, request: Request) -> bool:
 
     Neither is one in a file that ran backward: what it makes of its functions is what was meant.
     """
-    marked = fields(value).get("dygraph_function")
+    marked = field(value, "dygraph_function")
     value = value if marked is None else marked  # one that to_static marked is the function that it was
     if not is_a(value, types.FunctionType):
         return False

@@ -13,7 +13,7 @@ from typing import Any
 from gradtool.engine.core import source
 from gradtool.engine.core.value import AnyTensor
 
-from .attributes import fields
+from .attributes import field, fields
 from .calls import PassCall
 from .loader import Loaded
 from .paths import Walk, is_users
@@ -60,7 +60,7 @@ def _modules(left: Loaded) -> list[str]:
     return [
         name
         for name, module in sorted(sys.modules.items())
-        if type(own := fields(module).get("__file__")) is str
+        if type(own := field(module, "__file__")) is str
         and own != file
         and (own in made_in or (folder and own.startswith(folder + os.sep)))
         and is_users(name)

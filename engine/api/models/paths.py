@@ -24,6 +24,7 @@ from .attributes import (
     bases,
     class_fields,
     entries,
+    field,
     field_names,
     fields,
     is_a,
@@ -71,7 +72,7 @@ def is_users(module: str) -> bool:
     """Whether the module of that name is the user's own: neither gradtool's, nor Python's, nor an installed one."""
     if module.partition(".")[0] in _FOREIGN:
         return False
-    file = fields(sys.modules.get(module)).get("__file__")
+    file = field(sys.modules.get(module), "__file__")
     return type(file) is str and not file.startswith(_INSTALLED)
 
 
@@ -87,7 +88,7 @@ def _size(value: Any) -> int:
         layer = todo.pop()
         if id(layer) not in seen:
             seen.add(id(layer))
-            todo += [inner for _, inner in entries(fields(layer).get("_sub_layers")) if is_a(inner, Layer)]
+            todo += [inner for _, inner in entries(field(layer, "_sub_layers")) if is_a(inner, Layer)]
     return len(seen)
 
 
