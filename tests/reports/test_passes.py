@@ -7,6 +7,7 @@ import pytest
 from gradtool.models.gate.checking import Selection, findings
 from gradtool.models.loader import Request
 from gradtool.models.questions.backward import Backward
+from gradtool.models.questions.calls import listed
 from gradtool.models.questions.nan import Nan
 from gradtool.models.questions.stats import Stats
 from gradtool.models.questions.why import Why
@@ -43,6 +44,13 @@ def test_a_gradient_of_zeros_is_a_finding_with_the_line_of_the_call(tmp_path):
     (answer,) = Why().ask(Request(str(file)))
     assert (answer.label, answer.location[0][1]) == ("zero: the gradient given is zero", 5)
     assert ("GT205", "w", 5) in codes(file)
+
+
+def test_a_list_of_passes_says_what_they_were_given(gradtool, folder):
+    data = gradtool("backward", str(model("paddle_grad_tensors")), "--list", "--format", "json").data
+    assert [(c["roots"], c["gradients_given"], c["nested"]) for c in data["calls"]] == [(1, True, False)]
+    table = gradtool("backward", str(model("paddle_grad_tensors")), "--list", "--format", "tsv").cells
+    assert dict(zip(table[0], table[1], strict=True))["from"] == "gradients given"
 
 
 def test_zeros_for_one_root_are_told_of_the_leaves_behind_it_alone(tmp_path):
@@ -187,5 +195,8 @@ def test_a_pass_inside_of_a_gradient_rule_is_not_the_one_that_is_asked_about(tmp
         "loss.backward()\n",
     )
     table = Backward().ask(Request(str(file)))
+    calls = listed(Request(str(file)))
+    assert [(line.last, line.nested) for line in calls.lines] == [(1, False), (2, True)]
+    assert calls.asked == 1
     assert table.loss.name == "loss"
     assert table.arrays[next(row.subject for row in table.rows if row.shown == "w")].tolist() == [3.0, 12.0]

@@ -12,7 +12,7 @@ from gradtool.models.wording import NOTHING, command_line, count, finite, number
 
 from .view import Table, View
 
-_ORDER = ("runs", "code…", "times", "source…", "value", "code")
+_ORDER = ("runs", "from", "code…", "times", "source…", "value", "code")
 _MOST = 3
 """Numbers of calls that are written out where they are no range."""
 
@@ -21,11 +21,12 @@ def view(answer: CallList) -> View:
     """A row for each line that asks for backward passes."""
     about, lines = answer.about, answer.lines
     static = any(line.runs is not None for line in lines)
-    table = Table(
-        ["number", "call", "loss", "value", "times", *(["runs"] if static else []), "source", "code"], order=_ORDER
-    )
+    unusual = any(_start(line) for line in lines)
+    more = [*(["from"] if unusual else []), *(["runs"] if static else [])]
+    table = Table(["number", "call", "loss", "value", "times", *more, "source", "code"], order=_ORDER)
     for line in lines:
-        runs = [NOTHING if line.runs is None else str(line.runs)] if static else []
+        runs = [_start(line) or NOTHING] if unusual else []
+        runs += [NOTHING if line.runs is None else str(line.runs)] if static else []
         loss, times = line.loss or NOTHING, str(len(line.numbers))
         table.rows.append(
             [numbers(line.numbers), line.kind, loss, _values(line), times, *runs, _place(line), _code(line)]
@@ -55,6 +56,13 @@ def numbers(of: Sequence[int]) -> str:
 def _values(line: LineOfCalls) -> str:
     """``2.31 → 0.412``: the first and the last."""
     return " → ".join(map(number, line.values)) or NOTHING
+
+
+def _start(line: LineOfCalls) -> str:
+    """``2 roots, gradients given``; empty for one loss with ones."""
+    parts = [f"{line.roots} roots"] if line.roots > 1 else []
+    parts += ["gradients given"] if line.gradients_given else []
+    return ", ".join([*parts, *(["inside of another pass"] if line.nested else [])])
 
 
 def _place(line: LineOfCalls) -> str:
@@ -97,4 +105,7 @@ def row(line: LineOfCalls) -> dict[str, Any]:
         "source": line_of(line.location),
         "code": _code(line),
         "selectable": line.selectable,
+        "roots": line.roots,
+        "gradients_given": line.gradients_given,
+        "nested": line.nested,
     }

@@ -80,6 +80,7 @@ class PassCall:
         gave: in dynamic mode, by leaf the gradient that it gave, before hooks of the leaf.
         held: by leaf the ``.grad`` after it, where that is not what it gave.
         is_done: whether it came to its end.
+        roots: how many roots it had, and *gradients_given*, whether it was given gradients there: known for good.
     """
 
     number: int
@@ -102,6 +103,8 @@ class PassCall:
     gave: Mapping[Leaf, Any] = field(default_factory=dict)
     held: Mapping[Leaf, Any] = field(default_factory=dict)
     is_done: bool = False
+    roots: int = 1
+    gradients_given: bool = False
 
     @property
     def line(self) -> Any:
@@ -201,6 +204,7 @@ class PassCalls:
         inputs = request.inputs if how == "backward" else None
         call.start, call.step = Start.of(roots, request.gradients, inputs), self.updates
         call.parent = self._open[-1].number if self._open else None
+        call.roots, call.gradients_given = len(roots), any(g is not None for g in request.gradients)
         self._open.append(call)
         if self.enough():
             call.release()

@@ -39,6 +39,9 @@ class LineOfCalls:
         runs: of a program, how often it ran with what the last call appended; None in dynamic mode.
         selectable: whether ``--backward`` takes it.
         variable: of a program, the loss of the last call.
+        roots: how many roots its calls have at most.
+        gradients_given: whether one of them was given gradients to start with.
+        nested: whether all of them ran inside of other passes.
     """
 
     kind: str
@@ -49,6 +52,9 @@ class LineOfCalls:
     runs: int | None = None
     selectable: bool = True
     variable: Any = None
+    roots: int = 1
+    gradients_given: bool = False
+    nested: bool = True
 
     @property
     def last(self) -> int:
@@ -77,7 +83,7 @@ class CallList(Answered):
 
     def distinct(self) -> Sequence[LineOfCalls]:
         """What ``--backward each`` asks about: what backpropagates a loss, and ``grad`` only if nothing else does."""
-        selectable = [line for line in self.lines if line.selectable]
+        selectable = [line for line in self.lines if line.selectable and not line.nested]
         return [line for line in selectable if line.kind != GRAD] or selectable
 
     def others(self) -> list[Other]:
@@ -140,6 +146,8 @@ def _lines(left: Loaded) -> list[LineOfCalls]:
         line = lines.setdefault(key, LineOfCalls(call.kind, key[1], call.location))
         line.numbers.append(call.number)
         line.selectable = call.how != GRADIENTS
+        line.roots, line.nested = max(line.roots, call.roots), line.nested and call.parent is not None
+        line.gradients_given |= call.gradients_given
         if call.value is not None:
             line.values = [*line.values[:1], call.value]
         if call.block is not None:
