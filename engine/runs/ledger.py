@@ -12,8 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ..core import source
+from ..core.source import Location
 from ..eager.saved import writes
 from ..eager.tensor import Tensor
+from .overwriting import Torn, Write, lay_out
 from .store import Store
 
 _SLACK = 64
@@ -34,8 +37,12 @@ class Ledger(Store):
         """Of arrays that the store holds, by their identity."""
         self._others: dict[int, tuple[int, Callable[[], Any]]] = {}
         """Of arrays that it does not hold (any more), with what gives them while they are alive."""
-        self._torn: dict[int, tuple[int, int | None, Callable[[], Any]]] = {}
-        """Arrays that were overwritten through another one: the value before, and what was written."""
+        self._torn: dict[int, Torn] = {}
+        """By identity, arrays that were overwritten through another one, or by values that nobody knows."""
+        self._open: dict[int, tuple[Callable[[], Any], list[Write]]] = {}
+        """Writes whose values an operator is yet to make, by the identity of the array that it writes."""
+        self._expected: set[int] = set()
+        """Arrays that the next operator writes, by their identity."""
         self._gone: set[int] = set()
         """Values that nobody will ask for, of arrays that the store does not hold."""
         self._unplaced: list[int] = []
@@ -52,6 +59,7 @@ class Ledger(Store):
         copy.count = self.count
         copy._held.update(self._held)
         copy._numbers, copy._others, copy._torn = dict(self._numbers), dict(self._others), dict(self._torn)
+        copy._open = dict(self._open)
         copy._gone, copy._unplaced = set(self._gone), list(self._held)
         return copy
 
@@ -73,6 +81,8 @@ class Ledger(Store):
         self._unplaced.append(number)
         if self.known(array) is None:
             self._numbers[id(array)] = number
+            if self._torn or self._open:
+                self._close(array, number)
         if for_good:
             self.keep(number, array)
         else:
@@ -91,16 +101,50 @@ class Ledger(Store):
                 return other[0]
         return None
 
-    def torn(self, array: Any) -> list[int] | None:
-        """Of an array that was overwritten through another one: the value before, and what was written if it is known.
+    def torn(self, array: Any) -> Torn | None:
+        """Return what is known of an array that was overwritten through another one, None of any other array.
 
-        None for any other array. It is asked once: who asks gives the array a number with :meth:`given`.
+        It is asked once: who asks gives the array a number with :meth:`given`, unless the operator that wrote is being
+        recorded and reads what was there before.
         """
         torn = self._torn.get(id(array)) if self._torn else None
-        if torn is None or torn[2]() is not array:
+        if torn is None or torn.array() is not array:
             return None
-        del self._torn[id(array)]
-        return [n for n in torn[:2] if n is not None]
+        if not torn.waits:
+            del self._torn[id(array)]
+        return torn
+
+    def expect(self, array: Any) -> None:
+        """Take note that the next operator writes an array, and what was read there before.
+
+        An array that nobody has read, of a tensor that was detached, holds the value of one that lies just as it does.
+        """
+        self._expected.add(id(array))
+        if self.known(array) is not None or id(array) in self._torn:
+            return
+        self._place()
+        storage = _storage(array)
+        for n, key in self._placed.get(storage, ()):
+            now = self._now(n, key, storage)
+            if type(now) is np.ndarray and _lies_as(now, array):
+                self.same(array, n)
+                return
+
+    def settle_writes(self) -> None:
+        """Take note that an operator was recorded: what it was expected to write and did not, nobody knows."""
+        for _, open_writes in self._open.values():
+            for write in open_writes:
+                write.waits = False
+        self._open.clear()
+        self._expected.clear()
+
+    def _close(self, array: Any, number: int) -> None:
+        """Take note of what an operator wrote into an array."""
+        self._torn.pop(id(array), None)
+        written, open_writes = self._open.pop(id(array), (None, ()))
+        if written is not None and written() is array:
+            for write in open_writes:
+                write.number, write.waits = number, False
 
     def given(self, array: Any) -> int:
         """A number for an array that was there, whoever made it."""
@@ -113,7 +157,7 @@ class Ledger(Store):
     def same(self, array: Any, number: int) -> None:
         """Have another array be known by a number, too; the store does not hold it."""
         self._others[id(array)] = number, weakref.ref(array)
-        self._placed.setdefault(id(_owner(array)), []).append((number, id(array)))
+        self._placed.setdefault(_storage(array), []).append((number, id(array)))
         self._entered += 1
 
     # -- storage ------------------------------------------------------------------------------------------------------
@@ -128,12 +172,15 @@ class Ledger(Store):
             return
         self._place()
         written = None if by is None else self.known(by)
-        base = _owner(array)
+        storage = _storage(array)
+        waits = id(array) in self._expected
+        self._expected.discard(id(array))
+        tearing = _Tearing(array, written, source.here() if follows else (), waits)
         # What is held of the storage is copied, but for arrays in other parts of it.
         stay = []
         before = None
-        for n, key in self._placed.pop(id(base), ()):
-            now = self._now(n, key, base)
+        for n, key in self._placed.pop(storage, ()):
+            now = self._now(n, key, storage)
             if now is None:
                 continue
             if type(now) is np.ndarray and now is not array and not np.may_share_memory(now, array):
@@ -143,7 +190,9 @@ class Ledger(Store):
             if now is array:
                 before = n
             elif follows:
-                self._torn[key] = n, written, weakref.ref(now)
+                self._torn[key] = Torn(n, [], weakref.ref(now))
+        if follows:
+            self._tear(storage, tearing)
         # What the array holds from now on.
         self._torn.pop(id(array), None)
         if follows and written is not None:
@@ -151,20 +200,31 @@ class Ledger(Store):
                 self._others[id(array)] = written, weakref.ref(array)
                 stay.append((written, id(array)))
             else:
-                self._torn[id(array)] = written, None, weakref.ref(array)
+                self._torn[id(array)] = Torn(written, [_Tearing(array, None, (), False).seen_by(array)], weakref.ref(array))
         elif follows and before is not None:
-            self._torn[id(array)] = before, None, weakref.ref(array)
+            self._torn[id(array)] = Torn(before, [tearing.seen_by(array)], weakref.ref(array))
+        if follows and written is None and tearing.writes:
+            self._open[id(array)] = weakref.ref(array), tearing.writes
         if stay:
-            self._placed[id(base)] = stay
+            self._placed[storage] = stay
 
-    def _now(self, number: int, key: int, base: Any) -> Any:
-        """The array in the storage of *base* that holds a value, the store's or another one; None if none does now."""
+    def _tear(self, storage: int, tearing: _Tearing) -> None:
+        """Take note of a write in all arrays of a storage that it changed and that have no number any more."""
+        for key, torn in list(self._torn.items()):
+            now = torn.array()
+            if now is None:
+                del self._torn[key]
+            elif now is not tearing.array and _storage(now) == storage and np.may_share_memory(now, tearing.array):
+                torn.writes.append(tearing.seen_by(now))
+
+    def _now(self, number: int, key: int, storage: int) -> Any:
+        """The array in a storage that holds a value, the store's or another one; None if none does now."""
         held = self.get(number)
-        if held is not None and _owner(held) is base:
+        if held is not None and _storage(held) == storage:
             return held
         other = self._others.get(key)
         now = other[1]() if other is not None and other[0] == number else None
-        return now if now is not None and _owner(now) is base else None
+        return now if now is not None and _storage(now) == storage else None
 
     def _lift(self, number: int, key: int, now: Any) -> None:
         """Have the store hold a copy of the array *now*, if it holds that one, and know the array by no number."""
@@ -180,7 +240,7 @@ class Ledger(Store):
         for n in self._unplaced:
             array = get(n)
             if array is not None:
-                self._placed.setdefault(id(_owner(array)), []).append((n, id(array)))
+                self._placed.setdefault(_storage(array), []).append((n, id(array)))
                 self._entered += 1
         self._unplaced.clear()
 
@@ -214,11 +274,11 @@ class Ledger(Store):
         self._others = {k: v for k, v in self._others.items() if v[1]() is not None and v[0] not in self._gone}
         self._numbers = {id(array): n for n, array in self.items() if self._numbers.get(id(array)) == n}
         self._gone.clear()
-        self._torn = {k: v for k, v in self._torn.items() if v[2]() is not None}
+        self._torn = {k: v for k, v in self._torn.items() if v.array() is not None}
         self._placed.clear()
         self._unplaced = list(self._held)
         for key, (number, array) in self._others.items():
-            self._placed.setdefault(id(_owner(array())), []).append((number, key))
+            self._placed.setdefault(_storage(array()), []).append((number, key))
         self._entered = len(self._others)
         self._needed = len(self._unplaced) + 2 * len(self._others) + len(self._torn)
 
@@ -240,7 +300,46 @@ def stand_guard() -> None:
         writes.set(guard)
 
 
-def _owner(array: Any) -> Any:
+class _Tearing:
+    """A write, for all arrays that see it.
+
+    Args:
+        array: that is written.
+        number: of the value that it gets; None where nobody knows.
+        loc: the line that writes.
+        waits: whether the operator that writes is recorded next.
+    """
+
+    def __init__(self, array: Any, number: int | None, loc: Location, waits: bool) -> None:
+        self.array = array
+        self.writes: list[Write] = []
+        self._number, self._loc, self._waits = number, loc, waits
+
+    def seen_by(self, array: Any) -> Write:
+        """Return the write as *array* sees it."""
+        if type(array) is not np.ndarray or type(self.array) is not np.ndarray:
+            write = Write(self._number, None, None, self._loc)
+        else:
+            write = lay_out(array, self.array, self._number, self._loc)
+        write.waits = self._waits
+        self.writes.append(write)
+        return write
+
+
+def _lies_as(one: Any, other: Any) -> bool:
+    """Whether two arrays of one storage are the same elements of it."""
+    return (
+        one.shape == other.shape
+        and one.strides == other.strides
+        and one.dtype == other.dtype
+        and one.__array_interface__["data"] == other.__array_interface__["data"]
+    )
+
+
+def _storage(array: Any) -> int:
+    """Return what all arrays of one storage have in common, and no others."""
     while (base := getattr(array, "base", None)) is not None:
         array = base
-    return array
+    # Each array of a tensor of PyTorch has a tensor of its own for an owner.
+    storage = getattr(array, "untyped_storage", None)
+    return id(array) if storage is None else int(storage().data_ptr())

@@ -16,9 +16,10 @@ from ..eager.tape import Freed, GradNode, PackedValues
 from ..ops.opdef import Read, Trait
 from .calls import CallRecord, Failure, Hooked, PassRecord, Pull, UsersOp, UsersSlot, flat
 from .ledger import Ledger
+from .overwriting import OVERWRITTEN, Torn
 from .timeline import NOBODY, FixedOperand
 
-_OVERWRITTEN = UsersOp("overwritten", (UsersSlot("Before"), UsersSlot("Written")), (UsersSlot("Out"),))
+_OVERWRITTEN = UsersOp("overwritten", (UsersSlot("Before"), UsersSlot("Written", many=True)), (UsersSlot("Out"),))
 _THROUGH_ANOTHER = "its storage was overwritten: in part, in another dtype, or with values from outside"
 
 _SLACK = 16
@@ -52,6 +53,14 @@ class Numbering:
     # -- operators ----------------------------------------------------------------------------------------------------
 
     def _computed(self, event: watch.Computed) -> None:
+        self._record_call(event)
+        self._store.settle_writes()
+
+    def _doubled(self, event: watch.Doubled) -> None:
+        self._store.expect(event.array)
+        self._store.same(event.copy, self._number(event.array))
+
+    def _record_call(self, event: watch.Computed) -> None:
         number_made, op = self._store.made, event.op
         operands = [self._operand(v) for v in event.inputs]
         # What is made of nothing (first values of parameters, data) is there before the run, like what is drawn.
@@ -82,15 +91,40 @@ class Numbering:
     def _number(self, array: Any) -> int:
         number = self._store.known(array)
         if number is None:
-            before = self._store.torn(array)
+            torn = self._store.torn(array)
+            if torn is not None and torn.waits:
+                return self._before_write(torn)
             number = self._store.given(array)
-            if before is None:
+            if torn is None:
                 self._leaves.add(number)
-            else:  # known, but nothing makes it again
-                key = self._calls[-1].key if self._calls else 0
-                call = CallRecord(_OVERWRITTEN, {}, before, [number], NOWHERE, key, _THROUGH_ANOTHER, recorded=False)
-                self._calls.append(call)
+            else:
+                self._overwritten(torn, number)
         return number
+
+    def _before_write(self, torn: Torn) -> int:
+        """The number of what an array held before the operator wrote that is being recorded."""
+        done = [w for w in torn.writes if not w.waits]
+        if done:
+            number = self._store.new()
+            self._overwritten(Torn(torn.before, done, torn.array), number)
+            torn.before, torn.writes = number, [w for w in torn.writes if w.waits]
+        return torn.before
+
+    def _overwritten(self, torn: Torn, number: int) -> None:
+        """Write down how the value *number* came of one before and of writes to other arrays of its storage."""
+        key = self._calls[-1].key if self._calls else 0
+        value = torn.before
+        if not torn.is_known:  # known, but nothing makes it again
+            operands: list[Any] = [value, [w.number for w in torn.writes if w.number is not None]]
+            loc = torn.writes[-1].loc
+            call = CallRecord(_OVERWRITTEN, {}, operands, [number], loc, key, _THROUGH_ANOTHER, recorded=False)
+            self._calls.append(call)
+            return
+        for i, write in enumerate(torn.writes, 1):
+            made = number if i == len(torn.writes) else self._store.new()
+            operands = [value, write.number]
+            self._calls.append(CallRecord(OVERWRITTEN, write.attrs, operands, [made], write.loc, key, recorded=False))
+            value = made
 
     def _pulled(self, event: watch.Pulled) -> None:
         work, node = self._last, event.node

@@ -202,7 +202,7 @@ class Recorder(Numbering):
             elif kind is watch.Began:
                 self._seeded(event)
             else:
-                self._store.same(event.copy, self._number(event.array))
+                self._doubled(event)
 
     # -- passes -------------------------------------------------------------------------------------------------------
 

@@ -39,6 +39,7 @@ class Framework:
         again: gives what computes calls that match none, or None.
         titled: gives what people call an operator of its own; None where they call it as gradtool does.
         sized: whether an operator of its own, with these arguments, reads the size of its operand and no element.
+        draws: whether an operator of its own draws random numbers.
     """
 
     package: str
@@ -51,6 +52,7 @@ class Framework:
     again: Callable[[], Computing] | None = None
     sized: Callable[[str, Mapping[str, Any]], bool] = lambda name, named: False
     titled: Callable[[str], str] | None = None
+    draws: Callable[[str], bool] = lambda name: False
 
 
 def _of_torch() -> Matching:
@@ -91,6 +93,16 @@ def _title_in_torch(name: str) -> str:
     return _TITLES.get(name) or name.removeprefix("_").removeprefix("native_")
 
 
+_DRAWING = (
+    *("bernoulli", "binomial", "cauchy", "dropout", "exponential", "geometric", "log_normal", "multinomial", "normal"),
+    *("poisson", "rand", "randint", "random", "randperm", "rrelu_with_noise", "uniform"),
+)
+
+
+def _draws_in_torch(name: str) -> bool:
+    return name.removesuffix("_").removesuffix("_like").removesuffix("n") in _DRAWING or "dropout" in name
+
+
 TORCH = Framework(
     "torch",
     "PyTorch",
@@ -102,6 +114,7 @@ TORCH = Framework(
     _again_of_torch,
     _sized_in_torch,
     _title_in_torch,
+    _draws_in_torch,
 )
 PADDLE = Framework(
     "paddle", "PaddlePaddle", ".paddlerun", "gradtool-paddle-run-1", "pd_op.", vocabulary.PADDLE, _of_paddle

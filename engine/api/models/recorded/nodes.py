@@ -59,6 +59,7 @@ class ForeignOp(OpDef):
         wrt: Sequence[int] | None,
         attrs: Sequence[str] = (),
         again: Again | None = None,
+        draws: bool = False,
     ) -> None:
         """See :class:`OpDef`.
 
@@ -66,6 +67,7 @@ class ForeignOp(OpDef):
             wrt: the inputs with a gradient; None where it has none.
             attrs: the names of its attributes.
             again: computes it on other operands; None where nothing does.
+            draws: whether it draws random numbers, which stay as they were drawn.
         """
         names = ["Out"] if outputs == 1 else [f"Out{j}" for j in range(outputs)]
         super().__init__(
@@ -75,7 +77,7 @@ class ForeignOp(OpDef):
             tuple(map(Slot, names)),
             _kernel(type_, again),
             defaults=dict.fromkeys(attrs),
-            trait=Trait.OPAQUE,
+            trait=Trait.OPAQUE | Trait.RANDOM if draws else Trait.OPAQUE,
         )
         if wrt is not None:
             self.rule = ForeignRule(type_, wrt, outputs)

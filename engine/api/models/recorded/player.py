@@ -66,6 +66,8 @@ class Player:
         self._passes = itertools.count(1)
         self._ops: dict[Any, ForeignOp] = {}
         self._before: dict[int, Any] = {}
+        self._read: dict[int, Any] = {}
+        """By tensor that is about to be written by an operator, the values that this one reads."""
         self._hooked: dict[int, list[tuple[Any, Any]]] = {}
         self._names = UniqueNames()
         speak(framework.vocabulary)
@@ -145,6 +147,11 @@ class Player:
             t.loc = source.here()
 
     def _writing(self, event: events.Writing) -> None:
+        by = watch.watcher()
+        if by is not None:  # the operator that writes has read what was there
+            array = self.tensors[event.tensor].array
+            self._read[event.tensor] = array.copy()
+            by(watch.Doubled(array, self._read[event.tensor]))
         self._about_to_write(event.tensor)
 
     @staticmethod
@@ -192,7 +199,7 @@ class Player:
     def _called(self, event: events.Called) -> None:
         # what it took
         written = set(event.written)
-        before = {n: self.tensors[n].placed(self.tensors[n].array) for n in written}
+        before = {n: self.tensors[n].placed(self._read.pop(n, self.tensors[n].array)) for n in written}
         for n, old in before.items():
             old._version = self.tensors[n].version
         named = dict(zip(event.names, map(self._resolver(before), event.arguments), strict=True))
@@ -283,7 +290,8 @@ class Player:
         if op is None:
             shown = name if find(name) is None else f"{self._framework.prefix}{name}"
             again = None if self._framework.again is None else self._framework.again()(name, entries, made, outputs)
-            op = self._ops[key] = ForeignOp(self._type(shown, name), inputs, outputs, wrt, attrs, again)
+            draws = self._framework.draws(name)
+            op = self._ops[key] = ForeignOp(self._type(shown, name), inputs, outputs, wrt, attrs, again, draws)
         return op
 
     def _type(self, type_: str, name: str) -> str:
@@ -437,7 +445,9 @@ class Player:
         known.node, known.index, known._stop, known._leaf = node, event.output, False, None
 
     def _adopt(self, info: events.Node, known: Tensor) -> None:
-        places = [self._place(e) for e in info.edges]
+        # Arguments without a gradient have edges that lead nowhere: the node has no place for them.
+        order = [i for i, edge in enumerate(info.edges) if edge is not None]
+        places = [self._place(info.edges[i]) for i in order]
         type_ = self._type(f"PyLayer_{info.custom}", info.custom) if info.custom else info.name.rpartition("::")[2]
         key = type_, len(places), len(info.shapes), "adopted"
         op = self._ops.get(key)
@@ -452,7 +462,7 @@ class Player:
         node.ctx = SimpleNamespace(_saved=tuple(saved))
         node.versions = tuple(itertools.chain.from_iterable((t.version, t.version.count) for t in saved))
         node.rule_at = info.rule
-        self._know(node, info, list(range(len(places))), list(range(len(shapes))))
+        self._know(node, info, order, list(range(len(shapes))))
         if watch.noting:
             inputs = tuple([_stand_in(p) for p in places if p is not None])
             outputs = tuple(
