@@ -10,7 +10,7 @@ import numpy as np
 from ..autodiff.backward import append_backward
 from ..autodiff.gradients import gradients
 from ..core import state, watch
-from ..core.errors import ArgumentTypeError, DtypeError, FixedError
+from ..core.errors import ArgumentTypeError, DtypeError, GradtoolError
 from ..core.source import Location
 from ..core.summary import Staying
 from ..eager.passes import Pass
@@ -24,6 +24,7 @@ from ..kernels.choice import current, reference
 from ..runs import of_steps, of_tape
 from ..runs.places import Places
 from ..runs.recorder import Recorder
+from ..runs.repeating import find_unrepeated
 from ..runs.timeline import Timeline
 from ..view.graph import FORWARD
 from . import gradcheck, kinks, magnitudes, own_rules, retold
@@ -383,10 +384,13 @@ def _reason_against(model: WrittenModel, recorded: Any, subjects: Sequence[Claim
         return model.again.gaps[0]
     if not np.isfinite(_double(recorded)).all():
         return "the loss is not finite (gradtool nan explains it)", ()
+    unrepeated = find_unrepeated(model.timeline, model.again.code)
+    if unrepeated is not None:
+        return str(unrepeated), unrepeated.entry.loc
     try:
         again = model.again({})[0]
-    except FixedError as error:
-        return f"the pass cannot be repeated: {error.message}", ()
+    except GradtoolError as error:
+        return f"cannot be repeated in double precision: {error.message.removesuffix('.')}", ()
     if not _faithful(again, _double(recorded), subjects):
         return "computed again in double precision the loss is another: values were overwritten in between?", ()
     return "", ()

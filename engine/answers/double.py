@@ -37,6 +37,7 @@ class Double:
     Attributes:
         xp: the module of the arrays that it computes with.
         gaps: what cannot be computed again on the way from them to the loss, with the line.
+        code: the operators that it computes again, in order.
     """
 
     xp: Any = np
@@ -59,13 +60,13 @@ class Double:
                 self.gaps.append((entry.fixed, entry.loc))
             else:
                 code.append(entry)
-        self._code = code[::-1]
+        self.code = code[::-1]
         self._constants: dict[int, Any] = {}
         self._bind()
 
     def _bind(self) -> None:
         """Have what computes the entries."""
-        self._kernels = [self._kernel(entry) for entry in self._code]
+        self._kernels = [self._kernel(entry) for entry in self.code]
 
     def _led_to(self) -> set[int]:
         """The values that the chosen leaves lead to, and these themselves."""
@@ -83,7 +84,7 @@ class Double:
         computed: dict[int, Any] = {}
         choices = []
         with watch.unwatched(), np.errstate(all="ignore"):
-            for entry, run in zip(self._code, self._kernels, strict=True):
+            for entry, run in zip(self.code, self._kernels, strict=True):
                 operands = [self._operand(o, computed, values) for o in entry.operands]
                 if entry.type in _ROUTERS:  # what came another way was not computed; the condition is a choice itself
                     operands[1] = self._operand(entry.operands[1], {}, {})
@@ -106,7 +107,7 @@ class Double:
         chosen = dict(precise)
         behind = set(self.timeline.leaves.get(leaf, ()))
         with np.errstate(all="ignore"):
-            for entry in self._code:
+            for entry in self.code:
                 if behind.isdisjoint(entry.inputs):
                     continue
                 behind.update(entry.made)

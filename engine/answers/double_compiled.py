@@ -31,7 +31,7 @@ class CompiledDouble(Double):
         super().__init__(timeline, chosen)
 
     def _bind(self) -> None:
-        self._plan = _Plan(self._code, self.timeline.loss, self.backend, self._one_number)
+        self._plan = _Plan(self.code, self.timeline.loss, self.backend, self._one_number)
         # What is looked at, if only in passing, is not simplified together with its neighbours.
         compiled = self.backend.compile(self._plan, lambda *_: [])
         assert compiled is not None

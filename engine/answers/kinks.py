@@ -14,8 +14,17 @@ Choose = Callable[[Any, Sequence[Any], Sequence[Any], Mapping[str, Any]], Any]
 
 
 def _sign(*at: float) -> Choose:
-    """On which side of each of these numbers the elements are; at one of them counts as a side of its own."""
-    return lambda xp, ins, outs, attrs: xp.stack([xp.sign(ins[0] - a) for a in at])
+    """On which side of each of these numbers the elements are; at one of them counts as a side of its own.
+
+    Complex numbers have no sides: those at one of the numbers count.
+    """
+
+    def choose(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+        if getattr(getattr(ins[0], "dtype", None), "kind", "") == "c":
+            return xp.stack([ins[0] == a for a in at])
+        return xp.stack([xp.sign(ins[0] - a) for a in at])
+
+    return choose
 
 
 def _of_attrs(*names: str) -> Choose:
@@ -48,6 +57,11 @@ def _extreme(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[st
     return x == out
 
 
+def _largest(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+    """Which elements are among the results, wherever these lie."""
+    return xp.isin(ins[0], outs[0])
+
+
 def _clipped(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
     low = ins[1] if len(ins) > 1 and ins[1] is not None else attrs["min"]
     high = ins[2] if len(ins) > 2 and ins[2] is not None else attrs["max"]
@@ -74,6 +88,11 @@ CHOICES: dict[str, Choose] = {
     **dict.fromkeys(("elementwise_max", "elementwise_min"), _compared),
     **dict.fromkeys(("reduce_max", "reduce_min", "reduce_amax", "reduce_amin"), _extreme),
     **dict.fromkeys(("floor", "ceil", "round", "elementwise_floordiv"), _result),
+    **dict.fromkeys(("hardswish", "hardsigmoid"), _sign(-3.0, 3.0)),
+    "threshold": _of_attrs("threshold"),
+    "hardshrink": lambda xp, ins, outs, attrs: xp.sign(xp.abs(ins[0]) - attrs.get("lambd", 0.5)),
+    "smooth_l1_loss": lambda xp, ins, outs, attrs: xp.sign(xp.abs(ins[0] - ins[1]) - attrs.get("beta", 1.0)),
+    **dict.fromkeys(("max", "min", "amax", "amin"), _largest),
     "elementwise_mod": lambda xp, ins, outs, attrs: xp.floor(ins[0] / ins[1]),
     **dict.fromkeys(("max_pool2d_with_index", "argsort", "top_k_v2"), _second),
     "pool2d": _pooled,
@@ -89,4 +108,9 @@ CHOICES: dict[str, Choose] = {
 def choice(xp: Any, type_: str, attrs: Mapping[str, Any], operands: Sequence[Any], outputs: Sequence[Any]) -> Any:
     """What an operator of that type chose, an array of the module *xp*; None where there is nothing to choose."""
     choose = CHOICES.get(type_)
-    return None if choose is None else choose(xp, operands, outputs, attrs)
+    if choose is not None:
+        return choose(xp, operands, outputs, attrs)
+    # Whole numbers and truth values that an operator makes of others: places, ranks, comparisons.
+    if any(getattr(getattr(o, "dtype", None), "kind", "") in "fc" for o in operands):
+        return next((o for o in outputs if getattr(getattr(o, "dtype", None), "kind", "") in tuple("biu")), None)
+    return None

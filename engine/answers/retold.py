@@ -248,7 +248,7 @@ class Retelling(Numbering):
         self._events(event)
 
     def _note_doubled(self, event: watch.Doubled) -> None:
-        self._store.same(event.copy, self._number(event.array))
+        self._doubled(event)
 
     def _note_began(self, event: watch.Began) -> None:
         self._passes.append(self._last)

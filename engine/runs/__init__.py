@@ -10,6 +10,8 @@ rounds.py       the runs of blocks: the steps of each, with those of the blocks 
 recorder.py     dynamic mode, written down from step events
 calls.py        what was written down; numbering.py gives every array of these events a number
 ledger.py       the store that knows which array holds which value, and what is overwritten
+overwriting.py  what an array holds after another one in its storage was written
+repeating.py    what of a run does not give again what was recorded
 retrace.py      the forward operators of a tape that nobody recorded, as far as it retains what they read
 ahead.py        what a running backward pass is yet to do, laid out from the tape
 of_tape.py      a timeline of what was written down; places.py: the value at each place

@@ -176,7 +176,32 @@ class Ledger(Store):
         waits = id(array) in self._expected
         self._expected.discard(id(array))
         tearing = _Tearing(array, written, source.here() if follows else (), waits)
-        # What is held of the storage is copied, but for arrays in other parts of it.
+        before, stay = self._lift_all(array, storage, follows)
+        if follows:
+            self._tear(storage, tearing)
+        # What the array holds from now on.
+        self._torn.pop(id(array), None)
+        if follows and written is not None:
+            if by.shape == array.shape and by.dtype == array.dtype:
+                self._others[id(array)] = written, weakref.ref(array)
+                stay.append((written, id(array)))
+            else:
+                self._torn[id(array)] = Torn(
+                    written, [_Tearing(array, None, (), False).seen_by(array)], weakref.ref(array)
+                )
+        elif follows and before is not None:
+            self._torn[id(array)] = Torn(before, [tearing.seen_by(array)], weakref.ref(array))
+        if follows and written is None and tearing.writes:
+            self._open[id(array)] = weakref.ref(array), tearing.writes
+        if stay:
+            self._placed[storage] = stay
+
+    def _lift_all(self, array: Any, storage: int, follows: bool) -> tuple[int | None, list[tuple[int, int]]]:
+        """Copy what is held of a storage and shares elements with *array*, which is about to be overwritten.
+
+        Returns:
+            The number of *array* itself, if it has one, and what is held of other parts of the storage.
+        """
         stay = []
         before = None
         for n, key in self._placed.pop(storage, ()):
@@ -191,22 +216,7 @@ class Ledger(Store):
                 before = n
             elif follows:
                 self._torn[key] = Torn(n, [], weakref.ref(now))
-        if follows:
-            self._tear(storage, tearing)
-        # What the array holds from now on.
-        self._torn.pop(id(array), None)
-        if follows and written is not None:
-            if by.shape == array.shape and by.dtype == array.dtype:
-                self._others[id(array)] = written, weakref.ref(array)
-                stay.append((written, id(array)))
-            else:
-                self._torn[id(array)] = Torn(written, [_Tearing(array, None, (), False).seen_by(array)], weakref.ref(array))
-        elif follows and before is not None:
-            self._torn[id(array)] = Torn(before, [tearing.seen_by(array)], weakref.ref(array))
-        if follows and written is None and tearing.writes:
-            self._open[id(array)] = weakref.ref(array), tearing.writes
-        if stay:
-            self._placed[storage] = stay
+        return before, stay
 
     def _tear(self, storage: int, tearing: _Tearing) -> None:
         """Take note of a write in all arrays of a storage that it changed and that have no number any more."""

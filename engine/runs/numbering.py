@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ..core import watch
-from ..core.source import NOWHERE
 from ..eager.saved import Packed
 from ..eager.tape import Freed, GradNode, PackedValues
 from ..ops.opdef import Read, Trait

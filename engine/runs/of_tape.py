@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from ..core import names
+from ..core import names, source
 from ..core.vocabulary import title, with_suffix
 from ..eager.tape import GradNode, Place
 from ..eager.tensor import Leaf, Tensor
@@ -62,7 +62,10 @@ def forward(recorder: Recorder, result: Tensor, tensors: Iterable[Tensor] = ()) 
     run = builder.build("", None, None)
     for number, leaf in sorted(builder.of_leaf.items()):
         run.leaves.setdefault(leaf, []).append(number)
-    run.gaps += [(f"{n.op.type} computes outside of operators", n.loc) for n in builder.places.outside()]
+    run.gaps += [
+        (f"cannot be repeated: {n.op.type} at {source.short(n.loc)}: it computes outside of operators", n.loc)
+        for n in builder.places.outside()
+    ]
     return run
 
 

@@ -55,9 +55,9 @@ class Places:
         for node in self._nodes:
             numbers = [self.at.get((node, i), NOBODY) for i in range(len(node.shapes))]
             outs = [n if n not in makers else NOBODY for n in numbers]
-            if isinstance(node.op, OpDef) or not flat(outs):
+            if self._is_called(node) or not flat(outs):
                 continue
-            operands = [self._sources(p) if p is not None else None for p in node.wrt]
+            operands = [self._sources(p)[0] if p is not None else None for p in node.wrt]
             op = UsersOp(
                 node.op.type,
                 tuple(UsersSlot(f"X{i}") for i in range(len(operands))),
@@ -71,48 +71,58 @@ class Places:
         maker = {n: c for c in self._recorder.calls for n in flat(c.outs)}
         outside: list[GradNode] = []
         for node in self._nodes:
-            if isinstance(node.op, OpDef):
+            if self._is_called(node):
                 continue
             results = [self.at[node, i] for i in range(len(node.shapes)) if (node, i) in self.at]
-            if any(not self._led_to(number, node, maker) for number in results):
+            if results and not self._lead(node, results, maker):
                 outside.append(node)
         return outside
 
-    def _led_to(self, result: int, node: GradNode, maker: Mapping[int, CallRecord]) -> bool:
-        """Whether operators made *result* of all that the user's own operator took."""
-        seen: set[int] = set()
-        todo = [result]
-        while todo:
-            number = todo.pop()
-            if number in seen:
-                continue
-            seen.add(number)
-            if number in maker:
-                todo += flat(maker[number].operands)
-        taken = [(p, self.at.get(p)) for p in node.wrt if p is not None]
-        return all(n in seen if n is not None else not isinstance(p, Leaf) for p, n in taken)
+    @staticmethod
+    def _is_called(node: GradNode) -> bool:
+        """Whether a node is that of an operator whose call was recorded, and not of the user's own."""
+        return isinstance(node.op, OpDef) and not getattr(node, "adopted", False)
+
+    def _lead(self, node: GradNode, results: Sequence[int], maker: Mapping[int, CallRecord]) -> bool:
+        """Whether operators lead from all that the user's own operator took to *results*, and to each of these."""
+        taken = [self._sources(p) for p in node.wrt if p is not None]
+        if any(not complete for _, complete in taken):
+            return False
+        wanted = {n for numbers, _ in taken for n in numbers}
+        found: set[int] = set()
+        for result in results:
+            behind = _behind(result, wanted, maker)
+            if result not in maker and not behind:
+                return False
+            found |= behind
+        return wanted <= found
 
     def needs(self, node: GradNode, pull: Pull) -> list[int]:
         """What the gradient of an operator depends on beside its operands: all that forward took and made."""
         call = self._recorder.call_of(node.key)
         if call is not None and call.op is node.op:
             return [*flat(call.operands), *flat(call.outs)]
-        sources = flat([self._sources(p) for p in node.wrt if p is not None])
+        sources = flat([self._sources(p)[0] for p in node.wrt if p is not None])
         return [n for n in sources if n not in pull.saved]
 
-    def _sources(self, place: Place) -> list[int]:
-        """The value at a place, or what it comes from where PyLayers handed it on and no operator read it."""
+    def _sources(self, place: Place) -> tuple[list[int], bool]:
+        """The values at a place, or what it comes from where PyLayers handed it on and no operator read it.
+
+        And whether the value of each leaf there is known.
+        """
         sources: list[int] = []
         seen: set[Place] = set()
-        todo = [place]
+        todo, complete = [place], True
         while todo:
             p = todo.pop()
             if p in self.at:
                 sources.append(self.at[p])
-            elif p not in seen and not isinstance(p, Leaf) and not isinstance(p[0].op, OpDef):
+            elif isinstance(p, Leaf):
+                complete = False
+            elif p not in seen and not self._is_called(p[0]):
                 seen.add(p)
                 todo += [q for q in p[0].wrt if q is not None]
-        return sources
+        return sources, complete
 
     def _note(self, node: GradNode) -> None:
         call = self._recorder.call_of(node.key)
@@ -136,3 +146,20 @@ class Places:
                 self.at.setdefault(place, number)
                 if isinstance(place, Leaf):
                     self.of_leaf[number] = place
+
+
+def _behind(result: int, wanted: set[int], maker: Mapping[int, CallRecord]) -> set[int]:
+    """Those of the *wanted* values that operators made *result* of."""
+    found: set[int] = set()
+    seen: set[int] = set()
+    todo = [result]
+    while todo:
+        number = todo.pop()
+        if number in seen:
+            continue
+        seen.add(number)
+        if number in wanted:
+            found.add(number)
+        elif number in maker:
+            todo += flat(maker[number].operands)
+    return found

@@ -152,6 +152,8 @@ class Timeline:
         unrolled: the entries by the runs of blocks, where these are unrolled.
         compiled: whether its values were computed by a compiled program: an operator that runs again by itself may give
             others in the last digits.
+        repeated: by the index of an operator that was compared, why it cannot be repeated, or empty; see
+            :mod:`.repeating`.
     """
 
     title: str
@@ -171,6 +173,7 @@ class Timeline:
     gaps: list[tuple[str, Location]] = field(default_factory=list)
     unrolled: Round[Entry] | None = None
     compiled: bool = False
+    repeated: dict[int, str] = field(default_factory=dict)
 
     @cached_property
     def _by_name(self) -> dict[str, list[int]]:

@@ -125,7 +125,9 @@ def test_numpy_inside_of_a_layer_is_noticed() -> None:
         x = leaf([1.0, 2.0])
         loss = Outside.apply(x * 1.0).sum()
     [entry] = checking.of_loss(loss, recorder, {x: "x"})
-    assert (entry.status, entry.cause) == ("unchecked", "PyLayer_Outside computes outside of operators")
+    assert entry.status == "unchecked"
+    assert entry.cause.startswith("cannot be repeated: PyLayer_Outside at ")
+    assert entry.cause.endswith(": it computes outside of operators")
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def without(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Ite
         unchecked.append(f"what has an influence on {probe.name}: its output is not finite")
         return
     for i, x in enumerate(probe.inputs):
-        if not x.array.size:
+        if not x.array.size or x.written:
             continue
         everywhere = np.ones(x.array.shape, bool)
         influence = _influences(probe, i, everywhere, rng)

@@ -28,10 +28,13 @@ class Input:
 
     Attributes:
         name: of the parameter of the function, with the way into it: ``x``, ``states[0]``.
+        written: whether the program has no name for it, and it holds one number everywhere, or whole ones: a buffer
+            that it fills later, or the places of an index. That nothing depends on such a value is no fault.
     """
 
     name: str
     array: Array
+    written: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ class Probe:
 
     def _with(self, changes: Mapping[int, Array] | None) -> Iterator[Input]:
         for i, x in enumerate(self.inputs):
-            yield Input(x.name, changes[i]) if changes and i in changes else x
+            yield replace(x, array=changes[i]) if changes and i in changes else x
 
 
 @dataclass

@@ -208,7 +208,8 @@ def _probe(
         return NO_DATA
     branch = Branch(run)
     names = _distinct(_called(run, n) for n in found.inputs)
-    inputs = [Input(name, np.asarray(branch.made(n))) for name, n in zip(names, found.inputs, strict=True)]
+    arrays = [np.asarray(branch.made(n)) for n in found.inputs]
+    inputs = [Input(name, array, _is_written(name, array)) for name, array in zip(names, arrays, strict=True)]
     results = [*found.outputs, *([run.loss] if run.loss is not None and run.loss not in found.outputs else [])]
     maker = run.values[found.outputs[0]].maker
     return RunProbe(
@@ -222,6 +223,12 @@ def _probe(
         modeless=modeless,
         inside=inside,
         loss_inside="" if found.labelled else NO_LABEL,
+    )
+
+
+def _is_written(name: str, array: Any) -> bool:
+    return name.startswith("constant.") and (
+        array.dtype.kind in "biu" or bool(array.size and np.all(array == array.flat[0]))
     )
 
 

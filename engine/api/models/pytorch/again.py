@@ -1,8 +1,13 @@
-"""Calls of PyTorch's operators on other values: computed by the rows that read archives of ``torch.export``."""
+"""Calls of PyTorch's operators on other values.
+
+PyTorch computes them where it is installed; elsewhere the rows do that read archives of ``torch.export``.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -26,17 +31,33 @@ _ALSO = {"unsafe_split": "split", "unsafe_split_with_sizes": "split_with_sizes",
 
 
 def again(
-    name: str, inputs: Sequence[Entry], made: Sequence[tuple[tuple[int, ...], str]], outputs: int
+    name: str, overload: str, inputs: Sequence[Entry], made: Sequence[tuple[tuple[int, ...], str]], outputs: int
 ) -> Again | None:
     """What computes a call of the operator *name* again; None where nothing does.
 
     Args:
+        overload: its whole name, as ``aten::add.Tensor``.
         inputs: of each tensor that it reads the argument, and the place there if that is a list.
         made: the shape and the type of each result.
         outputs: how many results are wanted: those that there are not are None.
     """
     if any(part in name for part in _DRAWING):
         return None
+    if overload and _is_installed():
+        from . import by_torch
+
+        return by_torch.again(overload, inputs, outputs)
+    return _by_rows(name, inputs, made, outputs)
+
+
+def _is_installed() -> bool:
+    return "torch" in sys.modules or find_spec("torch") is not None
+
+
+def _by_rows(
+    name: str, inputs: Sequence[Entry], made: Sequence[tuple[tuple[int, ...], str]], outputs: int
+) -> Again | None:
+    """What computes it where PyTorch is not installed."""
     from ..pt2.operators import rows
 
     kind = f"aten.{_ALSO.get(name, name)}"

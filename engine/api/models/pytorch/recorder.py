@@ -172,7 +172,7 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
             if not taken or operator.name.endswith("_like") or operator.name.startswith("new_"):
                 self._note_birth(given, site)
             # Here nobody is asked: outside, the recorder itself would be for each of its own calls.
-            arrays = [None if id(t) in self._known else self.array(t) for t in given]
+            arrays = [None if id(t) in self._known and not operator.turns else self.array(t) for t in given]
             known = operator if names == operator.names else operator._replace(names=names)
             self.await_node(Waiting(known, plain, taken, before, given, arrays, written, enabled, seconds, site))
         return result
@@ -292,10 +292,13 @@ def _operator(func: Any) -> Operator:
     schema = func._schema
     arguments = schema.arguments
     name = schema.name.partition("::")[2]
-    written = tuple([i for i, a in enumerate(arguments) if a.alias_info is not None and a.alias_info.is_write])
-    view = any(r.alias_info is not None and not r.alias_info.is_write for r in schema.returns)
+    turns = torch.Tag.inplace_view in func.tags
+    writes = [i for i, a in enumerate(arguments) if a.alias_info is not None and a.alias_info.is_write]
+    written = () if turns else tuple(writes)
+    view = turns or any(r.alias_info is not None and not r.alias_info.is_write for r in schema.returns)
     aside = name in _ASIDE or not schema.name.startswith("aten::")
-    return Operator(name, tuple([a.name for a in arguments]), written, view, aside)
+    overload = f"{schema.name}.{schema.overload_name}".removesuffix(".")
+    return Operator(name, tuple([a.name for a in arguments]), written, view, aside, overload, turns)
 
 
 _ASIDE = frozenset({"detach", "detach_", "_local_scalar_dense", "set_", "alias", "resize_"})

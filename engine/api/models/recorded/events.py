@@ -46,7 +46,8 @@ class Result(NamedTuple):
     """What a call gave.
 
     Attributes:
-        array: its values; None where the tensor was known before (an operator in place).
+        array: its values; None where the tensor was known before (an operator in place). Of a known tensor, that it is
+            another view of its storage from now on.
         output: which output of the node it is; None where no gradient comes back through it.
     """
 
@@ -108,6 +109,7 @@ class Called(NamedTuple):
         view: whether the result shares the storage of the first tensor.
         written: the tensors that it wrote in place.
         seconds: what it took.
+        overload: the operator as the framework names it in full, such as ``aten::add.Tensor``; empty where it does not.
     """
 
     operator: str
@@ -122,6 +124,7 @@ class Called(NamedTuple):
     enabled: bool
     seconds: float
     site: Site
+    overload: str = ""
 
 
 class Adopted(NamedTuple):

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
     from .matching import Again, Entry, Match
 
-Computing = Callable[[str, Sequence["Entry"], Sequence[tuple[tuple[int, ...], str]], int], "Again | None"]
+Computing = Callable[[str, str, Sequence["Entry"], Sequence[tuple[tuple[int, ...], str]], int], "Again | None"]
 """What computes calls of an operator of the framework's on other operands.
 
-It takes its name, its inputs, the shape and the type of each result, and how many results its kernel is to give.
+It takes its name, that of its overload, its inputs, the shape and the type of each result, and how many results its
+kernel is to give.
 """
 
 Matching = Callable[[str, Mapping[str, Any], Sequence["Tensor"]], "Match | None"]
@@ -40,6 +41,7 @@ class Framework:
         titled: gives what people call an operator of its own; None where they call it as gradtool does.
         sized: whether an operator of its own, with these arguments, reads the size of its operand and no element.
         draws: whether an operator of its own draws random numbers.
+        views: whether a node is one that it makes of tensors and views that were written.
     """
 
     package: str
@@ -53,6 +55,7 @@ class Framework:
     sized: Callable[[str, Mapping[str, Any]], bool] = lambda name, named: False
     titled: Callable[[str], str] | None = None
     draws: Callable[[str], bool] = lambda name: False
+    views: Callable[[str], bool] = lambda name: False
 
 
 def _of_torch() -> Matching:
@@ -103,6 +106,16 @@ def _draws_in_torch(name: str) -> bool:
     return name.removesuffix("_").removesuffix("_like").removesuffix("n") in _DRAWING or "dropout" in name
 
 
+_VIEWING = (
+    *("CopySlices", "AsStrided", "View", "UnsafeView", "ReshapeAlias", "Select", "Slice", "Transpose", "TBackward"),
+    *("Permute", "Unsqueeze", "Squeeze", "Expand", "Diagonal", "Unbind", "Split", "Alias", "Unfold"),
+)
+
+
+def _views_in_torch(name: str) -> bool:
+    return name.rpartition("::")[2].startswith(_VIEWING)
+
+
 TORCH = Framework(
     "torch",
     "PyTorch",
@@ -115,6 +128,7 @@ TORCH = Framework(
     _sized_in_torch,
     _title_in_torch,
     _draws_in_torch,
+    _views_in_torch,
 )
 PADDLE = Framework(
     "paddle", "PaddlePaddle", ".paddlerun", "gradtool-paddle-run-1", "pd_op.", vocabulary.PADDLE, _of_paddle

@@ -164,6 +164,8 @@ class ForeignNode(GradNode):
         passing: the number of the pass of the user's that is being played, 0 outside.
         order: by gradient that it gives, which edge of the framework's node that is.
         outs_of: by gradient that arrives, which output of the framework's node that is of.
+        adopted: whether no operator was recorded with it, as with an ``autograd.Function``. Of views that are written
+            the framework makes such nodes, too: what is in their memory is known all the same.
         rule_at: of an ``autograd.Function``, where it says what its gradient is.
         ctx: as of a PyLayer's node: what an operator of the framework alone retains.
     """
@@ -174,6 +176,7 @@ class ForeignNode(GradNode):
     outs_of: Sequence[int | None]
     ctx: Any
     rule_at: Any = ()
+    adopted: bool = False
 
     def told_of(self, arriving: Arrays) -> Arrays | None:
         """What the framework gave where *arriving* arrived; None where it has not seen that."""

@@ -198,15 +198,12 @@ class Player:
 
     def _called(self, event: events.Called) -> None:
         # what it took
-        written = set(event.written)
-        before = {n: self.tensors[n].placed(self._read.pop(n, self.tensors[n].array)) for n in written}
-        for n, old in before.items():
-            old._version = self.tensors[n].version
+        before = self._changed(event)
         named = dict(zip(event.names, map(self._resolver(before), event.arguments), strict=True))
         taken = [v for v in flatten(list(named.values()), range(len(named))) if isinstance(v, Tensor)]
         # what it gave
         results = [self._result(r, taken, event) for r in event.results]
-        name = event.operator.removesuffix("_") if written else event.operator
+        name = event.operator.removesuffix("_") if before else event.operator
         matched = self._match(name, named, results)
         if matched is not None and not self._fits(matched, event):
             matched = None
@@ -232,6 +229,18 @@ class Player:
         else:
             with _GradMode(False, event.site):
                 self._placed(event, matched, results, node, op)
+
+    def _changed(self, event: events.Called) -> dict[int, Tensor]:
+        """The tensors that a call wrote, or made other views of their storage, as they were before."""
+        before: dict[int, Tensor] = {}
+        turned = {r.tensor: r.array for r in event.results if r.array is not None and r.tensor in self.tensors}
+        for n in (*event.written, *turned):
+            t = self.tensors[n]
+            before[n] = t.placed(self._read.pop(n, t.array))
+            before[n]._version = t.version
+        for n, array in turned.items():
+            self.tensors[n].array = array
+        return before
 
     def _resolver(self, before: Mapping[int, Tensor]) -> Callable[[Any], Any]:
         tensors = self.tensors
@@ -285,11 +294,12 @@ class Player:
         outputs = len(results) if event.node is None else max(len(event.node.shapes), len(results))
         made = tuple([(t.array.shape, dtype_of(t.array.dtype).name) for t in results])
         attrs = tuple([n for n, v in named.items() if _is_plain(v)])
-        key = name, tuple(inputs), outputs, wrt, made, attrs
+        key = name, event.overload, tuple(inputs), outputs, wrt, made, attrs
         op = self._ops.get(key)
         if op is None:
             shown = name if find(name) is None else f"{self._framework.prefix}{name}"
-            again = None if self._framework.again is None else self._framework.again()(name, entries, made, outputs)
+            computing = None if self._framework.again is None else self._framework.again()
+            again = None if computing is None else computing(name, event.overload, entries, made, outputs)
             draws = self._framework.draws(name)
             op = self._ops[key] = ForeignOp(self._type(shown, name), inputs, outputs, wrt, attrs, again, draws)
         return op
@@ -462,6 +472,7 @@ class Player:
         node.ctx = SimpleNamespace(_saved=tuple(saved))
         node.versions = tuple(itertools.chain.from_iterable((t.version, t.version.count) for t in saved))
         node.rule_at = info.rule
+        node.adopted = not self._framework.views(info.name)
         self._know(node, info, order, list(range(len(shapes))))
         if watch.noting:
             inputs = tuple([_stand_in(p) for p in places if p is not None])

@@ -27,6 +27,8 @@ class Operator(NamedTuple):
         written: places of the arguments that it writes.
         view: whether it gives views of its first argument.
         aside: whether it is not told of.
+        overload: its whole name, such as ``aten::add.Tensor``; empty where it has none.
+        turns: whether it makes its first argument another view of the same storage.
     """
 
     name: str
@@ -34,6 +36,8 @@ class Operator(NamedTuple):
     written: tuple[int, ...]
     view: bool
     aside: bool
+    overload: str = ""
+    turns: bool = False
 
 
 class Waiting(NamedTuple):
@@ -158,23 +162,26 @@ class Recorder(Graph):
                     node, edges = self.recorded(function, taken, before)
         with self.unheard():
             results = tuple(
-                [self._result(*pair, function, i) for i, pair in enumerate(zip(given, arrays, strict=True))]
+                [
+                    self._result(t, array, function, i, operator.turns)
+                    for i, (t, array) in enumerate(zip(given, arrays, strict=True))
+                ]
             )
         numbers = tuple([self._known[id(t)].number for t in written])
         told = (operator.name, operator.names, arguments, results, node, edges, operator.view, numbers)
-        self.sink(events.Called(*told, tuple(behind), enabled, seconds, site))
+        self.sink(events.Called(*told, tuple(behind), enabled, seconds, site, operator.overload))
         for t in given:
             self.tell_requires(t, "requires_grad=True", site)
 
     def _own(self, t: Any) -> Any:
         return self.function_of(t) if self.requires(t) else None
 
-    def _result(self, t: Any, array: Any, function: Any, place: int) -> events.Result:
+    def _result(self, t: Any, array: Any, function: Any, place: int, turns: bool) -> events.Result:
         known = self._known.get(id(t))
         if known is None:
             known = self._meet(t)
             array = self.array(t) if array is None else array
-        else:
+        elif not turns:
             array = None
         own = self._own(t)
         mine = own is not None and own is function
