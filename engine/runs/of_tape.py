@@ -63,7 +63,7 @@ def forward(recorder: Recorder, result: Tensor, tensors: Iterable[Tensor] = ()) 
     for number, leaf in sorted(builder.of_leaf.items()):
         run.leaves.setdefault(leaf, []).append(number)
     run.gaps += [
-        (f"cannot be repeated: {n.op.type} at {source.short(n.loc)}: it computes outside of operators", n.loc)
+        (f"cannot be repeated: {title(n.op.type)} at {source.short(n.loc)}: it computes outside of operators", n.loc)
         for n in builder.places.outside()
     ]
     return run

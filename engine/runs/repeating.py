@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core import source, watch
 from ..core.errors import GradtoolError
+from ..core.vocabulary import title
 from ..ops.opdef import Trait
 from .bound import NOT_DRAWN_AGAIN
 from .branch import Branch, rerunning
@@ -49,7 +50,7 @@ class Unrepeated:
     why: str
 
     def __str__(self) -> str:
-        return f"cannot be repeated: {self.entry.type} at {source.short(self.entry.loc)}: {self.why}"
+        return f"cannot be repeated: {title(self.entry.type)} at {source.short(self.entry.loc)}: {self.why}"
 
 
 def find_unrepeated(run: Timeline, entries: Iterable[Entry] | None = None) -> Unrepeated | None:

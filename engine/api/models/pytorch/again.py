@@ -5,9 +5,8 @@ PyTorch computes them where it is installed; elsewhere the rows do that read arc
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -43,15 +42,20 @@ def again(
     """
     if any(part in name for part in _DRAWING):
         return None
-    if overload and _is_installed():
-        from . import by_torch
-
-        return by_torch.again(overload, inputs, outputs)
+    by_torch = _load_by_torch() if overload else None
+    if by_torch is not None:
+        return by_torch.again(overload, inputs, outputs)  # type: ignore[no-any-return]
     return _by_rows(name, inputs, made, outputs)
 
 
-def _is_installed() -> bool:
-    return "torch" in sys.modules or find_spec("torch") is not None
+@cache
+def _load_by_torch() -> Any:
+    """Return the module that computes with PyTorch; None where that is not installed."""
+    try:
+        from . import by_torch
+    except ImportError:
+        return None
+    return by_torch
 
 
 def _by_rows(

@@ -47,6 +47,8 @@ _KINDS = (
     events.Explored,
 )
 _BY_NAME: Mapping[str, Any] = {kind.__name__: kind for kind in _KINDS}
+_NUMBERED: Mapping[Any, int] = {events.Made: 0, events.Detached: 1, events.Rebound: 0}
+"""Where events with an array say which tensor has it."""
 _INNER: Mapping[str, Any] = {"node": Node, "result": Result, "pulled": Pulled}
 
 
@@ -268,7 +270,7 @@ class Recording:
     def _play(self, player: Player, entry: Sequence[Any]) -> None:
         kind = _BY_NAME[entry[0]]
         names = kind._fields
-        number = entry[1][0] if kind is events.Rebound else None
+        number = entry[1][_NUMBERED[kind]] if kind in _NUMBERED else None
         event = kind(*[self._field(n, v, number) for n, v in zip(names, entry[1], strict=False)])
         for number, array in entry[2] if len(entry) > 2 else ():
             held = self._arrays.get(number)
