@@ -2,37 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from ...core.vocabulary import say
+from .examples import EXAMPLES, Example
 from .scene import Scene, normalises_one
 from .verdicts import Verdict
 
-ADVICE = {
-    Verdict.DETACHED: "leave out the detach or the way through NumPy, or detach only a copy for logging",
-    Verdict.NO_GRAD: "compute it outside no_grad()",
-    Verdict.STOP_GRADIENT: "{making}",
-    Verdict.NO_GRAD_SET: "take it out of the no_grad_set",
-    Verdict.CONSTANT: "{gradient_of}(…, create_graph=True), or detach() what is meant to be a constant",
-    Verdict.NOT_LISTED: "give it to the optimizer",
-    Verdict.UNUSED: "use it in forward, or leave it out",
-    Verdict.NO_PATH: "add what is computed from it to the loss",
-    Verdict.NON_DIFFERENTIABLE: "use a smooth operator on the path, such as softmax in place of argmax",
-    Verdict.INTEGER: "keep floating-point numbers on the path",
-    Verdict.NOT_RETAINED: "call {retain} on it before backward",
-    Verdict.DEAD_RELU: "a smaller learning rate, another initial bias, or leaky_relu",
-    Verdict.SATURATED: "smaller weights or inputs, or a loss on logits",
-    Verdict.CANCELLED: "look at the axis of the sum or the mean, or at the sign of one part",
-    Verdict.VANISHED: "residual connections, normalisation, or another start of the weights (He, Glorot, orthogonal)",
-    Verdict.EXPLODED: "clip gradients, normalise between layers, or start with smaller or orthogonal weights",
-    Verdict.CLIPPED: "clip after the loss, or widen the limits",
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What changes a verdict, shown by a pair of scripts.
+
+    Attributes:
+        text: what to do, with terms of a framework in braces.
+        examples: the names of pairs in :data:`~gradtool.engine.answers.why.examples.EXAMPLES`; there is at least one.
+    """
+
+    text: str
+    examples: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.pairs:
+            raise ValueError(f"an advice needs an example: {self.text}")
+
+    @property
+    def pairs(self) -> Sequence[Example]:
+        """The pairs of scripts; raises KeyError for one that is not there."""
+        return [EXAMPLES[name] for name in self.examples]
+
+
+def _advice(text: str, *examples: str) -> Advice:
+    return Advice(text, examples)
+
+
+ADVICE: Mapping[Verdict, Advice] = {
+    Verdict.DETACHED: _advice(
+        "leave out the detach or the way through NumPy, or detach only a copy for logging", "detached", "as a number"
+    ),
+    Verdict.NO_GRAD: _advice("compute it outside no_grad()", "under no_grad"),
+    Verdict.STOP_GRADIENT: _advice("{making}", "made without"),
+    Verdict.NO_GRAD_SET: _advice("take it out of the no_grad_set", "in the no_grad_set"),
+    Verdict.CONSTANT: _advice(
+        "{gradient_of}(…, create_graph=True), or detach() what is meant to be a constant", "a constant gradient"
+    ),
+    Verdict.UNUSED: _advice("use it in forward, or leave it out", "unused"),
+    Verdict.NO_PATH: _advice("add what is computed from it to the loss", "no path"),
+    Verdict.INTEGER: _advice("keep floating-point numbers on the path", "integers"),
+    Verdict.NOT_RETAINED: _advice("call {retain} on it before backward", "not retained"),
+    Verdict.DEAD_RELU: _advice("a smaller learning rate, another initial bias, or leaky_relu", "dead relu"),
+    Verdict.SATURATED: _advice("smaller weights or inputs, or a loss on logits", "saturated"),
+    Verdict.CANCELLED: _advice("look at the axis of the sum or the mean, or at the sign of one part", "cancelled"),
+    Verdict.VANISHED: _advice(
+        "residual connections, normalisation, or another start of the weights (He, Glorot, orthogonal)", "vanished"
+    ),
+    Verdict.EXPLODED: _advice(
+        "clip gradients, normalise between layers, or start with smaller or orthogonal weights", "exploded"
+    ),
+    Verdict.CLIPPED: _advice("clip after the loss, or widen the limits", "clipped"),
 }
-"""By verdict, where nothing more is known."""
+"""By verdict, where nothing more is known; a verdict without an entry has no advice that was tested."""
+
+_SMOOTH = _advice("use a smooth operator on the path, such as softmax in place of argmax", "argmax as weights")
+_CHOICES = frozenset(("arg_max", "argmax", "arg_min", "argmin"))
+_COMPUTES = frozenset(
+    ("cast", "scale", "elementwise_mul", "elementwise_add", "elementwise_sub", "elementwise_div", "to")
+)
 
 
 def advice(verdict: Verdict) -> str:
     """Return what would change the verdict where nothing more is known; empty where nothing is known to."""
-    return say(ADVICE.get(verdict, ""))
+    found = ADVICE.get(verdict)
+    return "" if found is None else say(found.text)
+
+
+def of_operator(type_: str, reader: str) -> str:
+    """Return what to do about an operator without a gradient; empty where its result is a label or an index.
+
+    Args:
+        reader: the type of the operator that reads its result.
+    """
+    return say(_SMOOTH.text) if type_ in _CHOICES and reader in _COMPUTES else ""
 
 
 def _is_layer(scene: Scene) -> bool:
@@ -59,29 +110,67 @@ _CHOOSING = ("softmax", "log_softmax", "softmax_with_cross_entropy")
 _ON_LOGITS = frozenset({"softmax_with_cross_entropy", "sigmoid_cross_entropy_with_logits", "log_softmax", "softmax"})
 _LARGE = 1e3
 
-SET_ON_A_RESULT = "leave that assignment out, or make it on a copy: h.detach()"
-"""What helps where ``stop_gradient`` of something computed was set."""
+_ON_A_RESULT = _advice("leave that assignment out, or make it on a copy: h.detach()", "set on a result")
+_MORE_ELEMENTS = _advice(
+    "larger batches, evaluation mode for this layer, or a norm over more elements, such as layer_norm",
+    "normalised alone",
+)
+_STRAIGHT_THROUGH = _advice(
+    "let the gradient pass straight through: h + (step(h) - h).detach(), or use a smooth operator", "a step"
+)
+_STEPS = frozenset(("round", "floor", "ceil", "sign", "trunc"))
 
-_MORE_ELEMENTS = "larger batches, evaluation mode for this layer, or a norm over more elements, such as layer_norm"
-
-CASES: tuple[tuple[Verdict, Callable[[Scene], bool], str], ...] = (
-    (Verdict.NON_DIFFERENTIABLE, _is_layer, "return a gradient for this input from backward, in the order of forward"),
+CASES: tuple[tuple[Verdict, Callable[[Scene], bool], Advice], ...] = (
+    (
+        Verdict.NON_DIFFERENTIABLE,
+        _is_layer,
+        _advice("return a gradient for this input from backward, in the order of forward", "an operator returns None"),
+    ),
+    (Verdict.NON_DIFFERENTIABLE, lambda scene: scene.type in _STEPS, _STRAIGHT_THROUGH),
     (
         Verdict.TIMES_ZERO,
         _is_layer,
-        "return what arrives times the derivative, or what arrives itself (straight through)",
+        _advice(
+            "return what arrives times the derivative, or what arrives itself (straight through)",
+            "an operator returns zeros",
+        ),
     ),
-    (Verdict.TIMES_ZERO, lambda scene: scene.type == "dropout", "a smaller p"),
-    (Verdict.TIMES_ZERO, lambda scene: scene.type == "scale", "leave the term out, or give it a weight that is not 0"),
+    (Verdict.TIMES_ZERO, lambda scene: scene.type == "dropout", _advice("a smaller p", "dropout of all")),
+    (
+        Verdict.TIMES_ZERO,
+        lambda scene: scene.type == "scale",
+        _advice("leave the term out, or give it a weight that is not 0", "a factor of 0"),
+    ),
     (Verdict.NOT_SELECTED, normalises_one, _MORE_ELEMENTS),
     (Verdict.CANCELLED, normalises_one, _MORE_ELEMENTS),
-    (Verdict.SATURATED, _chooses_of_one, "sigmoid for a single class, or softmax over the axis of the classes"),
-    (Verdict.SATURATED, _feeds_a_loss_on_logits, "the loss takes logits: leave this one out before it"),
-    (Verdict.SATURATED, _is_fed_large_numbers, "scale the inputs down: normalise the data, or a norm before it"),
+    (
+        Verdict.SATURATED,
+        _chooses_of_one,
+        _advice("sigmoid for a single class, or softmax over the axis of the classes", "one class"),
+    ),
+    (
+        Verdict.SATURATED,
+        _feeds_a_loss_on_logits,
+        _advice("the loss takes logits: leave this one out before it", "squashed before the loss"),
+    ),
+    (
+        Verdict.SATURATED,
+        _is_fed_large_numbers,
+        _advice("scale the inputs down: normalise the data, or a norm before it", "large inputs"),
+    ),
 )
 """Verdict, a condition on the operator that made a gradient zero, and what to do then; the first that holds counts."""
 
 
 def advised(verdict: Verdict, scene: Scene) -> str:
-    """What would change the verdict in the case at hand; empty where only the verdict is known."""
-    return say(next((text for of, holds, text in CASES if of is verdict and holds(scene)), ""))
+    """Return what would change the verdict in the case at hand; empty where only the verdict is known."""
+    return say(next((found.text for of, holds, found in CASES if of is verdict and holds(scene)), ""))
+
+
+def set_on_a_result() -> str:
+    """Return what helps where gradients of something computed were switched off."""
+    return say(_ON_A_RESULT.text)
+
+
+EVERY: tuple[Advice, ...] = (*ADVICE.values(), _SMOOTH, _ON_A_RESULT, *(found for _, _, found in CASES))
+"""All advices of the tables."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any, Generic
 
 import numpy as np
@@ -16,7 +17,7 @@ from ...core.collector import paused_gc
 from ...core.source import NOWHERE, Location
 from ...core.vocabulary import say
 from . import callers
-from .advice import SET_ON_A_RESULT, advice
+from .advice import advice, of_operator, set_on_a_result
 from .amounts import Amounts
 from .answers import CUT, Answer, End, Part, Shared
 from .folding import folded
@@ -197,13 +198,25 @@ class Case(ABC, Generic[V, C]):
             shared=shared,
             cut_at=victim if reason.location[:1] != victim[:1] else NOWHERE,
             places=self._called_at(cut, reason.location, victim) if asked else (),
-            advice=SET_ON_A_RESULT if is_set else self._advice(reason.verdict, cut),
+            advice=set_on_a_result() if is_set else self._advice(reason.verdict, cut),
         )
 
     def _advice(self, verdict: Verdict, cut: Cut[V, C]) -> str:
         if cut.enclosure is not None:
             return cut.enclosure.advice(self.reasons.flow.known_name)
-        return advice(verdict)
+        if verdict is Verdict.NON_DIFFERENTIABLE and cut.call is not None:
+            return of_operator(self.reasons.flow.call_type(cut.call), self._reader(cut))
+        return "" if self.passes_straight_through(cut) else advice(verdict)
+
+    def _reader(self, cut: Cut[V, C]) -> str:
+        """The type of the operator that reads the result of the one at which a path ends; empty where none does."""
+        calls = [call for _, call in islice(self.reasons.along(cut.value), 2)]
+        calls = [call for call in calls if call is not None and call is not cut.call]
+        return self.reasons.flow.call_type(calls[0]) if calls else ""
+
+    def passes_straight_through(self, cut: Cut[V, C]) -> bool:
+        """Tell whether the cut is meant: ``x + (q - x).detach()`` takes values of q and gradients of x."""
+        return False
 
     def _called_at(self, cut: Cut[V, C], at: Location, victim: Location) -> tuple[tuple[str, Location], ...]:
         """The line that called the function of *at*, seen from where the loss is computed."""

@@ -24,7 +24,7 @@ from .levels import measured
 from .listings import awaited, nobodys, not_listed
 from .lost import LostUses
 from .of_journal import NamedTensor, explain_tensors
-from .reasons import Reason
+from .reasons import Cut, Reason
 from .slopes import Slopes, Use
 from .statistics import LABEL as STATISTICS
 from .statistics import kept_in_journal
@@ -163,6 +163,15 @@ class TensorCase(Case[int, Call]):
         """The named leaves by number."""
         return {self.journal.number(t): t for t in self.names if t.node is None}
 
+    def passes_straight_through(self, cut: Cut[int, Call]) -> bool:
+        maker, onward = self._reasons.flow.maker, self._reasons.via.get(cut.value)
+        if cut.call is None or cut.call.type != "detach" or onward is None or onward[0].type != "elementwise_add":
+            return False
+        difference = next((maker.get(v) for v in cut.call.reads if v is not None), None)
+        if difference is None or difference.type != "elementwise_sub":
+            return False
+        return bool({*difference.reads} & {*onward[0].reads} - {None})
+
     def norm_of(self, subject: Subject[int]) -> float | None:
         return measured(subject.held.array).norm
 
@@ -290,7 +299,7 @@ class TensorCase(Case[int, Call]):
             label=Verdict.NOT_RETAINED.text,
             finding=True,
             said=("a gradient flows through it and is not kept in .grad: it is a result, no leaf", *answer.said),
-            advice=say("call {retain} on it before backward, or take {gradient_of} of it"),
+            advice=advice(Verdict.NOT_RETAINED),
         )
 
     def _is_of_this_step(self, value: int, call: Call) -> bool:

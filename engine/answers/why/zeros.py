@@ -63,7 +63,11 @@ def _killer(scene: Scene) -> Killer:
 def zero_factor(scene: Scene) -> Killer | None:
     """What multiplies by zero in *scene* whatever arrives; None if nothing does."""
     if scene.type == "scale":
-        return None if float(scene.attrs.get("scale", 1.0)) else _scale(scene)
+        return (
+            None
+            if float(scene.attrs.get("scale", 1.0))
+            else replace(_scale(scene), advice=advised(Verdict.TIMES_ZERO, scene))
+        )
     for i, slot in enumerate(scene.operands):
         other = first_of(scene.inputs, slot)
         if slot != scene.slot and other is not None and not np.any(other):
