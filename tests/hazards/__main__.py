@@ -9,7 +9,7 @@ from gradtool.models.errors import CommandError
 from gradtool.models.loader import Request, executed
 from gradtool.models.recorded import archive
 
-from . import RUNS, SCRIPTS, models, right, warnings
+from . import RUNS, SCRIPTS, models, right, told, warnings
 
 
 def record() -> None:
@@ -28,17 +28,14 @@ def main() -> None:
     if parser.parse_args().record:
         record()
     wrong, programs = models(), right()
-    missed = [m.name for m in wrong if not warnings(m)]
-    print(
-        f"{len(wrong) - len(missed)} of {len(wrong)} scripts that end in NaN are warned of",
-        *missed,
-        sep="\n  missed: ",
-        flush=True,
-    )
+    for name, look in (("check", warnings), ("the first page", told)):
+        missed = [m.name for m in wrong if not look(m)]
+        found = f"{len(wrong) - len(missed)} of {len(wrong)} scripts that end in NaN are warned of by {name}"
+        print(found, *missed, sep="\n  missed: ", flush=True)
     in_vain, failed = [], []
     for program in programs:
         try:
-            in_vain += [(program.name, f.message) for f in warnings(program)]
+            in_vain += [(program.name, f.message) for f in [*warnings(program), *told(program)]]
         except (CommandError, GradtoolError) as error:
             failed.append((program.name, error.message))
     print(f"{len(in_vain)} warnings in {len(programs) - len(failed)} right programs; not run: {len(failed)}")

@@ -61,7 +61,13 @@ def view(told: Findings, request: Request) -> View:
     problems = [*_births(told, words), *_verdicts(told, words), *_sizes(told, words), *_over_time(told, words)]
     looked, left_out = _looked_at(told, words), [*_not_looked_at(told, words)]
     table = told.answers.get("backward")
-    blocks: list[str | Table] = [_headline(told, problems), *_raised(told, problems), "", *_told(problems, words)]
+    blocks: list[str | Table] = [
+        _headline(told, problems),
+        *_raised(told, problems),
+        "",
+        *_told(problems, words),
+        *_warnings(told, words),
+    ]
     if isinstance(table, GradientTable):
         blocks += [
             _table(table, told, MOST_ROWS if problems else FEW_ROWS),
@@ -76,6 +82,9 @@ def view(told: Findings, request: Request) -> View:
         "loss": {"name": told.loss, "value": told.value},
         "findings": len(problems),
         "problems": [_data(p) for p in problems],
+        "warnings": [
+            {"text": f.message, "source": source.short(f.loc).whole, "advice": f.advice} for f in told.hazards
+        ],
         "looked_at": looked,
         "not_looked_at": left_out,
         "answers": {k: {"schema": f"gradtool/{v.kind}/1", **v.data} for k, v in sorted(told.reports.items())},
@@ -123,6 +132,26 @@ def _told(problems: Sequence[Problem], words: Sequence[str]) -> Iterator[str]:
     for kind, n in left.items():
         yield f"   and {n} more: {command_line('gradtool', kind, *words)}\n"
 
+
+def _warnings(told: Findings, words: Sequence[str]) -> Iterator[str]:
+    """Operators that can become NaN later: what is right now and need not stay so is no finding."""
+    shown = told.hazards[:MOST_PROBLEMS]
+    for fact in shown:
+        line = source.text(*fact.loc[0]) if fact.loc else ""
+        lines = [
+            f"warning  {fact.message}",
+            f"   {source.short(fact.loc)}    {line}".rstrip(),
+            f"   try  {fact.advice}",
+        ]
+        yield "\n".join([*lines, ""])
+    if shown:
+        more = command_line("gradtool", "check", *words, "--select", SINGULAR)
+        left = len(told.hazards) - len(shown)
+        yield f"   {f'and {left} more, ' if left else ''}with values: {more}\n"
+
+
+SINGULAR = "GT209"
+"""The rule that finds what warnings are about."""
 
 # -- findings ---------------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gradtool.engine.answers.coverage import Coverage
+from gradtool.engine.answers.flow.fact import Fact
 from gradtool.engine.answers.nan import Hunt
 from gradtool.engine.answers.stats import Gatherer
 from gradtool.engine.answers.why.answers import Answer
@@ -77,6 +78,7 @@ class Findings:
         raised_at: the user's line that raised it, in a few lines of text.
         calls: the backward passes that the file asked for; None for a model that was there before.
         others: those of other losses, which nobody asked about.
+        hazards: operators that can become NaN or infinite later, see the rule GT209.
         places: the user's lines that the findings are about, the most important first.
         notes: what else has to be said, such as what was fed.
         compiled: what the backend compiles, and what it does not; empty where it compiles nothing.
@@ -96,6 +98,7 @@ class Findings:
     failed: bool = False
     raised: str = ""
     raised_at: Sequence[str] = ()
+    hazards: Sequence[Fact] = ()
     places: list[Location] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     compiled: list[str] = field(default_factory=list)
@@ -241,6 +244,7 @@ def about(case: Opened, search: Search, inquiry: Inquiry, notes: Noting) -> Find
         # Before anything is asked: the journal goes on, and the passes that answers take are not the user's.
         graph = model.as_it_stands()
         told.view, told.spots = graph.view, model.spots_in(graph).spots
+        told.hazards = model.hazards()
     answers = told.verdicts
 
     def verdicts() -> Verdicts:

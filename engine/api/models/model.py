@@ -22,6 +22,7 @@ from .notes import SILENT, Notes
 
 if TYPE_CHECKING:
     from gradtool.engine.answers.diff.outline import Outline
+    from gradtool.engine.answers.flow.fact import Fact
     from gradtool.engine.answers.fused import FusedStory
     from gradtool.engine.answers.profile import ProfileStory
     from gradtool.engine.answers.stats import Gatherer, StatsStory
@@ -256,6 +257,10 @@ class Model(ABC):
     @abstractmethod
     def listing(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:
         """Its operators one by one: ``fwd``, ``bwd`` or ``both``."""
+
+    def hazards(self) -> Sequence[Fact]:
+        """Operators that can become NaN or infinite later; none where the operators are not recorded while it loads."""
+        return ()
 
     @abstractmethod
     def spots(self, cuts: Cuts, notes: Notes = SILENT) -> Spots:

@@ -34,8 +34,9 @@ PRINTED = {
     "can't retain_grad on Tensor that has requires_grad=False": "No gradient comes",
     "cannot register a hook on a tensor that doesn't require gradient": "No gradient comes",
     "function FBackward returned an incorrect number of gradients (expected 2, got 1)": "too few or too many",
-    "Function GBackward returned an invalid gradient at index 0 - got [5] but expected shape compatible with [3]": "Sum",
-    "Mismatch in shape: grad_output[0] has a shape of torch.Size([2]) and output[0] has a shape of [3].": "shape",
+    "Function GBackward returned an invalid gradient at index 0 - got [5] but expected shape compatible with "
+    "[3]": "Sum",
+    "Mismatch in shape: grad_output[0] has a shape of [2] and output[0] has a shape of [3].": "shape",
     "mat1 and mat2 shapes cannot be multiplied (4x5 and 3x1)": "features",
     "mat1 and mat2 must have the same dtype, but got Double and Float": "two types",
     "unscale_() has already been called on this optimizer since the last update().": "unscaled twice",

@@ -26,6 +26,7 @@ from ..origins import Origin
 
 if TYPE_CHECKING:
     from gradtool.engine.answers.diff.outline import Outline
+    from gradtool.engine.answers.flow.fact import Fact
     from gradtool.engine.answers.profile import ProfileStory
     from gradtool.engine.answers.stats import Gatherer, StatsStory
     from gradtool.engine.answers.why.case import Case
@@ -240,6 +241,13 @@ class TapeModel(Model):
     def loss_value(self) -> float | None:
         """As in the base."""
         return float(self.loss.array.reshape(())) if self.loss.spec.count == 1 else None
+
+    def hazards(self) -> Sequence[Fact]:
+        """As in the base."""
+        from gradtool.engine.answers.flow.hazards import hazards
+        from gradtool.engine.answers.flow.of_nodes import recorded
+
+        return list(hazards(*recorded(self.start.differentiated, self.name)))
 
     @cached_property
     def start(self) -> Start:
