@@ -9,6 +9,7 @@ from typing import Any
 
 from gradtool.engine.answers.numbers import NOT_FINITE
 from gradtool.engine.answers.over_time.happenings import NOT_FINITE as HAPPENED_NOT_FINITE
+from gradtool.engine.answers.over_time.happenings import PASSING
 from gradtool.engine.answers.stats import Line
 from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.core import source
@@ -74,7 +75,8 @@ def view(told: Findings, request: Request) -> View:
             "\n".join([backward.arrived(table), *dropped(table.about.dropped)]),
             "",
         ]
-    blocks += [*_column("looked at", looked), *_column("not looked at", left_out)]
+    blocks += [*_column("in passing", [*_passing(told)]), *_column("looked at", looked)]
+    blocks += _column("not looked at", left_out)
     blocks += _column("compiled", told.compiled)
     data = {
         "model": told.name,
@@ -220,6 +222,13 @@ def _over_time(told: Findings, words: Sequence[str]) -> Iterator[Problem]:
         yield Problem(
             "stats", [said], names, source.short(h.loc), command_line("gradtool", "stats", "--steps", "50", *words)
         )
+
+
+def _passing(told: Findings) -> Iterator[str]:
+    """Return what was wrong in some steps and went away by itself."""
+    training = told.answers.get("over-time")
+    if isinstance(training, Training):
+        yield from (f"step {h.step}: {sentence(h, training)}" for h in training.happenings if h.kind == PASSING)
 
 
 def _range(lines: Iterable[Line]) -> str:

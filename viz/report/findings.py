@@ -29,7 +29,7 @@ from gradtool.models.questions.calls import CallList, calls_of
 from gradtool.models.questions.cuts import Cuts
 from gradtool.models.questions.nan import FORWARD_OVER, Births, end
 from gradtool.models.questions.one_pass import heard, number_of
-from gradtool.models.questions.over_time import Listening, OverTime
+from gradtool.models.questions.over_time import OverTime
 from gradtool.models.questions.stats import Stats
 from gradtool.models.questions.why import Opened, Verdicts, Why, opened
 from gradtool.models.spots import Spot
@@ -192,7 +192,6 @@ def of_file(request: Request, inquiry: Inquiry, notes: Noting) -> Findings:
     request = replace(request, full_stacks=True)
     search = Search(number_of(request))
     with (
-        Listening() as listening,
         heard(search.coverage, search.number) as adapter,
         opened(request, inquiry.why, notes) as case,
         watch.unwatched(),
@@ -201,12 +200,12 @@ def of_file(request: Request, inquiry: Inquiry, notes: Noting) -> Findings:
         assert case.left is not None
         end(search.hunt, case.left)
         calls = None if case.left.live else calls_of(case.left, request)
-        history = listening.history(case.left)
+        history = case.history
         told = about(case, search, inquiry, notes)
         told.calls = calls if calls is None or _is_asked(case) else replace(calls, asked=None)
         if case.model is not None:
             told.others = case.model.left_out
-        if len(history.steps) > 1:
+        if history is not None and len(history.steps) > 1:
             told.answers["over-time"] = OverTime().of(replace(case.about, words=request.words()), history)
         return told
 
@@ -250,7 +249,7 @@ def about(case: Opened, search: Search, inquiry: Inquiry, notes: Noting) -> Find
     def verdicts() -> Verdicts:
         assert case.case is not None
         assert case.model is not None
-        answers.extend(case.model.call(case.case.answers))
+        answers.extend(case.judge(case.model.call(case.case.answers)))
         return Verdicts.of(case.about, case.loss, answers, len(case.case.subjects()))
 
     told.ask("why", verdicts)

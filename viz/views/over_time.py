@@ -149,6 +149,13 @@ def _lasting(h: Happening, steps: int) -> str:
     return "from here on" if h.step + h.count - 1 == steps else f"in {count(h.count, 'step')}"
 
 
+def _for_a_while(h: Happening, steps: int) -> str:
+    """Return in how many steps something was so that is over; what begins with zeros is so in the first alone."""
+    if h.count > 1:
+        return f"in {h.count} of {steps} steps"
+    return "in this step alone, which it starts with" if h.step == 1 else "in this step alone"
+
+
 def _rate(h: Happening, whom: str, steps: int) -> str:
     before, after = map(size, h.numbers)
     changes = f", in {h.count} changes from here on" if h.count > 1 else ""
@@ -164,6 +171,7 @@ _SENTENCES: dict[str, Callable[[Happening, str, int], str]] = {
     what.NOT_FINITE: lambda h, whom, n: f"{'first NaN' if h.wrong else 'NaN'} or infinity in {whom}, {_lasting(h, n)}",
     what.SPIKE: lambda h, whom, n: f"gradients jump from {size(h.numbers[0])} to {size(h.numbers[1])}",
     what.ZERO: lambda h, whom, n: f"all zero {_lasting(h, n)}: {whom}",
+    what.PASSING: lambda h, whom, n: f"all zero {_for_a_while(h, n)}: {whom}",
     what.GONE: lambda h, whom, n: f"no gradient any more: {whom}",
     what.CAME: lambda h, whom, n: f"first gradient: {whom}",
     what.NEVER: lambda h, whom, n: f"gradients that nothing updates by {_lasting(h, n)}: {whom}",

@@ -15,9 +15,25 @@ from .history import History, Point, Track, TrainingStep
 
 NOT_FINITE, SPIKE, ZERO, UNMOVED = "not finite", "jump", "all zero", "unmoved"
 GONE, CAME, NEVER, STALE, OLD = "no gradient", "first gradient", "not updated", "not cleared", "old gradient"
-EMPTY = "cleared too early"
+EMPTY, PASSING = "cleared too early", "zero for a while"
 WRITTEN, RATE, CLIPPED, CHANGED = "overwritten", "learning rate", "clipped", "changed"
-KINDS = (NOT_FINITE, SPIKE, ZERO, GONE, CAME, NEVER, EMPTY, STALE, OLD, WRITTEN, UNMOVED, RATE, CLIPPED, CHANGED)
+KINDS = (
+    NOT_FINITE,
+    SPIKE,
+    ZERO,
+    PASSING,
+    GONE,
+    CAME,
+    NEVER,
+    EMPTY,
+    STALE,
+    OLD,
+    WRITTEN,
+    UNMOVED,
+    RATE,
+    CLIPPED,
+    CHANGED,
+)
 _WRONG = frozenset({NOT_FINITE, ZERO, STALE, OLD, NEVER, UNMOVED, SPIKE})
 """Those to look at; the others may be meant."""
 
@@ -111,18 +127,26 @@ def _zero(points: Sequence[Point | None], track: Track, history: History) -> See
     end = next((i for i, p in enumerate(points) if p is not None and p.gradient.nonfinite), len(points))
     there = [i for i, p in enumerate(points[:end]) if p is not None]
     flags = [p.gradient.all_zero for p in points[:end] if p is not None]
-    run = _trailing(flags)
+    run = trailing(flags)
     whole = run == len(flags)
-    if run < _LEAST or (not whole and run < 2 * _longest(flags[: len(flags) - run])):
+    if run < _LEAST or (not whole and run < 2 * longest(flags[: len(flags) - run])):
         return None
     return there[len(flags) - run], run, None
+
+
+def _passing(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+    """All zero in some steps, and not in others after them: what starts at zeros, or a batch that selects nothing."""
+    flags = [p is not None and p.gradient.all_zero for p in points]
+    if trailing(flags) or not any(flags):
+        return None
+    return flags.index(True), sum(flags), None
 
 
 def _gone(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
     """No gradient until the end, for longer than it ever lacked one before."""
     flags = [p is None for p in points]
-    run = _trailing(flags)
-    if run == len(flags) or run < max(_LEAST, 2 * _longest(flags[: len(flags) - run])):
+    run = trailing(flags)
+    if run == len(flags) or run < max(_LEAST, 2 * longest(flags[: len(flags) - run])):
         return None
     first = len(flags) - run
     number = history.steps[first].number
@@ -133,8 +157,8 @@ def _gone(points: Sequence[Point | None], track: Track, history: History) -> See
 def _came(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
     """No gradient at first, for longer than it ever lacked one after."""
     flags = [p is None for p in points]
-    first = _trailing(flags[::-1])
-    if not 0 < first < len(flags) or first <= 2 * _longest(flags[first:]):
+    first = trailing(flags[::-1])
+    if not 0 < first < len(flags) or first <= 2 * longest(flags[first:]):
         return None
     return first, len(flags) - first, None
 
@@ -174,13 +198,14 @@ def _unmoved(points: Sequence[Point | None], track: Track, history: History) -> 
         if p is not None and p.weight is not None
     ]
     there = [i for i, p in enumerate(points) if p is not None and p.weight is not None]
-    run = _trailing(flags)
+    run = trailing(flags)
     return (there[len(flags) - run], run, None) if run >= _LEAST else None
 
 
 _LOOKS: dict[str, Callable[[Sequence[Point | None], Track, History], Seen | None]] = {
     NOT_FINITE: _not_finite,
     ZERO: _zero,
+    PASSING: _passing,
     GONE: _gone,
     CAME: _came,
     NEVER: _never,
@@ -191,7 +216,7 @@ _LOOKS: dict[str, Callable[[Sequence[Point | None], Track, History], Seen | None
 }
 
 
-def _trailing(flags: Sequence[bool]) -> int:
+def trailing(flags: Sequence[bool]) -> int:
     """How many at the end are true."""
     run = 0
     for flag in reversed(flags):
@@ -201,13 +226,13 @@ def _trailing(flags: Sequence[bool]) -> int:
     return run
 
 
-def _longest(flags: Sequence[bool]) -> int:
+def longest(flags: Sequence[bool]) -> int:
     """The most in a row that are true."""
-    longest = run = 0
+    most = run = 0
     for flag in flags:
         run = run + 1 if flag else 0
-        longest = max(longest, run)
-    return longest
+        most = max(most, run)
+    return most
 
 
 # -- of whole steps ---------------------------------------------------------------------------------------------------

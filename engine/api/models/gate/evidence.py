@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from gradtool.engine.answers.flow.fact import Kind
-from gradtool.engine.answers.why.folding import folded
 from gradtool.engine.core.errors import GradtoolError
 
 from ..errors import CommandError, ModelError, describe_failure
 from ..loader import Request
+from ..model import About
 
 if TYPE_CHECKING:
     from gradtool.engine.answers.diff.structure import Difference
@@ -167,6 +167,7 @@ class Evidence:
 
         def answered(left: Loaded) -> Verdicts:
             case = case_in(left, run.request, asked, self)
+            case.history = run.history
             if case.model is not None:
                 run.keep(case.model)
             answers = case.verdicts(asked, self)
@@ -176,10 +177,10 @@ class Evidence:
         answers = run.read("verdicts", answered)
         if answers.failure is None:
             self._must_have_ended(run)
-        return self._steady(answers, asked, self.request)
+        return answers
 
     def verdicts_of(self, request: Request) -> Verdicts:
-        """The same of one loss of the file; what is missing at random is told, and is no finding.
+        """The same of one loss of the file.
 
         Args:
             request: says which loss is meant.
@@ -193,21 +194,7 @@ class Evidence:
             if case.model is not None and case.model.computes_while_loading:
                 self._size(request, case.model)
             case.case = case.model = None
-        return self._steady(answers, asked, request)
-
-    def _steady(self, answers: Verdicts, asked: Why, request: Request) -> Verdicts:
-        if all(a.verdict.name not in ("UNUSED", "NO_PATH") for a in answers if a.finding):
-            return answers
-        from .again import steady
-
-        self._close_before_another_run()
-        told, skipped = steady(answers, asked, request, self)
-        if skipped:
-            named = folded(skipped)
-            self._told[
-                f"{named}: without a gradient in this run, with other seeds they have one, as what is skipped"
-            ] = None
-        return told
+        return answers
 
     def _size(self, request: Request, model: Model) -> None:
         """Measure gradients in a run that something else was asked of, if that can be done."""
@@ -316,21 +303,10 @@ class Evidence:
         self._must_have_ended(run)
         return first
 
-    @cached_property
+    @property
     def first_steps(self) -> FirstSteps:
         """The first loss of a classifier, and what updates change."""
-        from ..questions.first_steps import first_steps
-
-        first = self._first
-        if first.idle:
-            self._close_before_another_run()
-            from .again import SEEDS, with_seed
-
-            for by in SEEDS:
-                with with_seed(by, self.request) as other:
-                    again = {idle.seen.loc for idle in first_steps(other, self).idle}
-                first = replace(first, idle=tuple(idle for idle in first.idle if idle.seen.loc in again))
-        return first
+        return self._first
 
     def one_batch(self, steps: int, part: float) -> OneBatch | str | None:
         """Whether the first batch can be learned; a text says why that could not be tried, which is told."""
@@ -358,6 +334,10 @@ class Evidence:
         """
         from ..questions.over_time import OverTime
 
+        run = self._opened()
+        if steps is None and run.history.steps:
+            self._must_have_ended(run)
+            return OverTime().of(About(self.name, "", ()), run.history)
         self._close_before_another_run()
         notes: Notes = self if steps is None else _UpToAStep(self)
         try:

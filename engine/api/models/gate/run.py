@@ -20,6 +20,7 @@ from ..notes import Notes
 from ..questions.first_steps import FirstSteps, heard
 from ..questions.influence import Influence, Influences
 from ..questions.nan import Births, Nan
+from ..questions.over_time import Listening
 from ..questions.saved import Kept, Saved
 from ..questions.why import Why
 
@@ -41,12 +42,14 @@ class Readers:
         first: the first steps of training.
         kept: what backward keeps alive.
         influences: how information flows through layers.
+        steps: listened to the steps of training.
     """
 
     births: Reader[Births]
     first: Callable[[Loaded, Request], FirstSteps]
     kept: Reader[Kept]
     influences: Reader[Influences]
+    steps: Listening
 
 
 class Run:
@@ -62,6 +65,7 @@ class Run:
         left: what the file left behind.
         error: what the file raised.
         closed: whether nothing can be read any more.
+        history: the steps of its training.
 
     Raises:
         CommandError: there is no such model.
@@ -76,6 +80,7 @@ class Run:
                 stack.enter_context(heard()),
                 stack.enter_context(Saved(feed=feed).listening(self.request)),
                 stack.enter_context(Influence(feed=feed).listening(self.request)),
+                stack.enter_context(Listening()),
             )
             self.left = stack.enter_context(loader.executed(self.request, _Loading(notes)))
             stack.enter_context(watch.unwatched())
@@ -84,6 +89,7 @@ class Run:
         self.closed = False
         self._model: Model | None = None
         self._answers: dict[str, Any] = {}
+        self.history = self.readers.steps.history(self.left)
         with suppress(CommandError, GradtoolError):  # raised again for whoever reads it
             self.first_steps()  # its watchers hold what the file has dropped: others must not find it
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from gradtool.engine.answers.over_time.history import History
+from gradtool.engine.answers.over_time.record import Record
 from gradtool.engine.answers.why.answers import Answer, Answers
 from gradtool.engine.answers.why.case import WHOLE, Case
 from gradtool.engine.answers.why.failures import explained
@@ -20,6 +22,7 @@ from ..loader import Loaded, Request
 from ..model import About, Model
 from ..notes import SILENT, Notes
 from .cuts import Cuts
+from .over_time import Listening
 from .question import Question
 
 
@@ -119,6 +122,8 @@ class Opened:
         model: what the case is about; None where the error is all there is.
         error: what the file raised, if it did.
         left: what the file left behind.
+        history: the steps of its training; None where nobody listened.
+        alone: whether one pass is asked about, whatever happened in the others.
     """
 
     about: About
@@ -129,11 +134,17 @@ class Opened:
     model: Model | None = None
     error: CommandError | GradtoolError | None = None
     left: Loaded | None = None
+    history: History | None = None
+    alone: bool = False
 
     def _answers(self, case: Case[Any, Any], asked: Why) -> list[Answer]:
         if self.chosen:
             return [case.answer(s, contributions=asked.contributions) for s in case.subjects()]
         return case.answers()
+
+    def judge(self, answers: Sequence[Answer]) -> list[Answer]:
+        """Return answers about the last step with the steps of the training that they hold for."""
+        return [*answers] if self.history is None or self.alone else Record(self.history).judge(answers)
 
     def verdicts(self, asked: Why, notes: Notes) -> Verdicts:
         """The answers of the case."""
@@ -142,7 +153,7 @@ class Opened:
         assert self.case is not None
         assert self.model is not None
         subjects = self.case.subjects()
-        answers = self.model.call(self._answers, self.case, asked)
+        answers = self.judge(self.model.call(self._answers, self.case, asked))
         return Verdicts.of(self.about, self.loss, answers, len(subjects), self.chosen)
 
 
@@ -161,18 +172,25 @@ def opened(
         ModelError: the file raised before it had computed a loss.
     """
     request = asked.requested(request)
-    with loader.executed(request, notes) as left:
-        yield case_in(left, request, asked, notes, amend)
+    with Listening() as listening, loader.executed(request, notes) as left:
+        yield case_in(left, request, asked, notes, amend, listening)
 
 
 def case_in(
-    left: Loaded, request: Request, asked: Why, notes: Notes, amend: Callable[[Model], None] = lambda model: None
+    left: Loaded,
+    request: Request,
+    asked: Why,
+    notes: Notes,
+    amend: Callable[[Model], None] = lambda model: None,
+    listening: Listening | None = None,
 ) -> Opened:
     """Set up the case of a model that is open; as for :func:`opened`.
 
     Args:
         request: as *asked* needs it.
+        listening: listened to the steps of the file, if anybody did.
     """
+    history = None if listening is None or left.live else listening.history(left)
     words = [*request.words(), *asked.words]
     error = left.error
     failure = failure_in(left)
@@ -183,7 +201,17 @@ def case_in(
     amend(model)
     case = model.case(asked, notes)
     about = replace(model.about, words=words)
-    return Opened(about, case.target_name(), case, bool(asked.variables), model=model, error=error, left=left)
+    return Opened(
+        about,
+        case.target_name(),
+        case,
+        bool(asked.variables),
+        model=model,
+        error=error,
+        left=left,
+        history=history,
+        alone=request.backward is not None,
+    )
 
 
 def failure_in(left: Loaded) -> Answer | None:

@@ -1,0 +1,99 @@
+"""What became of each gradient in every step: an answer about the last one is no answer about a training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from ..why.answers import GRAD_NONE, Answer
+from .happenings import longest, trailing
+from .history import History, Point
+
+MISSING, ZERO = "no gradient", "a zero gradient"
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What a failure of the last step was in the steps before.
+
+    Attributes:
+        since: the first step of those at the end that have it.
+        times: how many steps have it.
+        total: how many steps there are.
+        comes_and_goes: whether it went away by itself before, or never lasted.
+    """
+
+    what: str
+    since: int
+    times: int
+    total: int
+    comes_and_goes: bool
+
+    @property
+    def sentence(self) -> str:
+        """The steps that it is about."""
+        if self.times == self.total:
+            return ""
+        if self.comes_and_goes:
+            where = f"in step {self.since} alone" if self.times == 1 else f"in {self.times} of {self.total} steps"
+            return f"{self.what} {where}: the others have one"
+        before = "step 1" if self.since == 2 else f"steps 1 to {self.since - 1}"
+        return f"{self.what} from step {self.since} of {self.total} on: {before} gave one"
+
+
+class Record:
+    """The states of gradients over the steps of a training.
+
+    Args:
+        history: the training; without updates there are no steps to compare.
+    """
+
+    def __init__(self, history: History) -> None:
+        steps = history.steps
+        if history.updated and not steps[-1].updates:
+            steps = steps[:-1]  # passes that no update has followed
+        self._steps = steps if history.updated else []
+        self._tracks = {track.name: track for track in history.tracks}
+
+    def judge(self, answers: Iterable[Answer]) -> list[Answer]:
+        """Return answers about the last step with the steps that they hold for; what comes and goes is no finding."""
+        if len(self._steps) < 2:
+            return list(answers)
+        judged = [part for answer in answers for part in self._parts(answer)]
+        return sorted(judged, key=lambda answer: not answer.finding)
+
+    def _parts(self, answer: Answer) -> Iterator[Answer]:
+        """The answer, in one part for each course that its tensors have."""
+        what = ZERO if answer.verdict.is_zero else MISSING if answer.state == GRAD_NONE else ""
+        if not answer.finding or not what:
+            yield answer
+            return
+        parts: dict[Course | None, list[str]] = {}
+        for name in (answer.name, *answer.also):
+            parts.setdefault(self._course(name, what), []).append(name)
+        for course, (first, *others) in parts.items():
+            part = answer if first == answer.name else replace(answer, name=first, path=(), cut="")
+            part = replace(part, also=tuple(others))
+            if course is None or not course.sentence:
+                yield part
+            else:
+                yield replace(part, finding=not course.comes_and_goes, said=(*part.said, course.sentence))
+
+    def _course(self, name: str, what: str) -> Course | None:
+        track = self._tracks.get(name)
+        if track is None:
+            return None
+        points = [step.points.get(track) for step in self._steps]
+        flags = [_has(point, what) for point in points]
+        run = trailing(flags)
+        if not run:
+            return None
+        before = longest(flags[: len(flags) - run])
+        least = 2 if what is MISSING else 1
+        passing = run < len(flags) and run < max(least, 2 * before)
+        return Course(what, self._steps[len(flags) - run].number, sum(flags), len(flags), passing)
+
+
+def _has(point: Point | None, what: str) -> bool:
+    """Whether a gradient of a step is missing, or there and zero; one that is missing is no zero."""
+    return point is None if what is MISSING else point is not None and point.gradient.all_zero
