@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..questions.over_time import Training
     from ..questions.saved import Kept
     from ..questions.stats import Sizes
-    from ..questions.why import Verdicts, Why
+    from ..questions.why import Verdicts
     from .finding import Finding
     from .listings import FrozenList
     from .run import Run
