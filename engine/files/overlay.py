@@ -184,7 +184,9 @@ class Overlay:
         return bool(self._gone)
 
     def _is_left_alone(self, absolute: str) -> bool:
-        if absolute.startswith(_SYSTEM) or not _CACHES.isdisjoint(absolute.split(os.sep)):
+        if absolute.startswith((*_SYSTEM, sys.pycache_prefix or _SYSTEM[0])) or not _CACHES.isdisjoint(
+            absolute.split(os.sep)
+        ):
             return True
         return any(absolute == t or absolute.startswith(t + os.sep) for t in self._temporary)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from pathlib import Path
 
@@ -160,3 +161,16 @@ def test_a_script_may_change_its_current_folder(gradtool: Run, model: Write, fol
     assert done.code == 0, done.err
     assert sorted(p.name for p in folder.iterdir()) == ["model.py", "result.txt"]
     assert "model.py wrote runs/1/a.pdparams: only" in done.err
+
+
+def test_byte_code_is_no_file_of_the_model(
+    gradtool: Run, model: Write, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python writes it where it imports, wherever it is told to."""
+    (folder / "beside.py").write_text("rate = 0.1\n", encoding="utf-8")
+    path = model("import paddle\nimport beside\nloss = (paddle.create_parameter([3], 'float32') * beside.rate).sum()\n")
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    for prefix in (None, str(folder / "code")):
+        monkeypatch.setattr(sys, "pycache_prefix", prefix)
+        done = gradtool("backward", path)
+        assert (done.code, done.err) == (0, "")

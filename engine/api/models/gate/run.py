@@ -14,6 +14,7 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.transaction import unchanged
 
 from .. import loader, opening, showing
+from ..attributes import is_a
 from ..errors import CommandError
 from ..loader import Loaded, Request
 from ..notes import Notes
@@ -149,7 +150,7 @@ class Run:
     def _programs(self) -> list[Program]:
         """Return the programs of the file: those in use, those that have a name, those of its backward calls."""
         left = self.left
-        named = [v for v in left.namespace.values() if isinstance(v, Program)]
+        named = [v for v in left.namespace.values() if is_a(v, Program)]
         called = [call.block.program for call in left.calls.every if call.block is not None]
         fed = [program for program, _ in left.calls.fed if isinstance(program, Program)]
         return list(dict.fromkeys([left.main, left.startup, *named, *called, *fed]))
