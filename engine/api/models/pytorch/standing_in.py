@@ -202,6 +202,7 @@ def _backward(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable
             original(tensors, grad_tensors, retain_graph, create_graph, grad_variables, inputs)
 
         if recorder.quiet:
+            recorder.nest()
             run()
             return
         roots = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)

@@ -205,6 +205,7 @@ def _backward(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callabl
             original(outputs, seeds, retain, *rest)
 
         if recorder.quiet:
+            recorder.nest()
             run()
             return
         roots = list(outputs)

@@ -228,6 +228,7 @@ class Ended(NamedTuple):
         pulled: its nodes in the order of the pass; empty where the pass was recorded itself.
         gradients: the ``.grad`` of every leaf that it may have come to, None where there is none.
         error: what the framework raised.
+        nested: what passes that ran inside of it gave to leaves that are not behind its roots.
     """
 
     roots: tuple[int, ...]
@@ -239,6 +240,7 @@ class Ended(NamedTuple):
     gradients: tuple[tuple[int, Any], ...]
     error: str
     site: Site
+    nested: tuple[tuple[int, Any], ...] = ()
 
 
 class Explored(NamedTuple):

@@ -499,12 +499,12 @@ class Player:
             self._told(number, pulled)
         if event.recorded and watch.noting:
             watch.note(watch.Differentiated(tuple(roots)))
-        filled: list[Leaf] = []
+        gave: dict[Leaf, Any] = {}
         inputs = self._open.pop() if self._open else None
         if not event.recorded and any(not t.stop_gradient for t in roots):
             self._passing[0] = number
             try:
-                filled = self._sweep(event, Start.of(roots, event.seeds, inputs if event.how == "backward" else None))
+                gave = self._sweep(event, Start.of(roots, event.seeds, inputs if event.how == "backward" else None))
             except UnsupportedError:
                 if not event.error:
                     raise
@@ -512,7 +512,10 @@ class Player:
             finally:
                 self._passing[0] = 0
         if event.recorded:
-            state.swept.note(self._differences(event.gradients))
+            gave = self._differences(event.gradients)
+        gave |= {self.tensors[n].leaf: gradient for n, gradient in event.nested}
+        state.swept.note(gave)
+        filled = [] if event.recorded else list(gave)
         if watch.noting:
             for leaf in filled:
                 watch.note(watch.Added(leaf, roots[0]))
@@ -533,8 +536,8 @@ class Player:
         return gave
 
     @staticmethod
-    def _sweep(event: events.Ended, start: Start) -> list[Leaf]:
-        """Sweep over the nodes of a pass, and return the leaves whose ``.grad`` it filled.
+    def _sweep(event: events.Ended, start: Start) -> dict[Leaf, Any]:
+        """Sweep over the nodes of a pass, and return what it added to ``.grad``, by leaf.
 
         The framework has added the gradients already: nothing is added here.
         """
@@ -542,10 +545,9 @@ class Player:
         work = start.begin(retain_graph=event.retains, fill=fills)
         work.run()
         if not fills:
-            return []
+            return {}
         leaves = [leaf for leaf in work.leaves if start.inputs is None or leaf in start.inputs]
-        state.swept.note({leaf: work.total(leaf) for leaf in leaves})
-        return leaves
+        return {leaf: work.total(leaf) for leaf in leaves}
 
     def _take_gradient(self, number: int, gradient: Any) -> None:
         """Take the ``.grad`` of a leaf from the framework."""

@@ -75,6 +75,8 @@ class Recorder(Graph):
         self._waiting: Waiting | None = None
         self._depth = 0
         """How many backward passes run."""
+        self._before_nested: dict[int, Any] | None = None
+        """By number of a leaf its ``.grad``, before another pass ran inside of the one that runs."""
         self.exploring = False
         """Whether the framework runs a pass for gradtool alone."""
 
@@ -234,8 +236,10 @@ class Recorder(Graph):
             pulled, self._pulled = self._pulled or [], before
             if error or sys.exc_info()[0] is None:
                 gradients = tuple(self._gradients(roots, how))
+                nested, held = self._given_inside({n for n, _ in gradients})
+                gradients += held
                 kept = apart(pulled, [g for _, g in gradients if g is not None])
-                passed = (numbers, how, tuple(given), retains, recorded, tuple(kept), gradients, error, site)
+                passed = (numbers, how, tuple(given), retains, recorded, tuple(kept), gradients, error, site, nested)
                 self.sink(events.Ended(*passed))
 
     def explore(self, run: Callable[[], Any]) -> None:
@@ -271,6 +275,35 @@ class Recorder(Graph):
                 else:
                     todo.append(f)
         return leaves
+
+    def nest(self) -> None:
+        """Note that the program is about to run backward inside of the pass that runs, out of hearing."""
+        if self._depth and self._before_nested is None:
+            leaves = self._leaves()
+            with self.unheard():
+                self._before_nested = {n: _copied(self._grad_of(t)) for n, t in leaves}
+
+    def _given_inside(self, known: set[int]) -> tuple[tuple[tuple[int, Any], ...], tuple[tuple[int, Any], ...]]:
+        """What passes inside of the one that is over gave to leaves beside the *known* ones, and their ``.grad``."""
+        before, self._before_nested = self._before_nested, None
+        given, held = [], []
+        for n, t in self._leaves() if before is not None else ():
+            now = self._grad_of(t) if n not in known else None
+            was = before.get(n) if before is not None else None
+            if now is not None and (was is None or was.shape != now.shape or (now != was).any()):
+                given.append((n, now.copy() if was is None else now - was))
+                held.append((n, now))
+        return tuple(given), tuple(held)
+
+    def _leaves(self) -> list[tuple[int, Any]]:
+        """The leaves that were met and are still there, with their numbers."""
+        held = [known for known in self._known.values() if known.takes and known.reference is not None]
+        met = [(known.number, known.reference()) for known in held]
+        return [(n, t) for n, t in met if t is not None and self.function_of(t) is None]
+
+    def _grad_of(self, t: Any) -> Any:
+        gradient = self.gradient(t)
+        return None if gradient is None else self.quietly(gradient)
 
     def _gradients(self, roots: Sequence[Any], how: str) -> Iterator[tuple[int, Any]]:
         """The ``.grad`` of the leaves behind *roots*."""
