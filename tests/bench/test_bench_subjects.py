@@ -58,7 +58,7 @@ RUNS = [
     (["memory", "--depths", "2", "--width", "4", "--batch", "8"], ["depth", "2"]),
     (["over_time", "--widths", "4", "--steps", "2", "--rounds", "1"], ["width", "4", "target:"]),
     (["pages", "--sizes", "30", "--shapes", "wide"], ["wide", "30"]),
-    (["pictures", "--sizes", "30", "--shapes", "chain", "--limit", "5"], ["chain", "30", "targets:"]),
+    (["pictures", "--sizes", "30", "--shapes", "chain", "--limit", "1"], ["chain", "30", "targets:"]),
     (["programs", "--sizes", "20", "--shapes", "chain"], ["chain", "20"]),
     (["sparse", "--rows", "20", "--batch", "4", "--steps", "1"], ["rows", "20"]),
     (["step", "--models", "ctr", "--runs", "1"], ["ms", "ctr", "ratio"]),
