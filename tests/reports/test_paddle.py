@@ -120,6 +120,25 @@ def test_a_frozen_weight_that_the_script_overwrites_is_found(gradtool: Run, fold
     assert "model.0.0.weight is frozen, an optimizer holds it, and this line changes it" in done.out
 
 
+@pytest.mark.parametrize("command", [(), ("check",), ("why", "w")])
+def test_the_argument_that_gets_no_gradient_is_named(gradtool: Run, command: tuple[str, ...]) -> None:
+    done = gradtool(*command, str(model("paddle_label_argument")))
+    assert "kl_div gives no gradient to its argument label, only to input" in done.out
+    assert "softmax in place of argmax" not in done.out
+
+
+@pytest.mark.filterwarnings("ignore::gradtool.engine.eager.calls.NoGraphWarning")
+def test_a_loss_of_which_the_label_alone_is_trained_names_it(gradtool: Run, folder: Path) -> None:
+    (folder / "label.py").write_text(
+        "import paddle, paddle.nn.functional as F\n"
+        "w = paddle.to_tensor([[0.3, 0.7]], stop_gradient=False)\n"
+        "loss = F.kl_div(paddle.log(paddle.to_tensor([[0.5, 0.5]])), w, reduction='sum')\n"
+        "loss.backward()\n"
+    )
+    for command in ((), ("check",), ("why", "w")):
+        assert "kl_div gives no gradient to its argument label, only to input" in gradtool(*command, "label.py").out
+
+
 def test_a_layer_takes_the_returns_that_paddle_takes(gradtool: Run) -> None:
     printed = gradtool(str(model("paddle_pylayer_counts"))).err.splitlines()
     for line, expected in zip(printed, COUNTS.splitlines(), strict=True):

@@ -204,6 +204,9 @@ class Case(ABC, Generic[V, C]):
     def _advice(self, verdict: Verdict, cut: Cut[V, C]) -> str:
         if cut.enclosure is not None:
             return cut.enclosure.advice(self.reasons.flow.known_name)
+        refusal = self.reasons.flow.refusal(cut)
+        if refusal is not None:
+            return refusal.advice
         if verdict is Verdict.NON_DIFFERENTIABLE and cut.call is not None:
             return of_operator(self.reasons.flow.call_type(cut.call), self._reader(cut))
         return "" if self.passes_straight_through(cut) else advice(verdict)
@@ -249,6 +252,9 @@ class Case(ABC, Generic[V, C]):
         name, own = flow.name(cut.value), same(cut.value, subject.value)
         if cut.enclosure is not None:
             return [cut.enclosure.sentence(subject.name, cut.guard)]
+        refusal = flow.refusal(cut)
+        if refusal is not None:
+            return [refusal.sentence]
         match cut.verdict:
             case Verdict.NON_DIFFERENTIABLE if cut.call is not None:
                 of = f" for {name}" if cut.at_input else ""

@@ -19,7 +19,7 @@ from .verdicts import Verdict
 
 _TARGETS = (
     *(Verdict.DETACHED, Verdict.NO_GRAD, Verdict.STOP_GRADIENT, Verdict.NO_GRAD_SET),
-    *(Verdict.NON_DIFFERENTIABLE, Verdict.INTEGER),
+    *(Verdict.NON_DIFFERENTIABLE, Verdict.ARGUMENT, Verdict.INTEGER),
 )
 """How what a target is computed from goes without a gradient: a teacher's classes are an argmax, or a loss's label."""
 _WITHOUT = (

@@ -162,6 +162,9 @@ class _Marking(Generic[V, C]):
 
     def _said(self, cut: Cut[V, C], value: V) -> str:
         """The reason in a few words, with the operator where it is one that has no gradient."""
+        refusal = self.reasons.flow.refusal(cut)
+        if refusal is not None:
+            return refusal.sentence
         if cut.verdict is Verdict.NON_DIFFERENTIABLE and cut.call is not None and not cut.at_input:
             return f"{self.reasons.flow.call_type(cut.call)} has no gradient"
         return Reason(cut.verdict, value, self.reasons.flow, cut).words

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Final, TypeVar
 
@@ -12,7 +12,9 @@ from ...core.collector import paused_gc
 from ...core.source import NOWHERE, Location
 from ...eager.journal import Call, Event, Journal, Unrecorded
 from ...eager.tensor import Tensor
+from ...ops import registry
 from . import plain_values
+from .arguments import Refusal, places_of, refuse_argument, refuse_result
 from .enclosures import Enclosure
 from .reasons import Cut, Flow, FlowStep, Reason, Reasons
 from .verdicts import Verdict
@@ -111,7 +113,8 @@ class JournalFlow(Flow[int, Call]):
         assert maker is not None
         guard = self.journal.guards.get(maker.time)
         if guard is None:
-            return Cut(_VERDICTS[maker.unrecorded], value, maker)
+            cut = Cut(_VERDICTS[maker.unrecorded], value, maker)
+            return cut if self.refusal(cut) is None else replace(cut, verdict=Verdict.ARGUMENT)
         if not guard.kind:
             return Cut(_VERDICTS[maker.unrecorded], value, maker, guard=guard.loc)
         enclosure = Enclosure(guard.kind, guard.name, guard.inputs)
@@ -125,7 +128,22 @@ class JournalFlow(Flow[int, Call]):
             if before is None:
                 return Cut(Verdict.INTEGER, v, maker)
             v = before
-        return super().refused(call, value)
+        cut = super().refused(call, value)
+        return cut if self.refusal(cut) is None else replace(cut, verdict=Verdict.ARGUMENT)
+
+    def refusal(self, cut: Cut[int, Call]) -> Refusal | None:
+        call = cut.call
+        if call is None or cut.verdict not in (Verdict.NON_DIFFERENTIABLE, Verdict.ARGUMENT):
+            return None
+        op = registry.find(call.type)
+        if op is None:
+            return None
+        if not cut.at_input and True in call.taken:
+            one_each = len(call.writes) == len(op.outputs) and cut.value in call.writes
+            return refuse_result(op, call.writes.index(cut.value)) if one_each else None
+        wanted = [i for i, read in enumerate(call.reads) if _asks(call, i) and (not cut.at_input or read == cut.value)]
+        slots = places_of(op.inputs, len(call.reads))
+        return refuse_argument(op, [slots[i] for i in wanted if i < len(slots)])
 
     def passes_stops_on(self, call: Call) -> bool:
         return call.unrecorded is None
@@ -163,6 +181,11 @@ class JournalFlow(Flow[int, Call]):
 
     def called_at(self, call: Call) -> Location:
         return call.loc
+
+
+def _asks(call: Call, i: int) -> bool:
+    """Return whether read *i* of *call* needs a gradient that the operator does not give."""
+    return call.reads[i] is not None and not call.halted[i] and not call.passes[i]
 
 
 @dataclass(frozen=True, slots=True)

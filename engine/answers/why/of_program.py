@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...autodiff.values import Stops, Value, Values, asked_for, is_update, variable_of
@@ -13,6 +13,7 @@ from ...ir.blocks import Region, reads, region
 from ...ir.operator import Operator, each
 from ...ir.variable import Parameter, Variable
 from ...ops.opdef import OpDef, Trait
+from .arguments import Refusal, refuse_argument, refuse_result
 from .reasons import Cut, Flow, FlowStep, Reason, Reasons
 from .verdicts import Verdict
 
@@ -134,13 +135,25 @@ class ProgramFlow(Flow[Value, Operator]):
     def refused(self, call: Operator, value: Value) -> Cut[Value, Operator]:
         inside = self.inside.get(call)
         if inside is None:
-            return self._rounded(value) or super().refused(call, value)
+            cut = super().refused(call, value)
+            whole = self._rounded(value)
+            return whole or (cut if self.refusal(cut) is None else replace(cut, verdict=Verdict.ARGUMENT))
         start = inside.start(variable_of(value))
         cut = inside.reasons.cuts.get(start)
         if cut is not None:
             return cut
         last = inside.reasons.frontier(start)[0]
         return Cut(Verdict.NO_PATH, value, call, at_input=True, at=self.made_at(last))
+
+    def refusal(self, cut: Cut[Value, Operator]) -> Refusal | None:
+        call = cut.call
+        if call is None or cut.verdict not in (Verdict.NON_DIFFERENTIABLE, Verdict.ARGUMENT):
+            return None
+        wanted = variable_of(cut.value)
+        if cut.at_input:
+            return refuse_argument(call.op, [i for i, v in enumerate(call.inputs) if v is wanted])
+        place = next((i for i, v in enumerate(call.outputs) if v is wanted), None)
+        return None if place is None else refuse_result(call.op, place)
 
     def within(self, call: Operator, onto: Value, value: Value) -> Cut[Value, Operator] | None:
         if call.op.type not in _RUN_A_BLOCK:
@@ -189,6 +202,10 @@ class ProgramFlow(Flow[Value, Operator]):
                 return Cut(Verdict.DETACHED, value, op)
             if op is not None and not op.op.differentiable:
                 return Cut(Verdict.NON_DIFFERENTIABLE, value, op)
+            if op is not None and not v.stopped_at:
+                cut = Cut(Verdict.NON_DIFFERENTIABLE, value, op)
+                if self.refusal(cut) is not None:
+                    return cut
             return Cut(Verdict.STOP_GRADIENT, value, op, at=v.stopped_at)
         if self.no_grad and value in self.no_grad:
             return Cut(Verdict.NO_GRAD_SET, value, v.op, at=self.no_grad_at)

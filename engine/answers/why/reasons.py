@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 from ...core import source
 from ...core.source import NOWHERE, Location
 from ...core.vocabulary import say
+from .arguments import Refusal
 from .enclosures import Enclosure
 from .enclosures import V as V
 from .verdicts import Verdict
@@ -76,6 +77,10 @@ class Flow(ABC, Generic[V, C]):
     def refused(self, call: C, value: V) -> Cut[V, C]:
         """Why *call*, which gradients come to, gives none to *value*."""
         return Cut(Verdict.NON_DIFFERENTIABLE, value, call, at_input=True)
+
+    def refusal(self, cut: Cut[V, C]) -> Refusal | None:
+        """Return what the operator of a cut says of this argument or result; None where it has no gradient at all."""
+        return None
 
     def within(self, call: C, onto: V, value: V) -> Cut[V, C] | None:
         """Why none comes to *value* through the block of *call*, whose result *onto* stops; None without one."""
@@ -153,6 +158,9 @@ class Reason(Generic[V, C]):
             return f"cut: {what}"
         place = source.short(self.location)
         at = f", {place}" if place else ""
+        refusal = flow.refusal(cut)
+        if refusal is not None:
+            return f"cut: {refusal.sentence}{at}"
         if cut.verdict is Verdict.NON_DIFFERENTIABLE and cut.call is not None:
             of = f" for {flow.name(cut.value)}" if cut.at_input else ""
             return f"cut: {flow.call_type(cut.call)} has no gradient{of}{at}"

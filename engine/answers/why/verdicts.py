@@ -21,6 +21,7 @@ class Verdict(enum.Enum):
     UNUSED = "unused in forward"
     NO_PATH = "used, but no path to the loss"
     NON_DIFFERENTIABLE = "non-differentiable op"
+    ARGUMENT = "an argument that gets no gradient"
     INTEGER = "integer dtype"
     NOT_RETAINED = "non-leaf, not retained"
     PRUNED = "pruned branch"

@@ -13,7 +13,7 @@ RULE = Rule(
     summary="A parameter whose way to the loss goes through an operator without a derivative, or through integers.",
     why=("argmax, rounding, comparisons and casts to integers pass no gradient on; training goes on without an error."),
     severity=Severity.ERROR,
-    look=by_verdict(Verdict.NON_DIFFERENTIABLE, Verdict.INTEGER, Verdict.PRUNED),
+    look=by_verdict(Verdict.NON_DIFFERENTIABLE, Verdict.ARGUMENT, Verdict.INTEGER, Verdict.PRUNED),
     wrong="""\
 import paddle
 import paddle.nn.functional as F
