@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 from ..core import state, watch
 from ..ops.registry import by_type
-from . import mode
+from . import bends, mode
 from .mode import _GradMode
 from .passes import Pass, as_tensor
 from .record import apply
@@ -119,6 +119,9 @@ def _asked(
     held = {id(t) for t in grad_outputs}
     with _GradMode(create_graph):
         gradients = [None if t.stop_gradient else _result(work, t, held) for t in inputs]
+    for t, g in zip(inputs, gradients, strict=True):
+        if work.bends and g is not None:
+            bends.note(g, t.on_tape(), work.bends)
     if state.swept.is_heard:
         given = zip(inputs, gradients, strict=True)
         state.swept.note({t.on_tape(): g.array for t, g in given if g is not None})

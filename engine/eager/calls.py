@@ -9,6 +9,7 @@ from typing import Any
 from ..core import state, upward
 from ..core.errors import DtypeError, GradientError, ModeError, ShapeError, UsageError
 from . import backward as sweeping
+from . import bends
 from .start import PassRequest
 from .tensor import Leaf, Tensor
 
@@ -178,10 +179,11 @@ def grad(
     unused = [i for i, gradient in enumerate(gradients) if gradient is None]
     if unused and not allow_unused:
         i = unused[0]
+        bend = None if asked[i].stop_gradient else bends.find(roots, asked[i].carrier.on_tape())
         raise UnusedInputError(
             f"{where}: input {i} ('{asked[i].name}') does not appear in the backward graph of the outputs: "
-            f"{_why_unused(asked[i], roots)}.",
-            hint="set allow_unused=True to get None for it",
+            f"{bend or _why_unused(asked[i], roots)}.",
+            hint="set allow_unused=True to get None for it" if bend is None else f"{_SMOOTH}; or allow_unused=True",
         )
     return [None if g is None else t.carried(g) for t, g in zip(asked, gradients, strict=True)]
 
@@ -195,6 +197,9 @@ def _start(
         warnings.warn(f"{where} did nothing: {_why_no_graph(roots)}.", NoGraphWarning, stacklevel=stacklevel)
         return
     sweeping.backward(roots, seeds, retain_graph=retain_graph)
+
+
+_SMOOTH = "use a function with a second derivative there: tanh, silu, softplus, gelu"
 
 
 def _why_no_graph(roots: Sequence[Tensor]) -> str:

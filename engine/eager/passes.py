@@ -20,6 +20,7 @@ from ..ops import rare
 from ..ops.opdef import Operand, WrittenRule
 from ..ops.registry import by_type
 from . import repeated, tape
+from .bends import BENT, Bend
 from .look_ups import adding_rows
 from .mode import _GradMode, is_grad_enabled
 from .record import apply, lifted, recorded, rule_ops
@@ -65,6 +66,7 @@ class Pass:
         recording: whether what hooks compute is recorded: as it was where the pass was started, as in Paddle, so that a
             hook can run backward itself; always where the pass is recorded too.
         pending: the entries of nodes that gradients have arrived at, by their keys.
+        bends: of a recorded pass, the operators of straight pieces that it came through.
         adds_rows: whether the gradients of leaves may be sums of rows (:mod:`.look_ups`) where nobody watches.
     """
 
@@ -95,6 +97,7 @@ class Pass:
         self._order: list[int] = []
         self.pending: dict[int, list[Any]] = {}
         self.adds_rows = False
+        self.bends: list[Bend] = []
         self._own: set[Any] = set()
         """Where a sum stands that nobody else holds: keys of leaves, and of entries with the position in them."""
 
@@ -249,6 +252,8 @@ class Pass:
             self.at = entry
             if recorded:
                 entry[1:] = [self._sum(g) for g in entry[1:]]
+                if node.op.type in BENT:
+                    self.bends.append(Bend(node.op.type, node.site))
             if node.hooks is not None:
                 self._run_hooks(entry)
             if targets:

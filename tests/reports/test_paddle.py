@@ -139,6 +139,31 @@ def test_a_loss_of_which_the_label_alone_is_trained_names_it(gradtool: Run, fold
         assert "kl_div gives no gradient to its argument label, only to input" in gradtool(*command, "label.py").out
 
 
+PENALTY = """\
+import paddle
+import paddle.nn as nn
+net = nn.Sequential(nn.Linear(1, 8), nn.ReLU(), nn.Linear(8, 1))
+x = paddle.rand([16, 1])
+x.stop_gradient = False
+u = net(x)
+ux = paddle.grad(u, x, create_graph=True)[0]
+uxx = paddle.grad(ux, x, create_graph=True)[0]
+loss = (uxx + 1).square().mean()
+loss.backward()
+"""
+
+
+@pytest.mark.parametrize("layer", ["ReLU", "LeakyReLU", "ReLU6", "Hardtanh"])
+def test_an_activation_without_a_second_derivative_is_named(gradtool: Run, folder: Path, layer: str) -> None:
+    (folder / "net.py").write_text(PENALTY.replace("ReLU", layer))
+    name = {"ReLU": "relu", "LeakyReLU": "leaky_relu", "ReLU6": "relu6", "Hardtanh": "hardtanh"}[layer]
+    for command in ((), ("check",)):
+        done = gradtool(*command, "net.py")
+        assert f"the second derivative of {name} is zero everywhere: at net.py:6" in done.out
+    (folder / "net.py").write_text(PENALTY.replace("ReLU", "Tanh"))
+    assert "second derivative" not in gradtool("check", "net.py").out
+
+
 def test_a_layer_takes_the_returns_that_paddle_takes(gradtool: Run) -> None:
     printed = gradtool(str(model("paddle_pylayer_counts"))).err.splitlines()
     for line, expected in zip(printed, COUNTS.splitlines(), strict=True):
