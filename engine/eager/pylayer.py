@@ -42,10 +42,9 @@ class LayerGradientError(GradientError, ValueError):
     in_paddle = "(InvalidArgument)"
 
 
-class LayerOutputError(UsageError, ValueError):
+class LayerOutputError(LayerGradientError):
     """``PyLayer.forward`` returned no Tensor (Paddle raises ValueError)."""
 
-    code = "GT-E211"
     in_paddle = "(InvalidArgument) At least one output of `PyLayer.forward` is a `Tensor`."
 
 

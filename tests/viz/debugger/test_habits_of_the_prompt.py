@@ -31,12 +31,12 @@ def many_results(recorder: Recorder) -> dict[str, Any]:
 
 class Wasteful(paddle.autograd.PyLayer):
     @staticmethod
-    def forward(ctx: Any, x: Any, mask: Any) -> Any:
-        return x * mask
+    def forward(ctx: Any, pair: list[Any]) -> Any:
+        return pair[0] * pair[1]
 
     @staticmethod
     def backward(ctx: Any, dout: Any) -> Any:
-        return dout, dout * 2
+        return [dout, dout * 2]
 
 
 def wasteful(recorder: Recorder) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def wasteful(recorder: Recorder) -> dict[str, Any]:
     x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
     mask = paddle.to_tensor([0.0, 1.0])
     with recorder.recording():
-        loss = Wasteful.apply(x, mask).sum()
+        loss = Wasteful.apply([x, mask]).sum()
         loss.backward()
     return {"x": x, "loss": loss}
 
