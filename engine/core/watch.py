@@ -274,6 +274,14 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
+class Initialised:
+    """A parameter was filled with values that read nothing."""
+
+    tensor: Tensor
+    writer: str
+
+
+@dataclass(frozen=True, slots=True)
 class Cutting:
     """Gradients are about to be cut off. If a watcher's answer is true, nothing is cut.
 

@@ -78,7 +78,8 @@ class Event(NamedTuple):
 
     Attributes:
         kind: ``left`` (values went to Python), ``stopped`` (``stop_gradient`` was set), ``added`` (backward added to
-            ``.grad``), ``cleared``, ``step`` (an optimizer updated) or ``written``.
+            ``.grad``), ``cleared``, ``step`` (an optimizer updated), ``written``, ``initialised`` (a parameter was
+            filled with values that read nothing) or ``thawed`` (a parameter takes gradients again).
         into: the number of the tensor that values were copied to, where that is known; of ``added``, of the loss.
         time: counts on with the numbers of values: a value with a greater number was met later.
         how: the method or operator.
@@ -415,6 +416,8 @@ class Journal:
             self.entered[leaf] = source.here()
             if before is not None:
                 self.released[leaf] = before[0]
+        elif any(e.kind == "stopped" for e in self.events.get(self.number(t), ())):
+            self._event("thawed", self.number(t), "stop_gradient")
 
     def _added(self, event: watch.Added) -> None:
         number = self._leaves.get(event.leaf)
@@ -434,6 +437,9 @@ class Journal:
             # The tensor holds something else from now on: what was just computed, or plain values.
             self._give(t, self._last[1] if event.array is self._last[0] else None)
         self._event("written", self.number(t), event.writer)
+
+    def _initialised(self, event: watch.Initialised) -> None:
+        self._event("initialised", self.number(event.tensor), event.writer)
 
     def _listed(self, event: watch.Listed) -> None:
         self.listings.append(Listing(frozenset(map(self.number, event.tensors)), source.here(), self.tick()))
@@ -503,6 +509,7 @@ _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.SetAside: Journal._set_aside,
     watch.Left: Journal._left,
     watch.Written: Journal._written,
+    watch.Initialised: Journal._initialised,
     watch.Cutting: Journal._cutting,
     watch.Released: Journal._released,
     watch.Added: Journal._added,

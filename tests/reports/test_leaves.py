@@ -4,10 +4,12 @@ import re
 
 import pytest
 
+from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.models.loader import Request
 from gradtool.models.questions.backward import Backward
+from gradtool.models.questions.why import Why
 
-from . import HERE, RUNS
+from . import HERE, RUNS, model
 
 TORCH = HERE.parent / "torch"
 
@@ -40,3 +42,29 @@ def test_memory_that_was_exchanged_is_followed():
     gradients = {name: found[name].values.norm for name in ("first", "second")}
     assert gradients == pytest.approx({"first": 2 * 32**0.5, "second": 3 * 32**0.5}, rel=1e-6)
     assert found["plain.weight"].source.line == 12
+
+
+def answers(name):
+    return {a.name: a for a in Why().ask(Request(str(model(name))))}
+
+
+def test_what_is_frozen_for_the_training_alone_is_told_with_both_lines():
+    told = answers("torch_frozen_then_thawed")["net.0.weight"]
+    assert (told.finding, [line for _, line in told.location[:1]]) == (False, [5])
+    at = "torch_frozen_then_thawed.py"
+    assert told.label == f"frozen during training: requires_grad=False at {at}:5, thawed at {at}:11"
+
+
+def test_an_optimizer_of_frozen_parameters_alone_is_a_finding():
+    told = answers("torch_all_frozen")["net.2.weight"]
+    assert told.finding
+    assert told.location[0][1] == 7
+    assert told.also == ("net.2.bias",)
+    assert [(what, at[0][1]) for what, at in told.places] == [("its optimizer", 4)]
+
+
+def test_a_scale_of_zeros_is_named_with_the_line_that_set_it():
+    told = answers("torch_norm_scale_zero")["net.0.weight"]
+    assert (told.verdict, told.finding, told.location[0][1]) == (Verdict.TIMES_ZERO, True, 4)
+    assert told.said[0].startswith("net.1.weight multiplies there, and it is 0 everywhere")
+    assert told.also == ("net.0.bias",)

@@ -33,6 +33,8 @@ class Mixed:
     other: str
     tensors: tuple[Tensor, ...]
     times: int = 0
+    always: bool = False
+    """Whether the first step went by both as well."""
 
 
 @dataclass
@@ -42,7 +44,9 @@ class Mixing:
     Losses of one step may be differentiated one by one, so several calls are no mistake; nor is another optimizer's
     step between them, where this has been so from the first step on. But where the first step went by one call alone,
     and the later ones by what a call from before another optimizer's step has left, too, somebody has not cleared it:
-    in a GAN, what the generator's loss gives the discriminator.
+    in a GAN, what the generator's loss gives the discriminator. Where the first step goes by both as well, it is the
+    same mistake if the other optimizer went by the earlier call, and everything that this one steps has gradients of
+    both: a part that two losses share would get both, and what is around it only one.
 
     Attributes:
         found: by what an optimizer holds.
@@ -52,6 +56,8 @@ class Mixing:
     _calls: dict[Leaf, dict[Location, int]] = field(default_factory=dict)
     """By leaf, the backward calls that its gradient comes of, and how many steps there had been."""
     _steps: list[tuple[Key, str]] = field(default_factory=list)
+    _used: list[set[Location]] = field(default_factory=list)
+    """By step, the calls that it went by."""
     _first: dict[Key, set[Location]] = field(default_factory=dict)
     _call: tuple[Any, Location] | None = None
 
@@ -75,7 +81,23 @@ class Mixing:
         if len(first) == 1:
             (own,) = first
             self._left(event, key, calls, own)
+        elif len(first) == 2:
+            self._left_always(event, key, calls)
         self._steps.append((key, event.by))
+        self._used.append({loc for c in calls.values() for loc in c})
+
+    def _left_always(self, event: watch.Updating, key: Key, calls: dict[Tensor, dict[Location, int]]) -> None:
+        """Note what another optimizer's call has left for all that this step updates, from the first step on."""
+        spans = {tuple(sorted(call.items(), key=lambda entry: entry[1])) for call in calls.values()}
+        if len(spans) != 1 or len(next(iter(spans))) != 2:
+            return
+        ((left, since), (own, now)) = next(iter(spans))
+        between = range(since, now)
+        others = [i for i in between if self._steps[i][0] != key and left in self._used[i]]
+        if now == len(self._steps) and others and len(others) == len(between):
+            other = self._steps[others[0]][1]
+            known = Mixed(event.by, source.here(), left, own, other, tuple(calls), always=True)
+            self.found.setdefault(key, known).times += 1
 
     def _left(self, event: watch.Updating, key: Key, calls: dict[Tensor, dict[Location, int]], own: Location) -> None:
         """Note what calls other than *own* have left for this step, if another optimizer made one in between."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic
@@ -13,12 +14,13 @@ from .advice import advice
 from .answers import CUT, Answer
 from .deaths import WAY, Death, Nearest
 from .reasons import C, V
+from .scene import NORMS
 from .sizable import Sizable
 from .slopes import Slopes, Use
 from .verdicts import BY_STRUCTURE, Verdict
 
 if TYPE_CHECKING:
-    from .case import Case, Subject
+    from .case import Case, Factor, Subject
 
 
 class Amounts(Generic[V, C]):
@@ -88,7 +90,14 @@ class Amounts(Generic[V, C]):
         if verdict is Verdict.CANCELLED and death.use.beside:
             finding, label = False, BY_STRUCTURE
             said += f"; {_NO_SAY}"
-        if verdict is Verdict.TIMES_ZERO and self._is_trained(death.use, killer.culprit):
+        factor = self._factor(death.use, killer.culprit, slopes) if verdict is Verdict.TIMES_ZERO else None
+        if factor is not None:
+            said = f"{factor.name} multiplies there, and it is 0 everywhere"
+        if factor is not None and factor.is_trained and factor.stays and death.use.type in SCALING:
+            said += "; it gets a gradient itself, so a step of an optimizer that holds it would change this"
+        elif verdict is Verdict.TIMES_ZERO and (
+            factor.is_trained if factor is not None else self._is_trained(death.use, killer.culprit)
+        ):
             finding = False
             said += "; that is a parameter which gets a gradient itself, so this changes with its first step"
         if finding and at_rest and verdict in _AT_REST:
@@ -98,7 +107,7 @@ class Amounts(Generic[V, C]):
         cause = flow.made_at(death.value) if verdict is Verdict.INTEGER else at
         if finding and verdict in _MADE_BY_A_VALUE and death.use.zero is not None:
             cause = flow.made_at(slopes.first_zero(death.use.zero)) or at
-        cause = death.use.rule or cause
+        cause = death.use.rule or (factor.set_at if factor is not None and finding else cause) or cause
         return replace(
             base,
             verdict=verdict,
@@ -110,6 +119,18 @@ class Amounts(Generic[V, C]):
             path=self._path(subject, outer) if asked else (),
             advice=(killer.advice or advice(verdict)) if finding else "",
         )
+
+    def _factor(self, use: Use[V, C], culprit: int | None, slopes: Slopes[V, C]) -> Factor[V] | None:
+        """Return the parameter whose zeros a use multiplies by, or that made another operand zero."""
+        reads = self._reads(use)
+        value = reads[culprit] if culprit is not None and culprit < len(reads) else None
+        if value is not None and use.zero is not None:
+            value = slopes.first_zero(use.zero)
+        return self._case.zero_factor(use, value)
+
+    @staticmethod
+    def _reads(use: Use[V, C]) -> Sequence[V | None]:
+        return getattr(use.call, "reads", ())
 
     def _is_trained(self, use: Use[V, C], culprit: int | None) -> bool:
         return culprit is not None and self._case.culprit_is_trained(use, culprit)
@@ -213,6 +234,9 @@ def _of_numbers(answer: Answer) -> Answer:
     share = 100 * g.zeros / g.elements
     return replace(answer, said=(f"{g.zeros} of {g.elements} elements ({share:.3g} %) are zero",))
 
+
+SCALING = frozenset({*NORMS, "native_layer_norm", "native_batch_norm", "native_group_norm", "cudnn_batch_norm"})
+"""Operators that multiply what they have normalised by a scale."""
 
 _PARTS = 3
 """Parts that are told of a sum that cancels."""

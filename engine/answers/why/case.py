@@ -54,6 +54,25 @@ class Subject(Generic[V]):
     held: Any
 
 
+@dataclass(frozen=True, slots=True)
+class Factor(Generic[V]):
+    """A parameter that is 0 everywhere and multiplies what others give.
+
+    Attributes:
+        name: what people call it.
+        value: its value.
+        set_at: the line that made it zero; that of its making where no line did later.
+        is_trained: whether the backward pass gives it a gradient that is not zero.
+        stays: whether it is 0 when the script is over.
+    """
+
+    name: str
+    value: V
+    set_at: Location
+    is_trained: bool
+    stays: bool
+
+
 class Case(ABC, Generic[V, C]):
     """A model whose backward pass is looked at: what the answers are taken from."""
 
@@ -99,6 +118,10 @@ class Case(ABC, Generic[V, C]):
     def culprit_is_trained(self, use: Use[V, C], position: int) -> bool:
         """Whether operand *position* of a use is a parameter that gets a gradient that is not zero."""
         return False
+
+    def zero_factor(self, use: Use[V, C], value: V | None) -> Factor[V] | None:
+        """Return the parameter whose zeros *use* multiplies by, or that *value* shows; None where none is known."""
+        return None
 
     def loss_scale(self) -> float:
         """What a scaler multiplied the loss by, and divides gradients by before the update."""

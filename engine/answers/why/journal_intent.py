@@ -59,6 +59,10 @@ class JournalEvidence(intent.Evidence[int]):
             return answer  # however many calls give it a gradient, nobody updates it
         if subject.is_parameter and answer.verdict is Verdict.FROZEN and not answer.gradient:
             return _frozen(self._flow, self._loss, subject, answer)
+        if subject.is_parameter and answer.verdict is Verdict.STOP_GRADIENT:
+            thawed = _thawed(self._flow, self._loss, subject, answer)
+            if thawed is not None:
+                return thawed
         if subject.is_parameter and not answer.has_gradient:
             looks = (
                 self._of_a_layer_gone,
@@ -232,6 +236,20 @@ def _frozen(flow: JournalFlow, loss: int, subject: Subject[int], answer: Answer)
     label = f"frozen: {setting}, set at {source.short(last.loc)}"
     before = [e for e in added_to(flow, value) if e.time < last.time]
     lists = [x for x in flow.journal.listings if value in x.leaves]
+    idle = _idle(flow, value)
+    if idle is not None:
+        several = "all of them" if len(idle.leaves) > 1 else "it is"
+        count = f"{len(idle.leaves)} parameters, {several}" if len(idle.leaves) > 1 else f"1 parameter, {several}"
+        return replace(
+            answer,
+            verdict=Verdict.STOP_GRADIENT,
+            label=label,
+            finding=True,
+            said=(f"its optimizer holds {count} frozen: no step changes anything, and nothing trains",),
+            location=last.loc,
+            places=(("its optimizer", idle.loc),),
+            advice=say("give the optimizer parameters that are trained, or set {takes} on those that it holds"),
+        )
     widened = _widened(flow, value, last.time)
     if widened is not None:
         return replace(
@@ -255,6 +273,42 @@ def _frozen(flow: JournalFlow, loss: int, subject: Subject[int], answer: Answer)
         places=(("its optimizer", lists[-1].loc),),
         advice=say("set {takes} again, or make an optimizer without it"),
     )
+
+
+def _thawed(flow: JournalFlow, loss: int, subject: Subject[int], answer: Answer) -> Answer | None:
+    """Return *answer* about a parameter that was frozen during the pass and takes gradients again after it."""
+    maker = flow.maker.get(loss)
+    events = flow.journal.events.get(subject.value, ())
+    if maker is None or loss not in flow.backward_at:
+        return None
+    stops = [e for e in events if e.kind == "stopped" and e.time < maker.time]
+    thaws = [e for e in events if e.kind == "thawed" and e.time > maker.time]
+    if not stops or not thaws or stops[-1].how not in _SETTINGS:
+        return None
+    frozen, thawed = stops[-1], thaws[0]
+    setting = say(_SETTINGS[frozen.how])
+    return replace(
+        answer,
+        verdict=Verdict.FROZEN,
+        label=f"frozen during training: {setting} at {source.short(frozen.loc)}, thawed at {source.short(thawed.loc)}",
+        finding=False,
+        said=(),
+        location=frozen.loc,
+        places=(("thawed", thawed.loc),),
+        advice="",
+    )
+
+
+def _idle(flow: JournalFlow, value: int) -> Listing | None:
+    """Return the optimizer that holds *value* and frozen parameters alone, none of which ever got a gradient."""
+    events = flow.journal.events
+    for listing in flow.journal.listings:
+        if value not in listing.leaves or not any(e.kind == "step" for e in events.get(value, ())):
+            continue
+        kinds = [{e.kind for e in events.get(leaf, ())} for leaf in listing.leaves]
+        if all("stopped" in of and not of & {"added", "thawed"} for of in kinds):
+            return listing
+    return None
 
 
 def _widened(flow: JournalFlow, value: int, frozen: int) -> tuple[Listing, Listing] | None:

@@ -17,8 +17,9 @@ from ...eager.tape import loss_scale
 from ...eager.tensor import Keep, Tensor
 from . import constant_gradients
 from .advice import advice
+from .amounts import SCALING
 from .answers import CUT, Answer
-from .case import Case, Subject
+from .case import Case, Factor, Subject
 from .journal_intent import JournalEvidence
 from .levels import measured
 from .listings import awaited, nobodys, not_listed
@@ -157,6 +158,35 @@ class TensorCase(Case[int, Call]):
         if leaf is None or value is None or self._slopes is None or leaf.stop_gradient:
             return False
         return not self._slopes.is_dead(value)
+
+    def zero_factor(self, use: Use[int, Call], value: int | None) -> Factor[int] | None:
+        candidates = [value] if value is not None else self._scales(use)
+        for candidate in map(self._behind_views, candidates):
+            leaf = self._leaves.get(candidate)
+            if leaf is None or not getattr(leaf, "is_parameter", False):
+                continue
+            stays = not np.any(leaf.array)
+            if value is None and not stays:
+                continue
+            trains = self._slopes is not None and not leaf.stop_gradient and not self._slopes.is_dead(candidate)
+            sets = self._events(candidate, "initialised", "written")
+            set_at = sets[-1].loc if sets else self._reasons.flow.made_at(candidate)
+            return Factor(self.names[leaf].shown, candidate, set_at, trains, stays)
+        return None
+
+    def _scales(self, use: Use[int, Call]) -> list[int]:
+        """Return what a norm that tells nothing of its operands reads beside the value that it normalises."""
+        reads = use.call.reads if use.type in SCALING and use.position == 0 else ()
+        return [v for v in reads[1:2] if v is not None]
+
+    def _behind_views(self, value: int) -> int:
+        """Return the value whose elements *value* shows in another shape or type."""
+        maker = self._reasons.flow.maker
+        while value in maker and maker[value].type in _VIEWS and maker[value].reads[0] is not None:
+            before = maker[value].reads[0]
+            assert before is not None
+            value = before
+        return value
 
     @cached_property
     def _leaves(self) -> dict[int, Tensor]:
@@ -387,3 +417,9 @@ class TensorCase(Case[int, Call]):
             location=last.loc,
             advice=say("clear gradients after each step: {clear}"),
         )
+
+
+_VIEWS = frozenset(
+    {"transpose2", "reshape2", "unsqueeze2", "squeeze2", "expand_v2", "cast", "t", "view", "expand", "assign"}
+)
+"""Operators that show the elements of their operand in another shape or type."""

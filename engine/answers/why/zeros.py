@@ -181,6 +181,10 @@ _FLAT: dict[str, Callable[[Any], Any]] = {
 
 
 def _normalised(scene: Scene) -> Killer:
+    scale = first_of(scene.inputs, "Scale")
+    if scene.slot == "X" and scale is not None and scale.size and not np.any(scale):
+        said = f"the scale of {scene.type} is 0 everywhere"
+        return Killer(Verdict.TIMES_ZERO, said, culprit=list(scene.operands).index("Scale"))
     if normalises_one(scene):
         if scene.type == "batch_norm":
             said = "batch_norm of one element a channel gives that element: nothing of it is normalised"

@@ -205,7 +205,7 @@ class GradientTable(Answered):
         told = self._told.get(row.shown)
         if told is None or told.verdict is Verdict.OK or row.status in numbers.NOT_FINITE:
             return row.status
-        if row.lacking and not row.lacking.startswith(FROZEN):
+        if row.lacking and told.verdict is not Verdict.FROZEN and not row.lacking.startswith(FROZEN):
             return row.status
         return told.label
 

@@ -443,6 +443,7 @@ class Player:
             watch.note(watch.Called(op, tuple(matched.operands), given))
         for t in plain:
             if filled and isinstance(t, TensorParameter):
+                watch.note(watch.Initialised(t, event.operator))
                 continue  # how its first values came to be
             watch.note(watch.Written(t, stand_ins[id(t)].array, event.operator))
 

@@ -21,7 +21,8 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
                 mixed.loc,
                 names[1:],
                 (
-                    f"meant are the gradients of {source.short(mixed.own)}, as in the first step",
+                    f"meant are the gradients of {source.short(mixed.own)}, "
+                    + ("right before the step" if mixed.always else "as in the first step"),
                     f"left are those of {source.short(mixed.left)}, from before a step of {mixed.other}",
                 ),
                 "call clear_grad() of this optimizer right before its own backward call",

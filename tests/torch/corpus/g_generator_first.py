@@ -1,0 +1,22 @@
+"""The generator's loss leaves gradients in the discriminator, which are cleared after its step alone."""
+
+# expect: nothing
+# rules: GT710 at line 21
+
+import torch
+from torch import nn
+torch.manual_seed(0)
+G, D = nn.Linear(2, 3), nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+g_opt, d_opt = torch.optim.SGD(G.parameters(), 0.1), torch.optim.SGD(D.parameters(), 0.1)
+bce = nn.BCEWithLogitsLoss()
+for step in range(4):
+    real, z = torch.randn(8, 3), torch.randn(8, 2)
+    # generator first: its loss fills D's .grad, too
+    g_opt.zero_grad()
+    g_loss = bce(D(G(z)), torch.ones(8, 1))
+    g_loss.backward()
+    g_opt.step()
+    d_loss = bce(D(real), torch.ones(8, 1)) + bce(D(G(z).detach()), torch.zeros(8, 1))
+    d_loss.backward()
+    d_opt.step()
+    d_opt.zero_grad()
