@@ -11,6 +11,7 @@ import json
 import os
 import posix
 import random
+import re
 import sys
 
 OUT = os.environ.get("TRANSPARENT_OUT", "")
@@ -18,9 +19,11 @@ TORCH = os.environ.get("TRANSPARENT_KIND") == "torch"
 DEPTH = 4
 ENTRIES = 512
 
+_TEMPORARY = re.compile(r"/tmp/tmp\w+")
+
 _printed = []
 _steps = hashlib.sha1()
-_state = {"reached": False, "steps": 0, "raised": ""}
+_state = {"reached": False, "steps": 0}
 
 
 class _Tee:
@@ -48,7 +51,6 @@ def watch(names):
     numpy.random.seed(0)
     random.seed(0)
     sys.stdout, sys.stderr = _Tee(sys.stdout), _Tee(sys.stderr)
-    sys.excepthook = _raised
     if TORCH:
         import torch
 
@@ -64,13 +66,6 @@ def reached():
     _state["reached"] = True
 
 
-def _raised(kind, error, traceback):
-    _state["raised"] = kind.__name__
-    before = list(_printed)
-    sys.__excepthook__(kind, error, traceback)
-    _printed[:] = before  # what Python prints of an error is no part of what the script prints
-
-
 def _finish(names):
     found = _Values()
     with _unseen():
@@ -78,12 +73,12 @@ def _finish(names):
             if not name.startswith("__"):
                 found.add(name, names[name], 0)
         found.add_random()
-    record = {
-        "name": names.get("__name__"),
-        "reached": _state["reached"],
-        "raised": _state["raised"],
-        "printed": "".join(_printed),
-    }
+    printed, raised = "".join(_printed), getattr(sys, "last_type", None)
+    if raised is not None:  # what Python prints of an error is no part of what the script prints
+        printed = printed[: printed.rfind("Traceback (most recent call last)")].rpartition("\n")[0] + "\n"
+        printed = printed.lstrip("\n")
+    record = {"name": names.get("__name__"), "reached": _state["reached"], "printed": printed}
+    record["raised"] = "" if raised is None else raised.__name__
     record |= {"steps": f"{_state['steps']} {_steps.hexdigest()}", "values": found.values}
     # Past the functions of os, which lead into an overlay under gradtool.
     number = len(posix.listdir(OUT))
@@ -126,7 +121,7 @@ class _Values:
             return
         kind = type(value)
         if value is None or kind in (bool, int, float, complex, str, bytes):
-            self.values[path] = repr(value)[:ENTRIES]
+            self.values[path] = _TEMPORARY.sub("/tmp/", repr(value)[:ENTRIES])
             return
         if id(value) in self._seen:
             self.values[path] = "as " + self._seen[id(value)][0]

@@ -61,6 +61,7 @@ def _become(job: dict[str, Any]) -> None:
     except SystemExit as error:
         code = error.code
     except BaseException:
+        sys.last_type, sys.last_value, sys.last_traceback = sys.exc_info()
         sys.excepthook(*sys.exc_info())
         code = 1
     if isinstance(code, str):

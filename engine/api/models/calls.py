@@ -29,6 +29,10 @@ _MOST_FRAMES = 32
 """Frames of a user's stack whose names are kept: an endless recursion has more."""
 
 
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
 class Stopped(BaseException):
     """There were enough backward passes; raised in the user's code where the next one begins.
 
@@ -155,6 +159,8 @@ class PassCalls:
     late: bool = False
     interrupted: bool = False
     enough: Callable[[], bool] = lambda: False
+    keep: Callable[[Any], Any] = _as_it_is
+    """Gives what is kept of a value that the file's code names: a recorded script frees its own when it would."""
     over: bool = False
     """Whether the file is done: what computes from now on is gradtool itself."""
     shares: Shares = field(default_factory=Shares)
@@ -173,7 +179,7 @@ class PassCalls:
     def called(self, loss: Any, listed: Any, no_grad: Any, checkpoints: Sequence[str]) -> None:
         """Note a call of ``append_backward`` that is being made."""
         if not self.over:
-            names = running(sys._getframe(1))
+            names = running(sys._getframe(1), self.keep)
             lists = {"listed": listed, "no_grad": no_grad, "checkpoints": checkpoints}
             call = self._noted("append_backward", loss, **lists, names=names, block=loss.block)
             self.appended.append(call)
@@ -199,7 +205,7 @@ class PassCalls:
             state.progress.note(PASSES, self.sweeps, self._most)
         root = roots[0]
         value = float(root.array.reshape(())) if root.spec.count == 1 and root.dtype.is_floating else None
-        call = self._noted(how, root, names=running(sys._getframe(1)), recorded=recorded, value=value)
+        call = self._noted(how, root, names=running(sys._getframe(1), self.keep), recorded=recorded, value=value)
         call.request = request = request or PassRequest()
         inputs = request.inputs if how == "backward" else None
         call.start, call.step = Start.of(roots, request.gradients, inputs), self.updates
@@ -406,8 +412,12 @@ def _stands_at(call: PassCall, which: str) -> bool:
     return not file or place[0].replace("\\", "/").endswith(file.replace("\\", "/"))
 
 
-def running(frame: FrameType | None) -> list[Names]:
-    """What the user's functions that are running call their values, the outermost first."""
+def running(frame: FrameType | None, keep: Callable[[Any], Any] = _as_it_is) -> list[Names]:
+    """What the user's functions that are running call their values, the outermost first.
+
+    Args:
+        keep: gives what is kept of a value.
+    """
     names: list[Names] = []
     while frame is not None and len(names) < _MOST_FRAMES:
         module = frame.f_globals.get("__name__", "")
@@ -415,7 +425,8 @@ def running(frame: FrameType | None) -> list[Names]:
             break
         name = frame.f_code.co_name
         if module.partition(".")[0] not in source.packages and (name == "<module>" or not name.startswith("<")):
-            names.append(Names("" if name == "<module>" else name, dict(frame.f_locals), frame.f_code))
+            values = {n: keep(v) for n, v in frame.f_locals.items()}
+            names.append(Names("" if name == "<module>" else name, values, frame.f_code))
         frame = frame.f_back
     return names[::-1]
 

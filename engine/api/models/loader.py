@@ -291,7 +291,23 @@ def _run(loaded: Loaded, target: Target, request: Request, notes: Notes) -> Iter
             _watch_file(loaded, target, request, data, parts, wanted, notes)
             if watching is not None:
                 watching.translate()
+                _note_failure(loaded, watching.failed, request)
         yield
+
+
+def _note_failure(loaded: Loaded, failed: Exception | None, request: Request) -> None:
+    """Note that a run was recorded only in part; the file itself ran as without that.
+
+    Raises:
+        GradtoolError: nobody wants an answer about a part.
+        Exception: a fault of gradtool's own.
+    """
+    if failed is None or loaded.error is not None:
+        return
+    if not isinstance(failed, GradtoolError) or not request.unfinished:
+        raise failed
+    telling.explain(failed, request)
+    loaded.error = failed
 
 
 def _is_torchs(target: Target, data: bytes) -> bool:

@@ -47,14 +47,32 @@ def call(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) 
             succeeded=not error.code,
         ) from None
     except GradtoolError as error:
-        if error.made is None:
-            user = _user_frames(error.__traceback__)
-            error.made = source.describe(((user[-1]),)) if user else None
+        _place(error, error.__traceback__)
         raise
     except BaseException as error:
+        explained = getattr(error, _EXPLAINED, None)
+        if isinstance(explained, GradtoolError):
+            _place(explained, error.__traceback__)
+            raise explained from None
         first, *more = _said(error).split("\n")
         frames = [*_frames(error.__traceback__), *(line.strip() for line in more), *_causes(error)]
         raise ModelError(f"{name} raised {first}", frames, _missing(error)) from error
+
+
+_EXPLAINED = "__gradtool__"
+"""The attribute of an error of a framework that holds what is known of it."""
+
+
+def explain(error: Exception, explained: GradtoolError) -> None:
+    """Have an error stand for *explained* where it ends the user's code; in there, it stays what it is."""
+    setattr(error, _EXPLAINED, explained)
+
+
+def _place(error: GradtoolError, traceback: TracebackType | None) -> None:
+    """Fill in the user's line."""
+    if error.made is None:
+        user = _user_frames(traceback)
+        error.made = source.describe(((user[-1]),)) if user else None
 
 
 def _missing(error: BaseException) -> str | None:

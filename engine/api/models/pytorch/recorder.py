@@ -19,11 +19,17 @@ import numpy as np
 import torch
 from torch.nn.modules._functions import BackwardHookFunction
 from torch.nn.parameter import UninitializedTensorMixin
-from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode, _pop_mode, _push_mode
+from torch.utils._python_dispatch import (
+    TorchDispatchMode,
+    _disable_current_modes,
+    _get_current_dispatch_mode,
+    _pop_mode,
+    _push_mode,
+)
 
 from ..recorded.graph import returns_at
 from ..recorded.recorder import Operator, Recorder, Waiting
-from ..recorded.relays import relay
+from ..recorded.relays import Relay, relay
 from ..recorded.tensors import Sink
 
 _base = torch._C.TensorBase
@@ -32,6 +38,8 @@ _requires = _base.requires_grad.__get__
 _output = _base.output_nr.__get__
 _grad = _base.grad.__get__
 _detach = _base.detach
+_unasked = torch._C.DisableTorchFunction
+"""Inside, neither a mode nor a class of tensors of the script is asked about functions."""
 _numpy = _base.numpy
 _is_view = _base._is_view
 _viewed = _base._base.__get__
@@ -141,10 +149,41 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
         """Whether a tensor's numbers are such as have gradients."""
         return bool(t.is_floating_point())
 
+    # -- functions and modes of the script, which see nothing of the recorder -----------------------------------------
+
+    def number(self, t: Any, site: Any = None, shares: int | None = None, parameter: bool = False) -> int:
+        """As in the base."""
+        with _unasked():
+            return super().number(t, site, shares, parameter)
+
+    def flush(self) -> None:
+        """As in the base."""
+        if self._waiting is not None:
+            with _unasked():
+                super().flush()
+
+    def tell_requires(self, t: Any, how: str, site: Any) -> None:
+        """As in the base."""
+        with _unasked():
+            super().tell_requires(t, how, site)
+
+    def quietly(self, t: Any) -> Any:
+        """As in the base."""
+        with self.unheard(), _unasked():
+            if _get_current_dispatch_mode() in (None, self):
+                with self.aside():
+                    return self.array(t)
+            with _disable_current_modes():
+                return self.array(t)
+
     # -- operators ----------------------------------------------------------------------------------------------------
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        call = relay(sys._getframe(1))
+        with _unasked():
+            return self._compute(relay(sys._getframe(1)), func, args, kwargs)
+
+    def _compute(self, call: Relay, func: Any, args: Any, kwargs: Any) -> Any:
+        """Compute one operator and note what it took and gave."""
         if self.quiet:
             return call(func, args, kwargs or {})
         operator = self._operators.get(func)
@@ -174,7 +213,8 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
             # Here nobody is asked: outside, the recorder itself would be for each of its own calls.
             arrays = [None if id(t) in self._known and not operator.turns else self.array(t) for t in given]
             known = operator if names == operator.names else operator._replace(names=names)
-            self.await_node(Waiting(known, plain, taken, before, given, arrays, written, enabled, seconds, site))
+            held = self.hold_weakly(taken, before)
+            self.await_node(Waiting(known, plain, held, before, given, arrays, written, enabled, seconds, site))
         return result
 
     # -- the graph ----------------------------------------------------------------------------------------------------
@@ -221,7 +261,7 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
     def begin_step(self) -> None:
         """Let an optimizer compute without asking."""
         self.end_step()
-        self.quiet += 1
+        self._silence += 1
         self._away = _get_current_dispatch_mode() is self
         self._stepping = True
         if self._away:
@@ -231,7 +271,7 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
         """Be asked again after an optimizer's step, or before the next thing where it raised."""
         if self._stepping:
             self._stepping = False
-            self.quiet -= 1
+            self._silence -= 1
             if self._away:
                 _push_mode(self)
 

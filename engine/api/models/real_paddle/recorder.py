@@ -150,7 +150,8 @@ class PaddleRecorder(Recorder):
             told = operator._replace(names=names)
             lists = [v for v in arguments if isinstance(v, (list, tuple))]
             self._describe(given, any(self.requires(t) for v in lists for t in tensors(v)))
-            self.await_node(Waiting(told, plain, taken, before, given, arrays, written, enabled, seconds, site))
+            held = self.hold_weakly(taken, before)
+            self.await_node(Waiting(told, plain, held, before, given, arrays, written, enabled, seconds, site))
             if any(p != t.data_ptr() for p, t in zip(pointers, written, strict=True) if t._is_initialized()):
                 self._moved(written, site)
         return result
@@ -253,14 +254,14 @@ class PaddleRecorder(Recorder):
     def begin_step(self) -> None:
         """Let an optimizer compute without asking."""
         self.end_step()
-        self.quiet += 1
+        self._silence += 1
         self._stepping = True
 
     def end_step(self) -> None:
         """Be asked again after an optimizer's step, or before the next thing where it raised."""
         if self._stepping:
             self._stepping = False
-            self.quiet -= 1
+            self._silence -= 1
 
     def aside(self) -> nullcontext[None]:
         """Inside, Paddle computes without asking: whoever is quiet is hardly asked."""

@@ -207,6 +207,19 @@ def write(path: str, writer: Writer, left: Mapping[str, Any]) -> None:
     write_files({path: b"".join(bytes(p) for p in writer.contents(left))})
 
 
+def _tensors_in(described: Any) -> Iterator[int]:
+    """Return the numbers of the tensors that a description names."""
+    todo = [described]
+    while todo:
+        each = todo.pop()
+        if isinstance(each, dict):
+            if isinstance(each.get("tensor"), int):
+                yield each["tensor"]
+            todo += each.values()
+        elif isinstance(each, list):
+            todo += each
+
+
 class Recording:
     """A run in a file.
 
@@ -247,6 +260,7 @@ class Recording:
             GradtoolError, ModelError: what the program raised.
         """
         player = Player(self._framework, apart=True)
+        player.pinned = frozenset(_tensors_in(self._left.get("scopes")))
         failed: GradtoolError | None = None
         for entry in self._events:
             try:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradtool.engine.answers.why import callers
 from gradtool.engine.core import source
@@ -15,6 +16,18 @@ from .tensors import Known, Sink, Tensors
 
 UNTOLD = -1
 """The output of a node that an edge leads to, where the framework does not say which it is."""
+
+
+class Taken(NamedTuple):
+    """A tensor that a call took.
+
+    Attributes:
+        reference: to it, which gives None when the program has freed it.
+        is_real: whether its numbers are such as have gradients.
+    """
+
+    reference: weakref.ref[Any]
+    is_real: bool
 
 
 class Graph(Tensors):
@@ -76,7 +89,7 @@ class Graph(Tensors):
             todo += [(f, False) for f, _ in self.following(node) if f is not None and not self.is_end(f)]
 
     def recorded(
-        self, function: Any, taken: Sequence[Any], before: Sequence[tuple[Any, int]]
+        self, function: Any, taken: Sequence[Taken], before: Sequence[tuple[Any, int]]
     ) -> tuple[events.Node, tuple[int | None, ...]]:
         """The node of a call, and by tensor that it took which edge is its.
 
@@ -86,13 +99,13 @@ class Graph(Tensors):
         edges, outputs = self._matched(function, taken, before)
         return self.node(function, outputs)[1], edges
 
-    def misses(self, function: Any, taken: Sequence[Any], before: Sequence[tuple[Any, int]]) -> bool:
+    def misses(self, function: Any, taken: Sequence[Taken], before: Sequence[tuple[Any, int]]) -> bool:
         """Whether a tensor of a call that takes a gradient has no edge: there are nodes in between."""
         edges, _ = self._matched(function, taken, before)
         return any(edge is None and output >= 0 for edge, (_, output) in zip(edges, before, strict=True))
 
     def _matched(
-        self, function: Any, taken: Sequence[Any], before: Sequence[tuple[Any, int]]
+        self, function: Any, taken: Sequence[Taken], before: Sequence[tuple[Any, int]]
     ) -> tuple[tuple[int | None, ...], dict[int, int]]:
         """By tensor that a call took which edge is its, and by edge which output it leads to."""
         following = self.following(function)
@@ -108,13 +121,13 @@ class Graph(Tensors):
                     break
         return tuple(edges), outputs
 
-    def _hangs(self, t: Any, was: Any, output: int, function: Any, number: int) -> bool:
+    def _hangs(self, t: Taken, was: Any, output: int, function: Any, number: int) -> bool:
         """Whether an edge is that of a tensor."""
         if function is None:
-            return output < 0 and self.is_real(t)
+            return output < 0 and t.is_real
         if was is not None:
             return function is was and number in (output, UNTOLD)
-        return output == 0 and self.is_end(function) and self.leaf_of(function) is t
+        return output == 0 and self.is_end(function) and self.leaf_of(function) is t.reference()
 
     @abstractmethod
     def is_real(self, t: Any) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradtool.engine.eager.parameter import TensorParameter
 from gradtool.engine.eager.tensor import Tensor
@@ -26,6 +26,18 @@ _PLAIN = (str, bytes, int, float, complex, type(None))
 Described = dict[str, Any]
 
 
+class Kept(NamedTuple):
+    """What is kept of a tensor that the program may free.
+
+    Attributes:
+        number: of the tensor of the framework.
+        tensor: stands for it.
+    """
+
+    number: int
+    tensor: Tensor
+
+
 class Describer:
     """Describes values, each object once.
 
@@ -33,12 +45,16 @@ class Describer:
         number: of a tensor of the framework; None where it was never met.
         tensor, module: the framework's classes.
         parts: the attributes of a module that hold its parameters, inner modules and buffers by name.
+
+    Attributes:
+        kept: by number, what was kept of tensors that the program may have freed.
     """
 
     def __init__(
         self, number: Callable[[Any], int | None], tensor: type, module: type, parts: tuple[str, str, str]
     ) -> None:
         self.objects: list[Described] = []
+        self.kept: dict[int, Tensor] = {}
         self._number = number
         self._tensor, self._module = tensor, module
         self._parts = dict(zip(("parameters", "layers", "buffers"), parts, strict=True))
@@ -54,6 +70,9 @@ class Describer:
 
     def value(self, value: Any, depth: int) -> Any:
         """A value; None where nothing in it is a tensor."""
+        if type(value) is Kept:
+            self.kept[value.number] = value.tensor
+            return {"tensor": value.number}
         if is_a(value, self._tensor):
             number = self._number(value)
             return None if number is None else {"tensor": number}

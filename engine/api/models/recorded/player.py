@@ -49,11 +49,13 @@ class Player:
 
     Attributes:
         tensors: by number, what stands for a tensor of the framework that is still there.
+        pinned: numbers of tensors that stay when the program frees them.
     """
 
     def __init__(self, framework: Framework, apart: bool = False) -> None:
         self._framework, self._match = framework, framework.load()
         self.tensors: dict[int, Tensor] = {}
+        self.pinned: frozenset[int] = frozenset()
         self._scales: list[LossScale] = []
         self._nodes: dict[int, ForeignNode] = {}
         self._apart = apart
@@ -102,7 +104,8 @@ class Player:
         self.tensors[event.tensor] = t
 
     def _gone(self, event: events.Gone) -> None:
-        self.tensors.pop(event.tensor, None)
+        if event.tensor not in self.pinned:
+            self.tensors.pop(event.tensor, None)
 
     def _freed(self, event: events.Freed) -> None:
         for n in event.nodes:

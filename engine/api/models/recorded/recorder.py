@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,9 +11,11 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, ClassVar, NamedTuple
 
 from gradtool.engine.core import source
+from gradtool.engine.core.errors import GradtoolError
 
+from ..users_code import explain
 from . import events, relays
-from .graph import Graph
+from .graph import Graph, Taken
 from .tensors import Sink
 
 CLEARING = frozenset({"zero_", "fill_", "mul_"})
@@ -44,14 +47,14 @@ class Waiting(NamedTuple):
     """A call whose node is not known yet.
 
     Attributes:
-        taken: the tensors among its arguments.
+        taken: the tensors among its arguments, which the program may free.
         before: their nodes and outputs as they were.
         given: the tensors that it gave, with the values of those that are new.
     """
 
     operator: Operator
     arguments: tuple[Any, ...]
-    taken: list[Any]
+    taken: list[Taken]
     before: list[tuple[Any, int]]
     given: list[Any]
     arrays: list[Any]
@@ -129,6 +132,15 @@ class Recorder(Graph):
             self.sink(events.Writing(self.number(t, site), site))
             if operator in CLEARING:
                 self.tell_cleared(t, args, site)
+
+    def hold_weakly(self, taken: Sequence[Any], before: Sequence[tuple[Any, int]]) -> list[Taken]:
+        """Return what is known later of tensors that a call took, though the program frees them.
+
+        Args:
+            before: node and output of each, see :meth:`taking`.
+        """
+        pairs = zip(taken, before, strict=True)
+        return [Taken(weakref.ref(t), output >= 0 or self.is_real(t)) for t, (_, output) in pairs]
 
     def await_node(self, waiting: Waiting) -> None:
         """Tell of a call when its node is there."""
@@ -219,18 +231,18 @@ class Recorder(Graph):
         self.sink(began)
         self._depth += 1
         before, self._pulled = self._pulled, [] if not recorded else None
-        self.quiet += not recorded
-        error = ""
+        self._silence += not recorded
+        error, failed = "", None
         try:
             if recorded:
                 return run()
             with self.aside():
                 return run()
         except self.refusals as raised:
-            error = str(raised)
+            error, failed = str(raised), raised
             raise
         finally:
-            self.quiet -= not recorded
+            self._silence -= not recorded
             self._depth -= 1
             self.flush()
             pulled, self._pulled = self._pulled or [], before
@@ -240,7 +252,16 @@ class Recorder(Graph):
                 gradients += held
                 kept = apart(pulled, [g for _, g in gradients if g is not None])
                 passed = (numbers, how, tuple(given), retains, recorded, tuple(kept), gradients, error, site, nested)
-                self.sink(events.Ended(*passed))
+                self._end(events.Ended(*passed), failed)
+
+    def _end(self, event: events.Ended, failed: Exception | None) -> None:
+        """Tell that a pass is over; what is known of an error of the framework's goes with that error."""
+        try:
+            self.sink(event)
+        except GradtoolError as explained:
+            if failed is None:
+                raise
+            explain(failed, explained)
 
     def explore(self, run: Callable[[], Any]) -> None:
         """Have the framework run a pass that the program did not ask for, and tell what its nodes got and gave.
@@ -248,7 +269,7 @@ class Recorder(Graph):
         Hooks of the program's are not called. What cannot be differentiated, freed graphs say, tells nothing.
         """
         before, self._pulled = self._pulled, []
-        self.quiet += 1
+        self._silence += 1
         self.exploring = True
         try:
             with self.aside():
@@ -257,7 +278,7 @@ class Recorder(Graph):
             self._pulled = []
         finally:
             self.exploring = False
-            self.quiet -= 1
+            self._silence -= 1
             pulled, self._pulled = tuple(self._pulled), before
         if pulled:
             self.sink(events.Explored(pulled))

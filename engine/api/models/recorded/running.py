@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import ChainMap
 from typing import TYPE_CHECKING, Any
 
+from gradtool.engine.eager.tape import FreedGraphError, InplaceError
+
 from .archive import writing
-from .heap import Describer, Rebuilder
+from .events import Ended
+from .heap import Describer, Kept, Rebuilder
 from .player import Player
 
 if TYPE_CHECKING:
@@ -25,32 +29,68 @@ _MOST_ROOTS = 8
 """So many named values are looked at where none is called as losses are."""
 
 
+_MOST_KEPT = 64
+"""Entries of a container of which the tensors are kept one by one."""
+
+
 class Watched(ABC):
     """A run of a program of another framework.
 
     Attributes:
         player: has the tensors that stand for the framework's.
         recorder: tells it what happens.
+        failed: what the player raised, which is no error of the program's.
     """
 
     recorder: Recorder
 
     def __init__(self, loaded: Loaded, framework: Framework) -> None:
         self.loaded, self.framework = loaded, framework
+        self.failed: Exception | None = None
         self.player = Player(framework)
         self.writer = writing()
         if self.writer is not None:
             self.writer.framework = framework
+        loaded.calls.keep = self._keep
+
+    def _keep(self, value: Any) -> Any:
+        """Return what is kept of a value of the program: of tensors, also in containers, what stands for them."""
+        if type(value) in (list, tuple):
+            return value if len(value) > _MOST_KEPT else [self._keep_tensor(v) for v in value]
+        if type(value) is dict:
+            return value if len(value) > _MOST_KEPT else {n: self._keep_tensor(v) for n, v in value.items()}
+        return self._keep_tensor(value)
+
+    def _keep_tensor(self, value: Any) -> Any:
+        number = self.recorder.known(value)
+        tensor = None if number is None else self.player.tensors.get(number)
+        return value if number is None or tensor is None else Kept(number, tensor)
 
     @property
     def sink(self) -> Sink:
         """Who is told what happens: the player, and whoever writes the run down."""
-        return self.player if self.writer is None else self._tell_both
+        return self._play if self.writer is None else self._tell_both
 
     def _tell_both(self, event: Event) -> None:
         assert self.writer is not None
         self.writer(event)
-        self.player(event)
+        self._play(event)
+
+    def _play(self, event: Event) -> None:
+        """Play an event; where that fails, the program goes on and no further event is played.
+
+        Raises:
+            Stopped: there have been enough backward passes.
+            GradtoolError: it says why the framework refused the pass that this event ends.
+        """
+        if self.failed is not None:
+            return
+        try:
+            self.player(event)
+        except Exception as error:
+            if isinstance(event, Ended) and event.error and isinstance(error, (FreedGraphError, InplaceError)):
+                raise
+            self.failed = error
 
     @abstractmethod
     def describer(self) -> Describer:
@@ -87,7 +127,8 @@ class Watched(ABC):
         scopes = [[describer.names(scope.values) for scope in call.names] for call in calls]
         if self.writer is not None:
             self._write(describer.objects, names, result, {call.number: call for call in calls}, scopes)
-        rebuilder = Rebuilder(describer.objects, self.player.tensors, self.framework.package)
+        tensors = ChainMap(self.player.tensors, describer.kept)
+        rebuilder = Rebuilder(describer.objects, tensors, self.framework.package)
         plain = {n: v for n, v in loaded.namespace.items() if n.startswith("__")}
         loaded.namespace = {**plain, **rebuilder.names(names)}
         if loaded.result is not None and result is not None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from . import events
 from .graph import returns_at
 from .recorder import Recorder
+from .relays import relay
 
 Row = tuple[Any, str, Any]
 """Whose name is stood in for, the name, and what stands there."""
@@ -390,7 +392,8 @@ def limiting(recorder: Recorder, original: Callable[..., Any], is_tensor: Callab
             numbers = [recorder.number(p, site) for p in had if not recorder.was_put(p, recorder.gradient(p))]
             if numbers or not had:
                 recorder.sink(events.Limited(tuple(numbers), original.__name__, site))
-        return original(chosen, *args, **named)
+        given = (p for p in chosen) if isinstance(parameters, Generator) else chosen
+        return relay(sys._getframe(1))(original, (parameters if is_tensor(parameters) else given, *args), named)
 
     return clip
 

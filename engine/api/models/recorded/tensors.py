@@ -7,6 +7,7 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from threading import get_ident
 from typing import Any
 
 from gradtool.engine.core import source
@@ -41,7 +42,8 @@ class Tensors(ABC):
         super().__init__()
         self._spared = frozenset(spared)
         self.sink = sink
-        self.quiet = 0
+        self._silence = 0
+        self._thread = get_ident()
         self._known: dict[int, Known] = {}
         self._grads: dict[int, tuple[Any, int]] = {}
         self._put: dict[int, tuple[Any, Any]] = {}
@@ -94,6 +96,11 @@ class Tensors(ABC):
     @abstractmethod
     def aside(self) -> AbstractContextManager[None]:
         """Inside, the framework computes without asking."""
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is told: also in other threads, whose operators and nodes the framework numbers anew."""
+        return bool(self._silence) or get_ident() != self._thread
 
     # -- numbers ------------------------------------------------------------------------------------------------------
 
@@ -181,11 +188,11 @@ class Tensors(ABC):
     @contextmanager
     def unheard(self) -> Iterator[None]:
         """Inside, nothing is told: the framework, or the recorder, computes for itself."""
-        self.quiet += 1
+        self._silence += 1
         try:
             yield
         finally:
-            self.quiet -= 1
+            self._silence -= 1
 
     def site(self) -> Any:
         """Where the user's program stands."""
