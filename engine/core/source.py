@@ -39,6 +39,8 @@ frame's module up here before calling :func:`site` goes there for the whole stac
 _keep_all = False
 _calls: Callable[[str], str | None] | None = None
 _interned: dict[object, Location] = {}
+_inside: dict[int, tuple[CodeType, int]] = {}
+"""By the identity of an interned location, the innermost frame where that is an installed package's."""
 _tables: dict[int, tuple[CodeType, list[int], list[int]]] = {}
 """By the identity of a code object, which is held, the offsets at which lines begin, and these lines; 0 for none."""
 
@@ -122,8 +124,45 @@ def site(frame: FrameType | None) -> Any:
         return NOWHERE
     if _keep_all:
         return _whole(frame)
+    if is_installed(frame.f_code.co_filename):
+        return _outside(frame)
     users[module] = True
     return frame.f_code, frame.f_lasti
+
+
+def _outside(frame: FrameType) -> Any:
+    """Return the place of the user's line that called an installed package; of the package where there is none."""
+    outer: FrameType | None = frame
+    while outer is not None and (module := outer.f_globals.get("__name__", "")) != BOUNDARY:
+        if not is_ours(module) and not is_installed(outer.f_code.co_filename):
+            return outer.f_code, outer.f_lasti
+        outer = outer.f_back
+    return frame.f_code, frame.f_lasti
+
+
+@lru_cache(maxsize=1024)
+def is_installed(file: str) -> bool:
+    """Tell whether a file is Python's or an installed package's."""
+    if file.startswith("<frozen "):
+        return True
+    return file.startswith(_installed())
+
+
+@lru_cache(maxsize=1)
+def _installed() -> tuple[str, ...]:
+    import sysconfig
+
+    paths = sysconfig.get_paths()
+    return tuple([os.path.join(paths[name], "") for name in ("stdlib", "platstdlib", "purelib", "platlib")])
+
+
+def inside(location: Location) -> str:
+    """Return where an installed package stood that the user's line called, ``torchdiffeq/adjoint.py:206``; or empty."""
+    frame = _inside.get(id(location))
+    if frame is None:
+        return ""
+    code, line = frame
+    return f"{'/'.join(code.co_filename.replace(os.sep, '/').split('/')[-2:])}:{line}"
 
 
 def located(where: Any) -> Location:
@@ -179,7 +218,14 @@ def _whole(frame: FrameType | None) -> Location:
             frames.append((frame.f_code, frame.f_lineno))
         frame = frame.f_back
     key = tuple((id(code), line) for code, line in frames)
-    return _interned.setdefault(key, tuple(frames))
+    known = _interned.get(key)
+    if known is not None:
+        return known
+    own = tuple([frame for frame in frames if not is_installed(frame[0].co_filename)]) or tuple(frames)
+    _interned[key] = own
+    if own and own[0] is not frames[0]:
+        _inside[id(own)] = frames[0]
+    return own
 
 
 def recorded(file: str, function: str, line: str = "") -> CodeType:

@@ -5,6 +5,7 @@ import textwrap
 import pytest
 
 from gradtool.engine.answers.why.verdicts import Verdict
+from gradtool.engine.core import source
 from gradtool.models.loader import Request
 from gradtool.models.questions.why import Why
 
@@ -73,3 +74,30 @@ def test_a_number_that_comes_back_is_a_cut(what, tmp_path):
     answer = about(tmp_path, text)
     assert answer.verdict is Verdict.DETACHED, str(answer)
     assert answer.location[0][1] == line, str(answer)
+
+
+PACKAGE = """\
+def frozen(layer, x):
+    return layer(x).detach()
+"""
+
+
+def test_the_line_is_the_users_and_that_of_a_package_stands_second(tmp_path, monkeypatch):
+    site = tmp_path / "site"
+    (site / "package").mkdir(parents=True)
+    (site / "package" / "__init__.py").write_text(PACKAGE, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(site))
+    monkeypatch.setattr(source, "_installed", lambda: (f"{site}/",))
+    source.is_installed.cache_clear()
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import paddle\nimport package\n\nbody, head = paddle.nn.Linear(3, 3), paddle.nn.Linear(3, 1)\n"
+        "h = package.frozen(body, paddle.ones([2, 3]))\nloss = head(h).mean()\nloss.backward()\n",
+        encoding="utf-8",
+    )
+    try:
+        (answer,) = [a for a in Why().ask(Request(str(script))) if a.finding]
+    finally:
+        source.is_installed.cache_clear()
+    assert (answer.source.path, answer.source.line) == (str(script), 5)
+    assert "  inside package/__init__.py:2" in answer.lines()

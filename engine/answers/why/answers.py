@@ -144,6 +144,8 @@ class Answer(Result):
             lines.append(f"  {arrows(self.path)}")
         if self.location:
             lines.append(f"  {self.source}    {self.code}".rstrip())
+            package = source.inside(self.location)
+            lines += [f"  inside {package}"] if package else []
         lines += [f"  {s}" for s in self.said]
         places = self._places()
         wide = max((len(what) for what, _ in places), default=0)

@@ -111,18 +111,8 @@ def _user_frames(traceback: TracebackType | None) -> list[tuple[CodeType, int]]:
 
 def users_own(frames: Sequence[tuple[CodeType, int]]) -> Sequence[tuple[CodeType, int]]:
     """The frames that are neither Python's nor an installed package's; all of them if there is no other."""
-    own = [f for f in frames if not is_installed(f[0].co_filename)]
+    own = [f for f in frames if not source.is_installed(f[0].co_filename)]
     return own or frames
-
-
-def is_installed(file: str) -> bool:
-    """Whether a file is Python's or an installed package's."""
-    if file.startswith("<frozen "):
-        return True
-    import sysconfig
-
-    paths = sysconfig.get_paths()
-    return any(file.startswith(paths[k]) for k in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 
 def _frames(traceback: TracebackType | None) -> list[str]:
@@ -138,7 +128,7 @@ def raised_in(error: BaseException) -> FrameType | None:
     traceback = _origin(error).__traceback__
     while traceback is not None:
         module = traceback.tb_frame.f_globals.get("__name__", "")
-        if not source.is_ours(module) and not is_installed(traceback.tb_frame.f_code.co_filename):
+        if not source.is_ours(module) and not source.is_installed(traceback.tb_frame.f_code.co_filename):
             frame = traceback.tb_frame
         traceback = traceback.tb_next
     return frame
