@@ -159,31 +159,31 @@ class Titled(str):
     (True, 'mm gives no gradient')
 
     Attributes:
-        title: what people call it.
+        shown: what people call it.
     """
 
-    __slots__ = ("title",)
-    title: str
+    __slots__ = ("shown",)
+    shown: str
 
     def __new__(cls, type_: str, title: str) -> Titled:
         made = super().__new__(cls, type_)
-        made.title = title
+        made.shown = title
         return made
 
-    def __getnewargs__(self) -> tuple[str, str]:
-        return str.__str__(self), self.title
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        return str.__str__(self), self.shown
 
     def __format__(self, form: str) -> str:
-        return format(self.title, form)
+        return format(self.shown, form)
 
 
 def title(type_: str) -> str:
     """Return what people call an operator of this type."""
-    return type_.title if isinstance(type_, Titled) else type_
+    return type_.shown if isinstance(type_, Titled) else type_
 
 
 def with_suffix(type_: str, suffix: str) -> str:
     """Return the type of an operator made from another one, such as its gradient's, with a title of its own."""
     if isinstance(type_, Titled):
-        return Titled(type_ + suffix, type_.title + suffix)
+        return Titled(type_ + suffix, type_.shown + suffix)
     return type_ + suffix

@@ -16,7 +16,7 @@ from gradtool.engine.core.errors import GradtoolError
 
 from .calls import Stopped
 from .errors import CommandError
-from .users_code import call, is_installed
+from .users_code import call
 
 Registered = list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]]
 
@@ -32,7 +32,7 @@ def leaving(name: str) -> Iterator[None]:
 
     def registering(function: Callable[..., Any], /, *args: Any, **named: Any) -> Callable[..., Any]:
         caller = sys._getframe(1)
-        if source.is_ours(caller.f_globals.get("__name__", "")) or is_installed(caller.f_code.co_filename):
+        if source.is_ours(caller.f_globals.get("__name__", "")) or source.is_installed(caller.f_code.co_filename):
             return register(function, *args, **named)
         registered.append((function, args, named))
         return function

@@ -10,11 +10,12 @@ from dataclasses import replace
 
 from gradtool.engine.core import source
 from gradtool.engine.core.errors import GradtoolError
+from gradtool.engine.core.source import is_installed
 
 from .. import imports, interrupting, showing
 from ..errors import CommandError, ModelError
 from ..loader import Request
-from ..users_code import is_installed, raised_at, stack_of
+from ..users_code import raised_at, stack_of
 from . import failures, rules, waivers
 from .checked import Checked, Job
 from .evidence import Evidence

@@ -17,9 +17,9 @@ from types import CodeType, FrameType
 from typing import Any, Final
 
 from gradtool.engine.core import source
+from gradtool.engine.core.source import is_installed
 from gradtool.engine.files import overlay
 
-from ..users_code import is_installed
 from .unchanged import beside, digest, environment, hashed, listing
 
 _REASONS: Final[Mapping[str, str]] = {
