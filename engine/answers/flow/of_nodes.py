@@ -53,4 +53,8 @@ def recorded(roots: Sequence[Tensor], title: str) -> tuple[Timeline, list[int]]:
 def _slots(node: GradNode) -> list[str]:
     """The slots of the inputs that a call gives gradients to."""
     rule = node.op.rule
-    return [] if rule is None else [node.op.inputs[i].name for i in rule.wrt]
+    inputs = getattr(node.op, "inputs", None)
+    if rule is None:
+        return []
+    # A layer of the user's own has no slots.
+    return [f"X{i}" for i in rule.wrt] if inputs is None else [inputs[i].name for i in rule.wrt]
