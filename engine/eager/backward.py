@@ -119,12 +119,12 @@ def _asked(
     held = {id(t) for t in grad_outputs}
     with _GradMode(create_graph):
         gradients = [None if t.stop_gradient else _result(work, t, held) for t in inputs]
-    for t, g in zip(inputs, gradients, strict=True):
+    for wanted_of, g in zip(inputs, gradients, strict=True):
         if work.bends and g is not None:
-            bends.note(g, t.on_tape(), work.bends)
+            bends.note(g, wanted_of.on_tape(), work.bends)
     if state.swept.is_heard:
-        given = zip(inputs, gradients, strict=True)
-        state.swept.note({t.on_tape(): g.array for t, g in given if g is not None})
+        pairs = zip(inputs, gradients, strict=True)
+        state.swept.note({asked.on_tape(): g.array for asked, g in pairs if g is not None})
     if watch.noting:
         watch.note(watch.Given(tuple(inputs), tuple(gradients)))
         for t in gradients:

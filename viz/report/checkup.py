@@ -304,10 +304,10 @@ def _pass(told: Findings) -> str:
         return f"one backward pass of {told.loss}" if told.loss else "one backward pass"
     where = ", ".join(filter(None, (asked.loss, source.short(asked.location))))
     table = told.answers.get("backward")
-    step = [o.number for o in table.origins] if isinstance(table, GradientTable) else []
+    step = table.origins if isinstance(table, GradientTable) else ()
     if len(step) > 1:
-        numbers = ", ".join(map(str, step))
-        lines = origins.lines(o.at for o in table.origins)
+        numbers = ", ".join(str(o.number) for o in step)
+        lines = origins.lines(o.at for o in step)
         return f"backward passes {numbers} of {made.total}, of one step: {lines}"
     runs = f", run {asked.runs} times" if asked.runs else ""
     cut = "" if made.stopped is None else f"; the file was stopped at {source.short(made.stopped)}"

@@ -352,8 +352,15 @@ class Model(ABC):
     @property
     def about(self) -> About:
         """What answers say they are about."""
-        passes = {"others": self.left_out, "together": self.together}
-        return About(self.name, self.mode, self.words, self.dropped, self.incomplete, **passes)
+        return About(
+            self.name,
+            self.mode,
+            self.words,
+            self.dropped,
+            self.incomplete,
+            others=self.left_out,
+            together=self.together,
+        )
 
     def select(self, text: str, *, parameters_only: bool = False) -> list[Any]:
         """The tensors that a selector of the command line selects: a name, a glob, ``layer:``, ``op:``, ``line:``."""

@@ -300,7 +300,7 @@ class Recorder(Graph):
     def nest(self) -> None:
         """Note that the program is about to run backward inside of the pass that runs, out of hearing."""
         if self._depth and self._before_nested is None:
-            leaves = self._leaves()
+            leaves = self._known_leaves()
             with self.unheard():
                 self._before_nested = {n: _copied(self._grad_of(t)) for n, t in leaves}
 
@@ -308,7 +308,7 @@ class Recorder(Graph):
         """What passes inside of the one that is over gave to leaves beside the *known* ones, and their ``.grad``."""
         before, self._before_nested = self._before_nested, None
         given, held = [], []
-        for n, t in self._leaves() if before is not None else ():
+        for n, t in self._known_leaves() if before is not None else ():
             now = self._grad_of(t) if n not in known else None
             was = before.get(n) if before is not None else None
             if now is not None and (was is None or was.shape != now.shape or (now != was).any()):
@@ -316,7 +316,7 @@ class Recorder(Graph):
                 held.append((n, now))
         return tuple(given), tuple(held)
 
-    def _leaves(self) -> list[tuple[int, Any]]:
+    def _known_leaves(self) -> list[tuple[int, Any]]:
         """The leaves that were met and are still there, with their numbers."""
         held = [known for known in self._known.values() if known.takes and known.reference is not None]
         met = [(known.number, known.reference()) for known in held]
