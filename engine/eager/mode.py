@@ -85,7 +85,7 @@ class _GradMode:
     def __call__(self, function: F) -> F:
         wanted = self._wanted
         # Of gradtool's own functions the line that calls them is what a user can look at.
-        own = function.__module__.partition(".")[0] == "gradtool"
+        own = (getattr(function, "__module__", None) or "").partition(".")[0] == "gradtool"
         site = None if own else source.site(sys._getframe(1))
 
         if inspect.isgeneratorfunction(function):

@@ -97,6 +97,16 @@ class TensorParameter(Tensor):
         self.do_model_average = do_model_average
         self.is_distributed = False
 
+    @classmethod
+    def from_tensor(cls, tensor: Tensor, **settings: Any) -> TensorParameter:
+        """Return a parameter with the values of *tensor*, whose storage it shares.
+
+        Args:
+            settings: ``name``, the tensor's own by default, and what a parameter is made with: ``trainable``, …
+        """
+        name = settings.pop("name", None)
+        return cls(tensor.array, tensor.name if name is None else name, **settings)
+
     def register(self, loc: Location) -> None:
         """Be one of the living parameters from now on, made at *loc*."""
         self.loc = loc
