@@ -274,6 +274,13 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
+class Unfilled:
+    """The gradient of a result of an operator was read, and no pass keeps one there."""
+
+    tensor: Tensor
+
+
+@dataclass(frozen=True, slots=True)
 class Initialised:
     """A parameter was filled with values that read nothing."""
 

@@ -79,7 +79,8 @@ class Event(NamedTuple):
     Attributes:
         kind: ``left`` (values went to Python), ``stopped`` (``stop_gradient`` was set), ``added`` (backward added to
             ``.grad``), ``cleared``, ``step`` (an optimizer updated), ``written``, ``initialised`` (a parameter was
-            filled with values that read nothing) or ``thawed`` (a parameter takes gradients again).
+            filled with values that read nothing), ``unfilled`` (``.grad`` of a result was read) or
+            ``thawed`` (a parameter takes gradients again).
         into: the number of the tensor that values were copied to, where that is known; of ``added``, of the loss.
         time: counts on with the numbers of values: a value with a greater number was met later.
         how: the method or operator.
@@ -438,6 +439,9 @@ class Journal:
             self._give(t, self._last[1] if event.array is self._last[0] else None)
         self._event("written", self.number(t), event.writer)
 
+    def _unfilled(self, event: watch.Unfilled) -> None:
+        self._event("unfilled", self.number(event.tensor), "grad")
+
     def _initialised(self, event: watch.Initialised) -> None:
         self._event("initialised", self.number(event.tensor), event.writer)
 
@@ -510,6 +514,7 @@ _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Left: Journal._left,
     watch.Written: Journal._written,
     watch.Initialised: Journal._initialised,
+    watch.Unfilled: Journal._unfilled,
     watch.Cutting: Journal._cutting,
     watch.Released: Journal._released,
     watch.Added: Journal._added,

@@ -68,3 +68,10 @@ def test_a_scale_of_zeros_is_named_with_the_line_that_set_it():
     assert (told.verdict, told.finding, told.location[0][1]) == (Verdict.TIMES_ZERO, True, 4)
     assert told.said[0].startswith("net.1.weight multiplies there, and it is 0 everywhere")
     assert told.also == ("net.0.bias",)
+
+
+def test_a_result_whose_gradient_is_read_is_no_leaf():
+    (told,) = Why().ask(Request(str(TORCH / "runs" / "b_no_leaf_read.torchrun")))
+    assert (told.verdict, told.finding, told.location[0][1]) == (Verdict.NOT_RETAINED, True, 8)
+    assert told.said == ("it is no leaf but a result of mul, and backward fills .grad of leaves alone",)
+    assert [(what, at[0][1]) for what, at in told.places] == [("read", 12)]

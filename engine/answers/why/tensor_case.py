@@ -84,7 +84,15 @@ class TensorCase(Case[int, Call]):
         return loss_scale(nodes_behind(self.start.differentiated))
 
     def subjects(self) -> list[Subject[int]]:
-        return [self.subject(t) for t in self.held]
+        own = [self.subject(t) for t in self.held]
+        known = {s.value for s in own}
+        return own + [s for t in self.names if (s := self.subject(t)).value not in known and self._is_read_in_vain(t)]
+
+    def _is_read_in_vain(self, t: Tensor) -> bool:
+        """Whether the script reads the gradient of a result that a pass has gone through, and finds none."""
+        reads = self._events(self.journal.number(t), "unfilled") if t.node is not None else []
+        added = (e.time for of in self.journal.events.values() for e in of if e.kind == "added")
+        return bool(reads) and reads[-1].time > min(added, default=reads[-1].time)
 
     def parameters(self) -> list[Subject[int]]:
         return [self.subject(t) for t in self.usual]
@@ -233,6 +241,8 @@ class TensorCase(Case[int, Call]):
         t: Tensor = subject.held
         if answer.verdict is Verdict.NO_GRAD_SET:
             return replace(answer, finding=False)  # whoever asks wants it so
+        if self._is_read_in_vain(t) and (answer.has_gradient or answer.verdict.is_zero):
+            return self._no_leaf(t, answer)
         penalty = self._penalties.get(subject.value)
         if penalty is not None and answer.verdict in (Verdict.OK, Verdict.DETACHED):
             return self._constant(answer, penalty)
@@ -316,6 +326,24 @@ class TensorCase(Case[int, Call]):
             location=maker.loc,
             said=(f"it is no leaf: {maker.type} made it after backward, and {subject.name} names that result now",),
             advice=say("change it in place: {name}.{assign} under no_grad(), or use an optimizer", name=subject.name),
+        )
+
+    def _no_leaf(self, t: Tensor, answer: Answer) -> Answer:
+        """Return *answer* about a result whose ``.grad`` the script reads as if it were a leaf."""
+        maker = self._reasons.flow.maker.get(self.journal.number(t))
+        made = "an operator" if maker is None else maker.type
+        return replace(
+            answer,
+            verdict=Verdict.NOT_RETAINED,
+            label=Verdict.NOT_RETAINED.text,
+            finding=True,
+            gradient=None,
+            said=(f"it is no leaf but a result of {made}, and backward fills .grad of leaves alone",),
+            location=NOWHERE if maker is None else maker.loc,
+            cut_at=NOWHERE,
+            path=(),
+            places=(("read", self._events(self.journal.number(t), "unfilled")[-1].loc),),
+            advice=say("call {retain} on it before backward, or make a leaf of it: .detach().requires_grad_()"),
         )
 
     def _not_retained(self, t: Tensor, answer: Answer) -> Answer:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
@@ -98,7 +98,7 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
             if t.layout is torch.strided and not t.is_nested:
                 storage = t.untyped_storage()
                 key = storage._cdata
-                births[key] = weakref.ref(storage, lambda _, key=key: births.pop(key, None)), site
+                births[key] = weakref.ref(storage, _forgetting(births, key)), site
 
     def born_at(self, t: Any) -> Any:
         """As in the base."""
@@ -312,6 +312,10 @@ _WIDER = {
     **{kind: torch.float32 for name, kind in vars(torch).items() if name.startswith("float8_")},
 }
 """Types that NumPy does not have, and those that hold all of their values."""
+
+
+def _forgetting(births: dict[int, Any], key: int) -> Callable[[Any], object]:
+    return lambda _: births.pop(key, None)
 
 
 def _dtype(kind: Any) -> str:

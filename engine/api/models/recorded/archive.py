@@ -43,7 +43,16 @@ _KINDS = (
     *(events.Made, events.Gone, events.Writing, events.Called, events.Adopted, events.Detached, events.Left),
     *(events.Requires, events.Guarding, events.Guarded, events.Began, events.Ended, events.Cleared, events.Listed),
     *(events.Updating, events.Updated, events.Hooking, events.Hooked, events.Replaced),
-    *(events.Rebound, events.Freed, events.Switched, events.Awaited, events.Scaled, events.Unscaled, events.Limited),
+    *(
+        events.Rebound,
+        events.Unfilled,
+        events.Freed,
+        events.Switched,
+        events.Awaited,
+        events.Scaled,
+        events.Unscaled,
+        events.Limited,
+    ),
     events.Explored,
 )
 _BY_NAME: Mapping[str, Any] = {kind.__name__: kind for kind in _KINDS}

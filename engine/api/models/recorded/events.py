@@ -165,6 +165,13 @@ class Rebound(NamedTuple):
     site: Site
 
 
+class Unfilled(NamedTuple):
+    """The ``.grad`` of a result of an operator was read, and there is none: passes fill those of leaves."""
+
+    tensor: int
+    site: Site
+
+
 class Left(NamedTuple):
     """The values of a tensor went to Python or NumPy."""
 
@@ -383,6 +390,7 @@ Event = (
     | Switched
     | Freed
     | Rebound
+    | Unfilled
     | Made | Gone | Writing | Called | Adopted | Detached | Left | Requires | Guarding | Guarded | Began | Ended
     | Cleared | Listed | Awaited | Updating | Updated | Hooking | Hooked
 )  # fmt: skip

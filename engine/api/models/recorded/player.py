@@ -133,6 +133,10 @@ class Player:
             watch.note(watch.Left(event.how, source, t))
         watch.note(watch.Written(t, t.array, event.how))
 
+    def _unfilled(self, event: events.Unfilled) -> None:
+        if watch.noting:
+            watch.note(watch.Unfilled(self.tensors[event.tensor]))
+
     def _left(self, event: events.Left) -> None:
         if watch.noting:
             watch.note(watch.Left(event.how, self.tensors[event.tensor]))
@@ -734,6 +738,7 @@ _PLAYED: Mapping[type, Callable[[Player, Any], None]] = {
     events.Adopted: Player._adopted,
     events.Detached: Player._detached,
     events.Left: Player._left,
+    events.Unfilled: Player._unfilled,
     events.Rebound: Player._rebound,
     events.Requires: Player._requires,
     events.Guarding: Player._guarding,

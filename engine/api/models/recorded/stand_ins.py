@@ -166,6 +166,11 @@ def reading_grad(recorder: Recorder, original: Callable[..., Any]) -> Callable[.
         if value is not None and not recorder.quiet:
             recorder.flush()
             recorder.note_grad(t, value)
+        elif value is None and not recorder.quiet and recorder.requires(t):
+            recorder.flush()
+            if recorder.function_of(t) is not None and recorder.known(t) is not None:
+                site = recorder.site()
+                recorder.sink(events.Unfilled(recorder.number(t, site), site))
         return value
 
     return read_grad
