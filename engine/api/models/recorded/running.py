@@ -55,7 +55,7 @@ class Watched(ABC):
 
     def _keep(self, value: Any) -> Any:
         """Return what is kept of a value of the program: of tensors, also in containers, what stands for them."""
-        if type(value) in (list, tuple):
+        if type(value) is list or type(value) is tuple:  # a class may have an == of its own
             return value if len(value) > _MOST_KEPT else [self._keep_tensor(v) for v in value]
         if type(value) is dict:
             return value if len(value) > _MOST_KEPT else {n: self._keep_tensor(v) for n, v in value.items()}
