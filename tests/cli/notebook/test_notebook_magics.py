@@ -75,7 +75,8 @@ CELLS = {
     "reversed": "%why loss det.weight",
     "born": "x = paddle.to_tensor([0.0, 1.0], stop_gradient=False)\nbad = (paddle.log(x) * x).sum()",
     "late": "%nan bad",
-    "given": "part = x * 3.0\npart.backward(paddle.to_tensor([0.1, 0.01]))",
+    "given": "kept = paddle.ones([2])\nkept.stop_gradient = False\npart = kept * 3.0\n"
+    "part.backward(paddle.to_tensor([0.1, 0.01]))",
     "sized": "%backward part --format tsv",
     "async": "import asyncio\nawait asyncio.sleep(0)\ncut = (x.detach() * 2).sum()",
     "after": "%why cut",
