@@ -9,11 +9,12 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, TextIO
 
 import click
 
+from gradtool.models.effects import of_command
 from gradtool.models.errors import CommandError, ModelError, Terminated
 from gradtool.viz.text import legible
 
@@ -27,7 +28,7 @@ def run(command: Callable[[], Any], arguments: Sequence[str]) -> int:
         arguments: those of the command line; ``-v`` among them shows where a bug of gradtool happened.
     """
     try:
-        with _terminated(), _warnings():
+        with _terminated(), _warnings(), nullcontext() if _asks_often(arguments) else of_command():
             result = command()
         return result if isinstance(result, int) else errors.CLEAN
     except click.UsageError as error:
@@ -44,6 +45,14 @@ def run(command: Callable[[], Any], arguments: Sequence[str]) -> int:
         said, code = told(error, arguments, explained=True)
     say(said)
     return code
+
+
+_ASKING_OFTEN = ("diff", "report", "sweep")
+"""Commands that run a file as often as their users say."""
+
+
+def _asks_often(arguments: Sequence[str]) -> bool:
+    return bool(arguments) and arguments[0] in _ASKING_OFTEN
 
 
 @contextmanager

@@ -33,7 +33,20 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.utils import unique_name
 
 from . import cells as notebooks
-from . import entries, importers, imports, open_sizes, scripts, seeds, sessions, showing, surroundings, targets, telling
+from . import (
+    effects,
+    entries,
+    importers,
+    imports,
+    open_sizes,
+    scripts,
+    seeds,
+    sessions,
+    showing,
+    surroundings,
+    targets,
+    telling,
+)
 from .attributes import is_a
 from .calls import PassCalls, Stopped
 from .errors import CommandError, ModelError, ScriptExit
@@ -215,6 +228,7 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
             yield left
         return
     target = targets.target(request.model, request.stdin_filename, request.as_module)
+    effects.refuse_again(target.file, target.name)
     with contextlib.ExitStack() as stack:
         stack.enter_context(speaking(PADDLE))
         if real.is_elsewhere(request):
@@ -343,7 +357,11 @@ def _watch_file(
 ) -> None:
     """Run the file as far as it is wanted, and as far as it comes."""
     try:
-        with interruptible(loaded.calls, request.limit, request.unfinished), leaving(target.name):
+        with (
+            interruptible(loaded.calls, request.limit, request.unfinished),
+            effects.watched(target.file, request.write),
+            leaving(target.name),
+        ):
             _run_file(loaded, target, request, data, parts, wanted, notes)
     except (ModelError, GradtoolError) as error:
         if not _is_done(loaded, request, error):
