@@ -110,7 +110,7 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
 
     def array(self, t: Any) -> Any:
         """Return the values of a tensor, read-only, in the same memory where that is possible."""
-        values = self._memory_of(t)
+        values = self._memory_of(t) if _nobody_else_is_asked() else _alone(self._memory_of, t)
         values.flags.writeable = False
         return values
 
@@ -120,7 +120,9 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
             with torch._C.DisableTorchFunctionSubclass():
                 t = _detach(t)
         if t.is_meta:
-            return np.broadcast_to(_numpy(torch.zeros((), dtype=_WIDER.get(t.dtype, t.dtype))), tuple(t.shape))
+            return np.broadcast_to(
+                _numpy(torch.zeros((), dtype=_WIDER.get(t.dtype, t.dtype), device="cpu")), tuple(t.shape)
+            )
         if t.is_nested:
             t = t.values()
         if t.is_quantized:
@@ -140,6 +142,14 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
         if plain.dtype in _WIDER:
             plain = plain.to(_WIDER[plain.dtype])
         return _numpy(plain)
+
+    def is_told(self, t: Any) -> bool:
+        """As in the base: not of tensors that a class of their own represents, such as fake ones."""
+        return type(t).__torch_dispatch__ is _NO_DISPATCH
+
+    def arrays(self, tensors: Any) -> tuple[Any, ...]:
+        """As in the base; of nested tensors the values, one after the other."""
+        return super().arrays([t if t is None or self.is_told(t) else getattr(t, "_values", t) for t in tensors])
 
     def is_parameter(self, t: Any) -> bool:
         """Whether a tensor is an ``nn.Parameter``."""
@@ -195,7 +205,10 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
         site = self.site()
         arguments = (*args, *kwargs.values()) if kwargs else args
         names = operator.names[: len(args)] + (tuple(kwargs) if kwargs else ())
-        taken = [] if operator.name in _FRESH else _tensors(arguments)
+        read = _tensors(arguments)
+        if not all(map(self.is_told, read)):
+            return call(func, args, kwargs or {})
+        taken = [] if operator.name in _FRESH else read
         before = self.taking(taken, site)
         written = _tensors([args[i] for i in operator.written if i < len(args)])
         if kwargs and "out" in kwargs:
@@ -207,7 +220,7 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
         result = call(func, args, kwargs or {})
         seconds = perf_counter() - start
         given = _tensors(result if isinstance(result, (tuple, list)) else (result,))
-        if given:
+        if given and all(map(self.is_told, given)):
             if not taken or operator.name.endswith("_like") or operator.name.startswith("new_"):
                 self._note_birth(given, site)
             # Here nobody is asked: outside, the recorder itself would be for each of its own calls.
@@ -238,7 +251,7 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
 
     def described(self, function: Any) -> tuple[tuple[Any, ...], tuple[int, ...], str, Any]:
         """Of a node: shape and dtype of each output, what it retains, its own class and where that says its rule."""
-        shapes = tuple([(tuple(map(int, m.shape)), _dtype(m.dtype)) for m in getattr(function, "_input_metadata", ())])
+        shapes = tuple([(_shape(m), _dtype(m.dtype)) for m in getattr(function, "_input_metadata", ())])
         custom = getattr(type(function), "_forward_cls", None) or getattr(function, "_forward_cls", None)
         if custom is None or custom is BackwardHookFunction:  # which stands where hooks of a module are called
             return shapes, (), "", ()
@@ -316,6 +329,28 @@ _WIDER = {
 
 def _forgetting(births: dict[int, Any], key: int) -> Callable[[Any], object]:
     return lambda _: births.pop(key, None)
+
+
+def _nobody_else_is_asked() -> bool:
+    """Whether no mode, the recorder's or one of the script's, sees what is called here."""
+    return _get_current_dispatch_mode() is None and not torch._C._len_torch_function_stack()
+
+
+def _alone(compute: Callable[[Any], Any], t: Any) -> Any:
+    """Compute something that no mode sees."""
+    with torch._C.DisableTorchFunction(), _disable_current_modes():
+        return compute(t)
+
+
+def _shape(metadata: Any) -> tuple[int, ...]:
+    """Return a shape; none of what has no sizes, as nested tensors."""
+    try:
+        return tuple([int(n) for n in metadata.shape])
+    except (AttributeError, RuntimeError, TypeError):
+        return ()
+
+
+_NO_DISPATCH = torch.Tensor.__torch_dispatch__
 
 
 def _dtype(kind: Any) -> str:

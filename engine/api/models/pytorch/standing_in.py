@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -14,6 +16,7 @@ import torch._functorch.vmap
 from ..recorded.relays import relayed
 from ..recorded.stand_ins import (
     Row,
+    Standing,
     Steps,
     clearing,
     detaching,
@@ -47,7 +50,8 @@ def standing_in(recorder: TorchRecorder) -> Iterator[None]:
     from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
     begin, end = _steps(recorder)
-    with standing(_rows(recorder)), ExitStack() as stack:
+    with standing(_rows(recorder)) as recorder.names, ExitStack() as stack:
+        stack.enter_context(_watching_dynamo(recorder.names))
         stack.callback(register_optimizer_step_pre_hook(begin).remove)
         stack.callback(register_optimizer_step_post_hook(end).remove)
         yield
@@ -96,6 +100,9 @@ def _rows(recorder: TorchRecorder) -> Iterator[Row]:
     for module, name in _TRANSFORMS:
         yield module, name, _transforming(recorder, getattr(module, name))
     yield torch, "compile", _uncompiled(torch.compile)
+    for owner, name in ((torch.jit, "trace"), (torch.jit, "trace_module"), (torch.jit, "script")):
+        yield owner, name, _whole(recorder, getattr(owner, name))
+    yield torch.export, "export", _whole(recorder, torch.export.export)
     # optimizers
     optimizer = torch.optim.Optimizer
     for name in ("__init__", "add_param_group"):
@@ -133,7 +140,7 @@ def _all_finite(scaler: Any, optimizer: Any) -> bool:
 def _requiring(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., None]:
     def requires(t: Any, takes: bool) -> None:
         recorder.flush()
-        if recorder.quiet:
+        if recorder.quiet or not recorder.is_told(t):
             original(t, takes)
             return
         site = recorder.site()
@@ -147,7 +154,7 @@ def _requiring(recorder: TorchRecorder, original: Callable[..., Any]) -> Callabl
 def _requiring_(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def requires(t: Any, takes: bool = True) -> Any:
-        if recorder.quiet:
+        if recorder.quiet or not recorder.is_told(t):
             return original(t, takes)
         recorder.flush()
         site = recorder.site()
@@ -165,7 +172,7 @@ def _bearing(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[
         recorder.flush()
         with recorder.unheard():
             made = original(cls, data, requires_grad)
-        if not recorder.quiet:
+        if not recorder.quiet and recorder.is_told(made):
             recorder.number(made, parameter=True)
         return made
 
@@ -264,6 +271,80 @@ _TRANSFORMS = (
     (torch._functorch.eager_transforms, "jvp_increment_nesting"),
 )
 """What ``torch.func`` enters for the time of a transformed function."""
+
+
+def _whole(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    """What looks at code and runs it to make other code of it sees the code as it is, and nothing is told of that."""
+
+    @functools.wraps(original)
+    def run(*args: Any, **named: Any) -> Any:
+        recorder.flush()
+        with recorder.unheard(), recorder.aside(), recorder.names.lifted():
+            return original(*args, **named)
+
+    return run
+
+
+@contextmanager
+def _watching_dynamo(names: Standing) -> Iterator[None]:
+    """Have what ``torch._dynamo`` would compile run as it stands, also where that is imported later."""
+    loaded = sys.modules.get(_DYNAMO)
+    if loaded is not None:
+        _put_optimize(names, loaded)
+        yield
+        return
+    finder = _Finder(lambda module: _put_optimize(names, module))
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+
+
+_DYNAMO = "torch._dynamo.eval_frame"
+
+
+def _put_optimize(names: Standing, module: Any) -> None:
+    optimize = _uncompiled(module.optimize)
+    original, package = module.optimize, sys.modules.get("torch._dynamo")
+    names.put(module, "optimize", optimize)
+    if package is not None and vars(package).get("optimize") is original:
+        names.put(package, "optimize", optimize)
+
+
+class _Finder:
+    """Finds the module of ``torch._dynamo`` as everybody does, and hands it on when it was executed."""
+
+    def __init__(self, executed: Callable[[Any], None]) -> None:
+        self._executed = executed
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """Return the spec of that module, of no other one."""
+        if name != _DYNAMO:
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Loader(spec.loader, self._executed)
+        return spec
+
+
+class _Loader:
+    """Loads a module as another loader does."""
+
+    def __init__(self, loader: Any, executed: Callable[[Any], None]) -> None:
+        self._loader, self._executed = loader, executed
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: Any) -> Any:
+        """Create it."""
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: Any) -> None:
+        """Execute it, and hand it on."""
+        self._loader.exec_module(module)
+        self._executed(module)
 
 
 def _uncompiled(original: Callable[..., Any]) -> Callable[..., Any]:

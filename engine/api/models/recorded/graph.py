@@ -171,7 +171,7 @@ class Graph(Tensors):
 
     def arrays(self, tensors: Any) -> tuple[Any, ...]:
         """The values of gradients, None for those that there are not."""
-        return tuple([None if t is None else self.array(t) for t in tensors])
+        return tuple([None if t is None or not self.is_told(t) else self.array(t) for t in tensors])
 
     def tell_gone(self) -> None:
         """Tell of tensors and nodes that nobody holds any more."""

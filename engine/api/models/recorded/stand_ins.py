@@ -7,7 +7,7 @@ import itertools
 import math
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 from . import events
@@ -21,15 +21,48 @@ Row = tuple[Any, str, Any]
 _MISSING = object()
 
 
-@contextmanager
-def standing(rows: Iterable[Row]) -> Iterator[None]:
+class Standing:
+    """Names that something else stands in for.
+
+    Args:
+        rows: whose name it is, the name, and what stands there.
+    """
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._rows = rows
+        self._put: list[tuple[Any, str, Any, Any]] = []
+
+    def __enter__(self) -> Standing:
+        for owner, name, made in self._rows:
+            self.put(owner, name, made)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        while self._put:
+            owner, name, _, before = self._put.pop()
+            _give_back(owner, name, before)
+
+    def put(self, owner: Any, name: str, made: Any) -> None:
+        """Have *made* stand there until the end."""
+        self._put.append((owner, name, made, vars(owner).get(name, _MISSING)))
+        setattr(owner, name, made)
+
+    @contextmanager
+    def lifted(self) -> Iterator[None]:
+        """Inside, nothing stands in for anything."""
+        put = list(self._put)
+        for owner, name, _, before in reversed(put):
+            _give_back(owner, name, before)
+        try:
+            yield
+        finally:
+            for owner, name, made, _ in put:
+                setattr(owner, name, made)
+
+
+def standing(rows: Iterable[Row]) -> Standing:
     """Have all of it stand there inside."""
-    with ExitStack() as stack:
-        for owner, name, made in rows:
-            before = vars(owner).get(name, _MISSING)
-            setattr(owner, name, made)
-            stack.callback(_give_back, owner, name, before)
-        yield
+    return Standing(rows)
 
 
 def _give_back(owner: Any, name: str, before: Any) -> None:
@@ -46,7 +79,7 @@ def detaching(
 
     @functools.wraps(original)
     def detach(t: Any) -> Any:
-        if recorder.quiet:
+        if recorder.quiet or not recorder.is_told(t):
             return original(t)
         recorder.flush()
         site = recorder.site()
@@ -104,7 +137,7 @@ def leaving(recorder: Recorder, original: Callable[..., Any], name: str) -> Call
 
     @functools.wraps(original)
     def leave(t: Any, *args: Any, **named: Any) -> Any:
-        if recorder.quiet:
+        if recorder.quiet or not recorder.is_told(t):
             return original(t, *args, **named)
         recorder.flush()
         site = recorder.site()
@@ -139,7 +172,7 @@ def hooking(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., A
 
     @functools.wraps(original)
     def register_hook(t: Any, hook: Callable[..., Any]) -> Any:
-        if recorder.quiet:
+        if recorder.quiet or not recorder.is_told(t):
             return original(t, hook)
         recorder.flush()
         site = recorder.site()
@@ -163,7 +196,7 @@ def reading_grad(recorder: Recorder, original: Callable[..., Any]) -> Callable[.
 
     def read_grad(t: Any) -> Any:
         value = original(t)
-        if value is not None and not recorder.quiet:
+        if value is not None and not recorder.quiet and recorder.is_told(t):
             recorder.flush()
             recorder.note_grad(t, value)
         elif value is None and not recorder.quiet and recorder.requires(t):
@@ -181,6 +214,8 @@ def setting_grad(recorder: Recorder, original: Callable[..., Any]) -> Callable[.
 
     def set_grad(t: Any, value: Any) -> None:
         original(t, value)
+        if not recorder.is_told(t):
+            return
         if value is not None and not recorder.quiet:
             recorder.note_put(t, value)
         if value is None and not recorder.quiet:
@@ -214,9 +249,9 @@ def replacing(recorder: Recorder, original: Callable[..., None], inner: str, pat
 
     @functools.wraps(original)
     def assign(module: Any, name: str, value: Any) -> None:
-        held = vars(module).get(inner, {}).get(name)
+        held = _held(module, inner, name)
         if held is None:
-            held = vars(module).get("_parameters", {}).get(name)
+            held = _held(module, "_parameters", name)
         if held is None or recorder.quiet:
             original(module, name, value)
             return
@@ -228,6 +263,12 @@ def replacing(recorder: Recorder, original: Callable[..., None], inner: str, pat
             recorder.sink(events.Replaced(before, after, recorder.site()))
 
     return assign
+
+
+def _held(module: Any, attribute: str, name: str) -> Any:
+    """What a module holds there by a name; compiled ones hold it otherwise, and nothing is known of that."""
+    held = vars(module).get(attribute)
+    return held.get(name) if isinstance(held, dict) else None
 
 
 def switching_mode(

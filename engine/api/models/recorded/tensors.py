@@ -57,6 +57,10 @@ class Tensors(ABC):
     def array(self, t: Any) -> Any:
         """The values of a tensor, in the same memory where that is possible."""
 
+    def is_told(self, t: Any) -> bool:
+        """Whether a tensor has values that can be told of; others only stand for some, and are left alone."""
+        return True
+
     @abstractmethod
     def function_of(self, t: Any) -> Any:
         """The node that a tensor hangs on; None of a leaf."""
