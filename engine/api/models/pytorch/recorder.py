@@ -157,7 +157,7 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
 
     def is_real(self, t: Any) -> bool:
         """Whether a tensor's numbers are such as have gradients."""
-        return bool(t.is_floating_point())
+        return bool(t.is_floating_point() or t.is_complex())
 
     # -- functions and modes of the script, which see nothing of the recorder -----------------------------------------
 

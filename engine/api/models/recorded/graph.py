@@ -119,7 +119,23 @@ class Graph(Tensors):
                     edges[-1], at = i, i + 1
                     outputs[i] = output
                     break
+        self._match_copies(taken, before, following, edges, outputs)
         return tuple(edges), outputs
+
+    def _match_copies(
+        self,
+        taken: Sequence[Taken],
+        before: Sequence[tuple[Any, int]],
+        following: Sequence[tuple[Any, int]],
+        edges: list[int | None],
+        outputs: dict[int, int],
+    ) -> None:
+        """Match what is left: frameworks make copies of lazily conjugated operands, which hang on nothing."""
+        left = [i for i, (f, _) in enumerate(following) if f is not None and i not in edges]
+        copies = [k for k, e in enumerate(edges) if e is None and before[k][1] < 0 and taken[k].is_real]
+        if left and len(left) == len(copies):
+            for i, k in zip(left, copies, strict=True):
+                edges[k], outputs[i] = i, max(following[i][1], 0)
 
     def _hangs(self, t: Taken, was: Any, output: int, function: Any, number: int) -> bool:
         """Whether an edge is that of a tensor."""
