@@ -25,7 +25,7 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
                     + ("right before the step" if mixed.always else "as in the first step"),
                     f"left are those of {source.short(mixed.left)}, from before a step of {mixed.other}",
                 ),
-                "call clear_grad() of this optimizer right before its own backward call",
+                "clear the gradients of this optimizer right before its own backward call",
             )
 
 

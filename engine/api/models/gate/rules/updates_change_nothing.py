@@ -34,7 +34,7 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
             idle.loc,
             names[1:],
             said,
-            "call it after backward and before clear_grad; a rate far below the digits of a parameter is none",
+            "call it between backward and the clearing; a rate far below the digits of a parameter is none",
         )
     if not evidence.incomplete:
         yield from _unstepped(first.unstepped, options)
