@@ -28,6 +28,8 @@ def command(symptom: tuple[str, ...], **values: Any) -> None:
         out.emit(guide.first_words([*map(cookbook.row, cookbook.first())]))
         return
     text = " ".join(symptom)
-    rows = [(m.framework, m.title, (m.text,), m.command) for m in messages.search(text)]
+    rows: list[tuple[str, str, tuple[str, ...], str]] = [
+        (m.framework, m.title, (m.text,), m.command) for m in messages.search(text)
+    ]
     rows += [cookbook.row(question) for question in cookbook.search(text)]
     out.emit(guide.matches(symptom, rows, [*symptom] if len(symptom) == 1 and symptom[0] in names() else []))

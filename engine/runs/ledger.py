@@ -342,7 +342,7 @@ def _lies_as(one: Any, other: Any) -> bool:
         one.shape == other.shape
         and one.strides == other.strides
         and one.dtype == other.dtype
-        and one.__array_interface__["data"] == other.__array_interface__["data"]
+        and bool(one.__array_interface__["data"] == other.__array_interface__["data"])
     )
 
 

@@ -236,8 +236,8 @@ class Case(ABC, Generic[V, C]):
 
     def _reader(self, cut: Cut[V, C]) -> str:
         """The type of the operator that reads the result of the one at which a path ends; empty where none does."""
-        calls = [call for _, call in islice(self.reasons.along(cut.value), 2)]
-        calls = [call for call in calls if call is not None and call is not cut.call]
+        way = [call for _, call in islice(self.reasons.along(cut.value), 2)]
+        calls = [call for call in way if call is not None and call is not cut.call]
         return self.reasons.flow.call_type(calls[0]) if calls else ""
 
     def passes_straight_through(self, cut: Cut[V, C]) -> bool:

@@ -139,9 +139,9 @@ class ProgramFlow(Flow[Value, Operator]):
             whole = self._rounded(value)
             return whole or (cut if self.refusal(cut) is None else replace(cut, verdict=Verdict.ARGUMENT))
         start = inside.start(variable_of(value))
-        cut = inside.reasons.cuts.get(start)
-        if cut is not None:
-            return cut
+        first = inside.reasons.cuts.get(start)
+        if first is not None:
+            return first
         last = inside.reasons.frontier(start)[0]
         return Cut(Verdict.NO_PATH, value, call, at_input=True, at=self.made_at(last))
 

@@ -368,7 +368,7 @@ class Evidence:
     def unchecked(self) -> list[str]:
         """What no answer accounts for."""
         parts: tuple[Callable[[], Iterable[str]], ...] = (self._of_others, self._of_births, self._of_flow, self._silent)
-        told = []
+        told: list[str] = []
         for part in parts:
             try:
                 told += part()
