@@ -135,9 +135,9 @@ class ProgramFlow(Flow[Value, Operator]):
     def refused(self, call: Operator, value: Value) -> Cut[Value, Operator]:
         inside = self.inside.get(call)
         if inside is None:
-            cut = super().refused(call, value)
+            own = super().refused(call, value)
             whole = self._rounded(value)
-            return whole or (cut if self.refusal(cut) is None else replace(cut, verdict=Verdict.ARGUMENT))
+            return whole or (own if self.refusal(own) is None else replace(own, verdict=Verdict.ARGUMENT))
         start = inside.start(variable_of(value))
         first = inside.reasons.cuts.get(start)
         if first is not None:
