@@ -6,7 +6,7 @@ import pytest
 
 from . import model
 
-RIGHT = ["torch_hundred_steps", "torch_rsub_refused", "torch_unbatched", "torch_mask_after_last_pass"]
+RIGHT = ["torch_hundred_steps", "torch_rsub_refused", "torch_unbatched", "torch_mask_after_last_pass", "torch_topk"]
 
 
 @pytest.mark.parametrize("name", RIGHT)

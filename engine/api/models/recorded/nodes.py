@@ -89,7 +89,7 @@ class ForeignOp(OpDef):
 
 
 def _kernel(type_: str, again: Again | None) -> Callable[..., Any]:
-    def compute(k: Any, *operands: Any, **attrs: Any) -> Any:
+    def compute(k: Any, /, *operands: Any, **attrs: Any) -> Any:
         if again is None:
             raise UnsupportedError(
                 f"{type_}, an operator that gradtool has no kernel of, cannot run again.", hint="run the script again"
