@@ -22,6 +22,7 @@ from gradtool.engine.ir.strip import forward_part
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.runs.branch import Branch
 from gradtool.engine.runs.recorder import Recorder
+from gradtool.engine.runs.repeating import find_unrepeated
 from gradtool.engine.runs.timeline import NOBODY, Timeline
 
 from .layer_calls import LayerCalls
@@ -53,6 +54,11 @@ def beside_layers(
         return NO_PREDICTION if _reads_itself(run, calls, moving) else None
     if all(_only_moved(run, n, alone) for n in found.outputs):
         return None
+    leading = upstream(run, found.outputs)
+    again = [e for e in run.entries[: run.begin] if e.kernel is not None and not leading.isdisjoint(e.made)]
+    unrepeated = find_unrepeated(run, again)
+    if unrepeated is not None:
+        return str(unrepeated)
     return _probe(evaluated(run), found, learned, model, modeless=True, inside=_computed_for(run, given))
 
 
