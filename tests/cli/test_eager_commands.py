@@ -352,7 +352,9 @@ def test_a_training_loop_that_kept_its_graph_and_cleared_its_gradients(gradtool:
     done = gradtool("backward", model(text), "--format", "json")
     assert done.code == 0
     assert json.loads(done.out)["parameters"][0]["values"]["norm"] == 10.0  # as backward gave it, before set_value
-    fresh = gradtool("backward", model(text + "loss = paddle.sum(w * w)\n"), "--format", "json")
+    later = model(text + "loss = paddle.sum(w * w)\n")  # computed after the last pass: asked about by name alone
+    assert json.loads(gradtool("backward", later, "--format", "json").out)["parameters"][0]["values"]["norm"] == 10.0
+    fresh = gradtool("backward", later, "--loss", "loss", "--format", "json")
     assert json.loads(fresh.out)["parameters"][0]["values"]["norm"] == pytest.approx(2 * 13**0.5)
 
 

@@ -200,7 +200,7 @@ def _data(answer: GradientTable, others: list[dict[str, Any]]) -> dict[str, obje
             "value": None if loss.value is None else finite(loss.value),
         },
         "operators": {"forward": answer.forward, "backward": answer.backward, "left_out": answer.left_out},
-        "parameters": [{**r.data(), "status": answer.status(r)} for r in answer.rows],
+        "parameters": [{**r.data(), **r.origin(), "status": answer.status(r)} for r in answer.rows],
         "pairs": answer.pairs,
         "no_grad": answer.no_grad,
         "params": answer.params,

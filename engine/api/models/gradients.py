@@ -95,10 +95,12 @@ class GradientRow:
             "source": self.source.data(),
             "values": None if self.values is None else self.values.data(),
             "returned": self.returned,
-            "given_by": self.given_by or None,
-            "held": None if self.held is None else self.held.data(),
             **self.facts,
         }
+
+    def origin(self) -> dict[str, Any]:
+        """Where the gradient comes from and what became of it, in JSON's types."""
+        return {"given_by": self.given_by or None, "held": None if self.held is None else self.held.data()}
 
 
 @dataclass(frozen=True, slots=True)
