@@ -75,3 +75,11 @@ def test_a_result_whose_gradient_is_read_is_no_leaf():
     assert (told.verdict, told.finding, told.location[0][1]) == (Verdict.NOT_RETAINED, True, 8)
     assert told.said == ("it is no leaf but a result of mul, and backward fills .grad of leaves alone",)
     assert [(what, at[0][1]) for what, at in told.places] == [("read", 12)]
+
+
+@pytest.mark.parametrize("name", ["relu", "leaky_relu"])
+def test_a_second_derivative_that_is_zero_names_the_operator(name):
+    run = TORCH / "runs" / f"b_second_derivative_of_{name}.torchrun"
+    told = next(a for a in Why().ask(Request(str(run))) if a.name == "a.weight")
+    assert told.said == (f"the second derivative of {name} is zero everywhere: at {run.stem}.py:11",)
+    assert told.advice.endswith("such as tanh, softplus or silu")

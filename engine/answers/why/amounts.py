@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic
 
 from ...core import source
-from ...core.source import NOWHERE
+from ...core.source import NOWHERE, Location
 from ..numbers import Numbers
 from .advice import advice
 from .answers import CUT, Answer
@@ -103,11 +103,18 @@ class Amounts(Generic[V, C]):
         if finding and at_rest and verdict in _AT_REST:
             verdict, label, finding = Verdict.AT_MINIMUM, Verdict.AT_MINIMUM.text, False
             said += f"; {self._case.target_name()} is 0, so this is no fault"
+        piece = self._piece(death.use, killer.culprit) if finding and factor is None else None
+        if piece is not None:
+            said = f"the second derivative of {piece[0]} is zero everywhere: at {source.short(piece[1])}"
         at = flow.called_at(death.use.call)
         cause = flow.made_at(death.value) if verdict is Verdict.INTEGER else at
         if finding and verdict in _MADE_BY_A_VALUE and death.use.zero is not None:
             cause = flow.made_at(slopes.first_zero(death.use.zero)) or at
-        cause = death.use.rule or (factor.set_at if factor is not None and finding else cause) or cause
+        cause = (
+            piece[1]
+            if piece is not None
+            else death.use.rule or (factor.set_at if factor is not None and finding else cause) or cause
+        )
         return replace(
             base,
             verdict=verdict,
@@ -117,8 +124,14 @@ class Amounts(Generic[V, C]):
             location=cause,
             cut_at=at if cause[:1] != at[:1] else NOWHERE,
             path=self._path(subject, outer) if asked else (),
-            advice=(killer.advice or advice(verdict)) if finding else "",
+            advice=_SMOOTH if piece is not None else (killer.advice or advice(verdict)) if finding else "",
         )
+
+    def _piece(self, use: Use[V, C], culprit: int | None) -> tuple[str, Location] | None:
+        """Return the operator whose second derivative is the zero that a use multiplies by."""
+        reads = self._reads(use)
+        value = reads[culprit] if culprit is not None and culprit < len(reads) else None
+        return self._case.straight_piece(use, value)
 
     def _factor(self, use: Use[V, C], culprit: int | None, slopes: Slopes[V, C]) -> Factor[V] | None:
         """Return the parameter whose zeros a use multiplies by, or that made another operand zero."""
@@ -237,6 +250,8 @@ def _of_numbers(answer: Answer) -> Answer:
 
 SCALING = frozenset({*NORMS, "native_layer_norm", "native_batch_norm", "native_group_norm", "cudnn_batch_norm"})
 """Operators that multiply what they have normalised by a scale."""
+
+_SMOOTH = "an operator that bends smoothly in its place, such as tanh, softplus or silu"
 
 _PARTS = 3
 """Parts that are told of a sum that cancels."""

@@ -123,6 +123,10 @@ class Case(ABC, Generic[V, C]):
         """Return the parameter whose zeros *use* multiplies by, or that *value* shows; None where none is known."""
         return None
 
+    def straight_piece(self, use: Use[V, C], value: V | None) -> tuple[str, Location] | None:
+        """Return the operator, and its line, whose second derivative *use* gives, or made *value* zero; or None."""
+        return None
+
     def loss_scale(self) -> float:
         """What a scaler multiplied the loss by, and divides gradients by before the update."""
         return 1.0

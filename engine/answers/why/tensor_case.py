@@ -182,6 +182,34 @@ class TensorCase(Case[int, Call]):
             return Factor(self.names[leaf].shown, candidate, set_at, trains, stays)
         return None
 
+    def straight_piece(self, use: Use[int, Call], value: int | None) -> tuple[str, Location] | None:
+        if use.type in _PIECES:
+            return self._piece_of(use.call)
+        maker, todo, seen = self._reasons.flow.maker, [] if value is None else [value], set[int]()
+        while todo and len(seen) < _FAR:
+            v = todo.pop()
+            call = maker.get(v)
+            if call is None or v in seen:
+                continue
+            seen.add(v)
+            if call.type.endswith("zeros_like"):
+                return self._piece_before(call)
+            todo += [r for r in call.reads if r is not None]
+        return None
+
+    def _piece_before(self, zeros: Call) -> tuple[str, Location] | None:
+        """Return what a recorded pass had differentiated once when another one, differentiating that, made *zeros*."""
+        earlier = [c for c in self.journal.calls if c.time < zeros.time]
+        if not any(c.type.endswith("ones_like") and c.loc[:1] == zeros.loc[:1] for c in earlier):
+            return None  # no recorded pass made it
+        call = next((c for c in reversed(earlier) if c.type in _PIECES and c.key is not None), None)
+        return None if call is None else self._piece_of(call)
+
+    def _piece_of(self, call: Call) -> tuple[str, Location]:
+        """Return the function that *call* is the first derivative of, and where it was called."""
+        forward = self._reasons.flow.maker.get(call.reads[1]) if call.reads[1] is not None else None
+        return _PIECES[call.type], (call if forward is None else forward).loc
+
     def _scales(self, use: Use[int, Call]) -> list[int]:
         """Return what a norm that tells nothing of its operands reads beside the value that it normalises."""
         reads = use.call.reads if use.type in SCALING and use.position == 0 else ()
@@ -451,3 +479,16 @@ _VIEWS = frozenset(
     {"transpose2", "reshape2", "unsqueeze2", "squeeze2", "expand_v2", "cast", "t", "view", "expand", "assign"}
 )
 """Operators that show the elements of their operand in another shape or type."""
+
+_PIECES = {
+    "threshold_backward": "relu",
+    "leaky_relu_backward": "leaky_relu",
+    "hardtanh_backward": "hardtanh",
+    "hardsigmoid_backward": "hardsigmoid",
+    "hardshrink_backward": "hardshrink",
+    "softshrink_backward": "softshrink",
+}
+"""By the operator that a recorded pass of PyTorch calls, the function of straight pieces that it differentiates."""
+
+_FAR = 1000
+"""Values that are looked at on the way back from a zero."""
