@@ -80,7 +80,9 @@ def test_a_question_that_raises_costs_the_rules_that_ask_it_in_one_line(evidence
     monkeypatch.setattr(Evidence, "influences", property(influences))
     found = applied(again, Selection())
     assert [f.code for f in found] == ["GT103", "GT901"]
-    assert found[1].message.startswith("GT208, GT601, GT602, GT603, GT604, GT605, GT706, GT708: gradtool itself")
+    codes, _, why = found[1].message.partition(": ")
+    assert why == "gradtool itself failed there: IndexError: tuple index out of range"
+    assert {"GT208", "GT601", "GT605", "GT706"} <= set(codes.split(", "))
 
 
 def test_the_example_of_a_file_that_raises_stays_one_finding(tmp_path):
