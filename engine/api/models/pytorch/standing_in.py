@@ -6,6 +6,7 @@ import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from importlib.abc import Loader
 from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
@@ -328,7 +329,7 @@ class _Finder:
         return spec
 
 
-class _Loader:
+class _Loader(Loader):
     """Loads a module as another loader does."""
 
     def __init__(self, loader: Any, executed: Callable[[Any], None]) -> None:
