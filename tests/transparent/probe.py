@@ -135,6 +135,8 @@ class _Values:
                 self.add(f"{path}[{key if isinstance(key, (str, int)) else i}]", value[key], depth + 1)
         elif kind.__module__ == "numpy" and kind.__name__ == "ndarray":
             self.values[path] = f"{value.dtype} {value.shape} {_digest(value.tobytes())}"
+        elif isinstance(value, type):
+            return  # a class holds no values of a run
         elif TORCH:
             self._add_torch(path, value, depth)
         else:

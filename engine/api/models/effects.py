@@ -15,8 +15,6 @@ from functools import cache
 from types import FrameType
 from typing import Any, Final
 
-from gradtool.engine.core import source
-
 from .errors import CommandError
 
 _EFFECTS: Final = {
@@ -121,6 +119,8 @@ def _is_users(frame: FrameType | None) -> bool:
         if module.startswith(_ON_BEHALF):
             return True
         if module.partition(".")[0] not in _PASSING_ON:
+            from gradtool.engine.core import source  # not before a file runs: help does not need it
+
             return not source.is_ours(module) and not source.is_installed(frame.f_code.co_filename)
         frame = frame.f_back
     return False

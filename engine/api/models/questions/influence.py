@@ -119,8 +119,8 @@ def _beside(
         else:
             probe = run.message
         if isinstance(probe, Probe):
-            known = {(f.kind, f.loc) for f in story.facts}
-            story.facts += [f for f in _of_run(probe, story.unchecked) if (f.kind, f.loc) not in known]
+            known = {(f.kind, f.loc[:1]) for f in story.facts}  # the line: the calls around it are others
+            story.facts += [f for f in _of_run(probe, story.unchecked) if (f.kind, f.loc[:1]) not in known]
             story.calls.append(probe.name)
         elif probe is not None:
             story.no_calls = probe
