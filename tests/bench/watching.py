@@ -1,7 +1,8 @@
 """Twelve ordinary trainings under gradtool, bare and ``check``, beside the scripts alone.
 
-Those of PyTorch need torch where this runs, and are left out elsewhere. Each program runs alone, bare and under
-``check`` in turn, as whole processes; reported are the medians, and their ratios to the script alone::
+Those of PyTorch need torch where this runs, and are skipped elsewhere. Each program runs alone, bare and under
+``check`` in turn, as whole processes on one thread; reported are medians of CPU seconds, and their ratios to the script
+alone::
 
     python -m tests.bench watching --runs 5 --results docs/measured/watching.json
 """
@@ -15,7 +16,6 @@ import os
 import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 HERE = Path(__file__).parent / "trainings"
@@ -26,6 +26,9 @@ with _alias.active():
     runpy.run_path(sys.argv[1], run_name="__main__")
 """
 """Runs a script of Paddle on the engine, with nobody watching."""
+
+ONE_THREAD = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+"""Threads that wait for each other take CPU time, too: on a busy machine as much as the work."""
 
 
 def commands(script: Path) -> dict[str, list[str]]:
@@ -40,11 +43,10 @@ def commands(script: Path) -> dict[str, list[str]]:
 
 
 def measure(command: list[str]) -> tuple[float, float]:
-    """Wall seconds of one run, and the largest resident set in MiB."""
-    start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    """CPU seconds of one run on one thread, and its largest resident set in MiB."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ONE_THREAD)
     _, _, usage = os.wait4(process.pid, 0)
-    return time.perf_counter() - start, usage.ru_maxrss / 1024
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def compare(script: Path, runs: int) -> dict[str, dict[str, float]]:
