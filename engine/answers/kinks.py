@@ -74,7 +74,7 @@ def _pooled(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str
     return xp.isin(ins[0], outs[0])
 
 
-CHOICES: dict[str, Choose] = {
+OWN: dict[str, Choose] = {
     **dict.fromkeys(("relu", "abs", "sign", "leaky_relu", "prelu", "elu", "celu", "selu"), _sign(0.0)),
     "relu6": _sign(0.0, 6.0),
     "brelu": _of_attrs("t_min", "t_max"),
@@ -88,11 +88,6 @@ CHOICES: dict[str, Choose] = {
     **dict.fromkeys(("elementwise_max", "elementwise_min"), _compared),
     **dict.fromkeys(("reduce_max", "reduce_min", "reduce_amax", "reduce_amin"), _extreme),
     **dict.fromkeys(("floor", "ceil", "round", "elementwise_floordiv"), _result),
-    **dict.fromkeys(("hardswish", "hardsigmoid"), _sign(-3.0, 3.0)),
-    "threshold": _of_attrs("threshold"),
-    "hardshrink": lambda xp, ins, outs, attrs: xp.sign(xp.abs(ins[0]) - attrs.get("lambd", 0.5)),
-    "smooth_l1_loss": lambda xp, ins, outs, attrs: xp.sign(xp.abs(ins[0] - ins[1]) - attrs.get("beta", 1.0)),
-    **dict.fromkeys(("max", "min", "amax", "amin"), _largest),
     "elementwise_mod": lambda xp, ins, outs, attrs: xp.floor(ins[0] / ins[1]),
     **dict.fromkeys(("max_pool2d_with_index", "argsort", "top_k_v2"), _second),
     "pool2d": _pooled,
@@ -103,6 +98,17 @@ CHOICES: dict[str, Choose] = {
     ),
 }
 """By operator: what it chose, as an array."""
+
+OF_PYTORCH: dict[str, Choose] = {
+    **dict.fromkeys(("hardswish", "hardsigmoid"), _sign(-3.0, 3.0)),
+    "threshold": _of_attrs("threshold"),
+    "hardshrink": lambda xp, ins, outs, attrs: xp.sign(xp.abs(ins[0]) - attrs.get("lambd", 0.5)),
+    "smooth_l1_loss": lambda xp, ins, outs, attrs: xp.sign(xp.abs(ins[0] - ins[1]) - attrs.get("beta", 1.0)),
+    **dict.fromkeys(("max", "min", "amax", "amin"), _largest),
+}
+"""The same of operators that gradtool has no definition of, by the names that PyTorch gives them."""
+
+CHOICES = OWN | OF_PYTORCH
 
 
 def choice(xp: Any, type_: str, attrs: Mapping[str, Any], operands: Sequence[Any], outputs: Sequence[Any]) -> Any:

@@ -12,10 +12,11 @@ from gradtool.engine.answers.explaining import explain
 from gradtool.engine.ops import registry
 from gradtool.engine.runs import bound
 from gradtool.engine.view.graph import FORWARD
+from gradtool.models.pt2.operators import rows
 
 NAMED = {
     "causes": {t for c in CAUSES for t in c.ops},
-    "kinks": set(kinks.CHOICES),
+    "kinks": set(kinks.OWN),
     "work": {*saved._PRODUCTS, *saved._CONVOLUTIONS},
     "masks": set(bound.MASKED),
 }
@@ -24,6 +25,11 @@ NAMED = {
 @pytest.mark.parametrize("table", NAMED)
 def test_every_operator_exists(table: str) -> None:
     assert [t for t in sorted(NAMED[table]) if registry.find(t) is None] == []
+
+
+def test_every_operator_of_pytorch_exists_and_is_none_of_gradtools() -> None:
+    assert [t for t in sorted(kinks.OF_PYTORCH) if rows.lookup(f"aten.{t}", "") is None] == []
+    assert [t for t in sorted(kinks.OF_PYTORCH) if registry.find(t) is not None] == []
 
 
 def test_something_explains_everything() -> None:
