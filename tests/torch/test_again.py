@@ -48,8 +48,8 @@ def test_recorded_results_come_out_again() -> None:
             for (_, number), result in zip(entry.outs, results, strict=False):
                 if result is not None and number != NOBODY and number in run.store and np.size(result):
                     np.testing.assert_allclose(
-                        np.asarray(result, np.float64),
-                        np.asarray(run.store.get(number), np.float64),
+                        np.asarray(result, np.complex128),
+                        np.asarray(run.store.get(number), np.complex128),
                         rtol=1e-4,
                         atol=1e-5,
                         err_msg=f"{name}: {entry.name}",

@@ -46,6 +46,10 @@ def _only_there(type_: str) -> UnsupportedError:
     )
 
 
+_TRAIT = Trait.OPAQUE | Trait.COMPLEX
+"""Which types such an operator takes the framework has decided: it ran."""
+
+
 class ForeignOp(OpDef):
     """An operator that gradtool has no definition of."""
 
@@ -77,7 +81,7 @@ class ForeignOp(OpDef):
             tuple(map(Slot, names)),
             _kernel(type_, again),
             defaults=dict.fromkeys(attrs),
-            trait=Trait.OPAQUE | Trait.RANDOM if draws else Trait.OPAQUE,
+            trait=_TRAIT | Trait.RANDOM if draws else _TRAIT,
         )
         if wrt is not None:
             self.rule = ForeignRule(type_, wrt, outputs)
