@@ -61,7 +61,7 @@ class OfModel(Side):
             others: Sequence[Other] = ()
             if wanted.outline and not wanted.as_run:
                 model = opening.model_in(left, request)
-                outline, others = model.outline(wanted.asked, SILENT), model.left_out
+                outline, others = model.outline(wanted.asked, SILENT), [*model.left_out, *model.together]
             if wanted.picture:
                 assert outline is not None
                 params, no_grad = (tuple(outline.settings.get(name, ())) for name in ("params", "no_grad"))
