@@ -361,6 +361,8 @@ class PassCalls:
     def meant(self) -> PassCall | None:
         """The pass of dynamic mode that is asked about: of ``backward`` rather than of ``grad``, and the last one.
 
+        None where there is none, and where a call of ``append_backward`` is asked about.
+
         Raises:
             CommandError: there is no such pass.
         """
@@ -370,9 +372,9 @@ class PassCalls:
             by_backward = [call for call in calls if call.how == "backward"]
             return next(reversed(by_backward or calls), None)
         calls = [call for call in self.swept if self._may_be_meant(call)]
-        if not calls:
+        if not calls and not any(map(self._may_be_meant, self.appended)):
             raise self._unknown()
-        return calls[-1]
+        return next(reversed(calls), None)
 
     def meant_in_programs(self) -> PassCall | None:
         """The call of ``append_backward`` that is asked about.
