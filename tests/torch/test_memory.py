@@ -1,12 +1,21 @@
 """Memory that a script shares with the tape: nothing writes it, and what changes in place is kept apart."""
 
 import numpy as np
+import pytest
 
+from gradtool.engine.core import vocabulary
 from gradtool.models.recorded import events
 from gradtool.models.recorded.events import Pulled
 from gradtool.models.recorded.frameworks import TORCH
 from gradtool.models.recorded.player import Player
 from gradtool.models.recorded.recorder import apart
+
+
+@pytest.fixture
+def words():
+    """The words of PyTorch, which a player speaks, end with the test."""
+    with vocabulary.speaking():
+        yield
 
 
 def test_what_shares_memory_with_a_gradient_is_copied_and_nothing_else():
@@ -40,6 +49,7 @@ def _play_pass(player, number, values, gradient):
     player(events.Ended((number + 1,), "backward", (None,), False, False, pulled, ((1, gradient),), "", ()))
 
 
+@pytest.mark.usefixtures("words")
 def test_a_pass_writes_nothing_of_the_script():
     player, values, gradient = Player(TORCH), np.ones(1, np.float32), np.full(1, 10, np.float32)
     player(events.Made(1, values, True, True, None, None, ()))
