@@ -119,6 +119,8 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
         if isinstance(t, UninitializedTensorMixin):
             with torch._C.DisableTorchFunctionSubclass():
                 t = _detach(t)
+        if not (t.is_nested or t.is_quantized or t.numel()):  # What NumPy has seen cannot grow, as empty buffers do.
+            t = torch.empty(tuple(t.shape), dtype=t.dtype, device="cpu")
         if t.is_meta:
             return np.broadcast_to(
                 _numpy(torch.zeros((), dtype=_WIDER.get(t.dtype, t.dtype), device="cpu")), tuple(t.shape)
@@ -215,6 +217,8 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
             written += _tensors((kwargs["out"],))
         self.writing(operator.name, written, args, site)
         plain = tuple([self.plain(v) for v in arguments])
+        if any(self.is_told(t) and not t.is_nested and not t.numel() for t in written):
+            operator = operator._replace(turns=True)  # it may grow, into other memory
         enabled = torch.is_grad_enabled()
         start = perf_counter()
         result = call(func, args, kwargs or {})
