@@ -143,7 +143,10 @@ def test_without_a_model_it_is_about_the_installation(gradtool: Run) -> None:
 def test_what_a_file_raised_stands_first(gradtool: Run, model: Write) -> None:
     done = gradtool(model(SCRIPT + "raise ValueError('over')\n"))
     assert done.code == 3
-    assert done.out.splitlines()[1].startswith("raised  model.py raised ValueError: over")
+    lines = done.out.splitlines()
+    assert lines[0] == "model.py · eager · raised ValueError: over"
+    assert lines[1].strip().startswith('File "model.py", line ')
+    assert lines[3].strip().startswith("below is what ran before it, the loss ")
     assert "what would have come after the error" in done.out
     done = gradtool(model("import paddle\nraise ValueError('at once')\n"))
     assert done.code == 3
