@@ -13,9 +13,9 @@ from .errors import CLEAN, FAILED
 
 if TYPE_CHECKING:
     from gradtool.models.answered import Answered
-    from gradtool.models.loader import Request
     from gradtool.models.others import Other
     from gradtool.models.questions.question import Question
+    from gradtool.models.request import Request
     from gradtool.viz.views.view import View
 
     from .context import Output

@@ -27,7 +27,8 @@ from gradtool.engine.ir import default
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.models.calls import PassCall
-from gradtool.models.loader import Loaded, Request
+from gradtool.models.loaded import Loaded
+from gradtool.models.request import Request
 from gradtool.nn import Layer
 
 from .related import related, tensors_of

@@ -63,8 +63,8 @@ def command(**values: Any) -> int:
     mesh = values.pop("mesh")
     if mesh is not None:
         return on_replicas(mesh, values, out, _OF_TWO)
-    from gradtool.models.loader import Request
     from gradtool.models.questions.diff import Diff
+    from gradtool.models.request import Request
     from gradtool.models.wording import command_line
     from gradtool.viz.views import diff
 

@@ -32,8 +32,8 @@ def command(**values: Any) -> int:
     Exit code 1: a gradient is wrong. 4: nothing is wrong, but something could not be checked.
     """
     out = Output.take(values)
-    from gradtool.models.loader import Request
     from gradtool.models.questions.gradcheck import Comparison, Gradcheck
+    from gradtool.models.request import Request
     from gradtool.viz.views import gradcheck
 
     exit_code = values.pop("exit_code")

@@ -56,8 +56,8 @@ def command(**values: Any) -> None:
     """
     out = Output.of_picture(values)
     out.watch()
-    from gradtool.models.loader import Request
     from gradtool.models.questions.picture import Drawn
+    from gradtool.models.request import Request
     from gradtool.viz.views.picture import Drawing, Look
 
     opened, format_ = values.pop("open_"), values.pop("format_")

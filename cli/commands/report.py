@@ -41,7 +41,7 @@ def command(context: click.Context, /, **values: Any) -> int:
     if not files:
         click.echo(context.get_help(), err=True)
         raise CommandError("nothing to write: none of --html, --ipynb and --md is given", "--html report.html")
-    from gradtool.models.loader import Request
+    from gradtool.models.request import Request
     from gradtool.viz.report import asking
     from gradtool.viz.report.findings import Inquiry
     from gradtool.viz.views import report

@@ -59,8 +59,8 @@ def command(**values: Any) -> int:
     if folder is not None or form is not None:
         what = "--tensorboard" if folder is not None else f"a file {form}"
         raise CommandError(f"{what} holds the steps of a training", "add --steps N")
-    from gradtool.models.loader import Request
     from gradtool.models.questions.stats import Stats
+    from gradtool.models.request import Request
     from gradtool.viz.views import stats
 
     exit_code = values.pop("exit_code")
@@ -72,8 +72,8 @@ def command(**values: Any) -> int:
 
 def _over_time(values: dict[str, Any], out: Output) -> int:
     """The answer over the steps of a training."""
-    from gradtool.models.loader import Request
     from gradtool.models.questions.over_time import OverTime
+    from gradtool.models.request import Request
     from gradtool.viz.views import over_time
 
     exit_code, folder = values.pop("exit_code"), values.pop("tensorboard")

@@ -95,8 +95,8 @@ def command(**values: Any) -> int:
     Exit code 1: a point has a finding. 4: none has, but a point has no answer. 130: Ctrl-C, and what was done is told.
     """
     out = Output.take(values)
-    from gradtool.models.loader import Request
     from gradtool.models.questions.sweep import AtPoints
+    from gradtool.models.request import Request
     from gradtool.models.sweeps import axes
     from gradtool.models.sweeps.sweep import Interrupted
     from gradtool.models.telling import points_done

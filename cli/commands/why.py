@@ -38,8 +38,8 @@ def command(**values: Any) -> int:
     program is run once if a gradient has to be looked at.
     """
     out = Output.take(values)
-    from gradtool.models.loader import Request
     from gradtool.models.questions.why import Verdicts, Why
+    from gradtool.models.request import Request
     from gradtool.viz.views import why
 
     exit_code = values.pop("exit_code")

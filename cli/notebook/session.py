@@ -11,7 +11,8 @@ from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.models.errors import CommandError, unknown
-from gradtool.models.loader import Loaded, Request
+from gradtool.models.loaded import Loaded
+from gradtool.models.request import Request
 from gradtool.models.targets import exists
 from gradtool.viz.debugger.notebook import Notebook
 

@@ -23,10 +23,10 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.models import opening, sessions
 from gradtool.models.calls import running
 from gradtool.models.errors import CommandError
-from gradtool.models.loader import Request
 from gradtool.models.model import Model
 from gradtool.models.paths import is_users
 from gradtool.models.questions.nan import Births, Nan
+from gradtool.models.request import Request
 
 from ..live import Context, Live
 

@@ -16,8 +16,8 @@ from gradtool.models.gate.finding import Finding, Severity
 from gradtool.models.gate.report import Report
 from gradtool.models.gate.rules import every
 from gradtool.models.gate.selection import Selection
-from gradtool.models.loader import Request
 from gradtool.models.questions.nan import Births
+from gradtool.models.request import Request
 from gradtool.viz import gate
 
 from . import held

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gradtool.models.gate.checking import Selection, findings
-from gradtool.models.loader import Request
+from gradtool.models.request import Request
 
 SCRIPT = """\
 import paddle

@@ -19,9 +19,9 @@ from pathlib import Path
 from gradtool.engine.answers.diff import golden
 from gradtool.engine.answers.diff.outline import Outline
 from gradtool.engine.answers.diff.structure import difference
-from gradtool.models.loader import Request
 from gradtool.models.notes import SILENT
 from gradtool.models.questions.backward import Backward
+from gradtool.models.request import Request
 from gradtool.models.sides import outline_of
 from tests.bench.measuring import timed
 

@@ -18,9 +18,9 @@ import gradtool as paddle
 from gradtool.engine.core.errors import UnsupportedError
 from gradtool.engine.eager.tape import FreedGraphError, InplaceError
 from gradtool.engine.files import container
-from gradtool.models.loader import Request
 from gradtool.models.pt2.reading import read
 from gradtool.models.questions.why import Why
+from gradtool.models.request import Request
 
 from . import mutations
 

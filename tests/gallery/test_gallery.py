@@ -13,7 +13,7 @@ import pytest
 
 from gradtool.models.gate.checking import Selection, findings
 from gradtool.models.gate.finding import Finding, Severity
-from gradtool.models.loader import Request
+from gradtool.models.request import Request
 
 HERE = Path(__file__).parent
 MODELS = sorted(f for f in HERE.glob("*.py") if f.name != Path(__file__).name)

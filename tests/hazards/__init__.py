@@ -7,7 +7,7 @@ from pathlib import Path
 from gradtool.engine.answers.flow.fact import Fact
 from gradtool.models.gate.checking import Selection, findings
 from gradtool.models.gate.finding import Finding
-from gradtool.models.loader import Request
+from gradtool.models.request import Request
 from gradtool.viz.report.findings import Inquiry, Noting, of_file
 
 HERE = Path(__file__).parent

@@ -6,8 +6,9 @@ import argparse
 
 from gradtool.engine.core.errors import GradtoolError
 from gradtool.models.errors import CommandError
-from gradtool.models.loader import Request, executed
+from gradtool.models.loader import executed
 from gradtool.models.recorded import archive
+from gradtool.models.request import Request
 
 from . import RUNS, SCRIPTS, models, right, told, warnings
 

@@ -16,10 +16,10 @@ import gradtool as paddle
 import gradtool.nn.functional as F
 from gradtool.engine.core.errors import UnsupportedError
 from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
-from gradtool.models.loader import Request
 from gradtool.models.onnx.writers import TABLE
 from gradtool.models.onnx.writing import write
 from gradtool.models.questions.export import Export
+from gradtool.models.request import Request
 from gradtool.utils import unique_name
 from tests.cli.conftest import Run
 from tests.onnx.models import mlp, model, node, saved

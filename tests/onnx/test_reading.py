@@ -17,10 +17,10 @@ from gradtool.engine.core.errors import FileFormatError, UnsupportedError, Usage
 from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
 from gradtool.engine.ir.program import Program
 from gradtool.models.importers import Imported
-from gradtool.models.loader import Request
 from gradtool.models.notes import Notes
 from gradtool.models.onnx import reading
 from gradtool.models.questions.backward import Backward
+from gradtool.models.request import Request
 from gradtool.utils import unique_name
 from tests.onnx.models import info, mlp, model, node, saved, weights
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gradtool.models.loader import Request
 from gradtool.models.questions.why import Why
+from gradtool.models.request import Request
 
 RUNS = Path(__file__).parent / "runs"
 NETWORKS = sorted((Path(__file__).parent / "corpus").glob("*.py"))

@@ -8,9 +8,9 @@ import pytest
 
 from gradtool.engine.core.errors import FileFormatError
 from gradtool.models.errors import CommandError
-from gradtool.models.loader import Request
 from gradtool.models.opening import opened
 from gradtool.models.questions.why import Why
+from gradtool.models.request import Request
 
 from .answers import PROGRAMS, RUNS, SCRIPTS, STATIC, answered
 

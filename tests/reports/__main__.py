@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from gradtool.models.loader import Request, executed
+from gradtool.models.loader import executed
 from gradtool.models.recorded import archive
+from gradtool.models.request import Request
 
 from . import RUNS, SCRIPTS
 

@@ -132,8 +132,9 @@ def drawn(seed: int) -> Script:
 
 def main() -> int:
     """Record the scripts in PyTorch; the exit code is 1 where torch computes something else."""
-    from gradtool.models.loader import Request, executed
+    from gradtool.models.loader import executed
     from gradtool.models.recorded import archive
+    from gradtool.models.request import Request
 
     RUNS.mkdir(exist_ok=True)
     for seed in range(COUNT):

@@ -6,8 +6,8 @@ import pytest
 
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core import source
-from gradtool.models.loader import Request
 from gradtool.models.questions.why import Why
+from gradtool.models.request import Request
 
 BEFORE = """\
 import numpy as np

@@ -5,12 +5,12 @@ import math
 import pytest
 
 from gradtool.models.gate.checking import Selection, findings
-from gradtool.models.loader import Request
 from gradtool.models.questions.backward import Backward
 from gradtool.models.questions.calls import listed
 from gradtool.models.questions.nan import Nan
 from gradtool.models.questions.stats import Stats
 from gradtool.models.questions.why import Why
+from gradtool.models.request import Request
 
 from . import model
 

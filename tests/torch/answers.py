@@ -12,9 +12,10 @@ import re
 from pathlib import Path
 
 from gradtool.models.gate.checking import Selection, findings
-from gradtool.models.loader import Request, executed
+from gradtool.models.loader import executed
 from gradtool.models.questions.why import Why
 from gradtool.models.recorded import archive
+from gradtool.models.request import Request
 
 HERE = Path(__file__).parent
 CORPUS = HERE / "corpus"

@@ -10,11 +10,11 @@ from gradtool.engine.core.errors import UnsupportedError
 from gradtool.engine.runs.recorder import Recorder
 from gradtool.engine.runs.timeline import NOBODY, Timeline
 from gradtool.models import loader, opening
-from gradtool.models.loader import Request
 from gradtool.models.notes import SILENT
 from gradtool.models.pytorch.again import again
 from gradtool.models.questions.debug import Debug
 from gradtool.models.recorded.nodes import ForeignOp
+from gradtool.models.request import Request
 
 from .answers import RUNS, names
 

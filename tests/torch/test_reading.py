@@ -8,10 +8,10 @@ import pytest
 
 from gradtool.engine.core.errors import FileFormatError, GradtoolError
 from gradtool.models.errors import CommandError
-from gradtool.models.loader import Request
 from gradtool.models.opening import opened
 from gradtool.models.pytorch.running import is_torchs
 from gradtool.models.questions.why import Why
+from gradtool.models.request import Request
 
 from .answers import CORPUS, RUNS
 

@@ -3,7 +3,7 @@
 import pytest
 
 from gradtool.models.gate.checking import Selection, findings
-from gradtool.models.loader import Request
+from gradtool.models.request import Request
 
 from .answers import CORPUS, RUNS, answered, expected, judged, names, rules_expected, rules_found
 

@@ -96,7 +96,8 @@ def _run_alone(name: str) -> None:
 def _run_plainly(words: list[str]) -> None:
     """Run a script on the engine with nothing watched; of a file with a function to be called, that as well."""
     from gradtool import _alias
-    from gradtool.models.loader import MODULE, Request, executed
+    from gradtool.models.loader import MODULE, executed
+    from gradtool.models.request import Request
 
     if words[0] == "--with-entry":
         with executed(Request(words[1])):

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from gradtool.engine.view.graph import BIRTH, FORWARD, IDLE, LOST, OP, GraphView
-from gradtool.models.loader import Request
 from gradtool.models.questions.picture import Drawn
+from gradtool.models.request import Request
 from gradtool.viz.mirror.layout import mirror
 from gradtool.viz.render.dot import render
 

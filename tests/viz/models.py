@@ -9,8 +9,8 @@ from pathlib import Path
 from gradtool.engine.core.source import Location
 from gradtool.engine.view.graph import GraphView
 from gradtool.models import opening
-from gradtool.models.loader import Request
 from gradtool.models.questions.cuts import Cuts
+from gradtool.models.request import Request
 from gradtool.viz.details import Details, details
 
 MODELS = Path(__file__).parents[2] / "samples" / "models"

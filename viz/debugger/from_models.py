@@ -14,12 +14,13 @@ from gradtool.engine.executor.scope import global_scope, scope_guard
 from gradtool.engine.runs.recorder import Recorder
 from gradtool.models import opening, recording, sessions, users_code
 from gradtool.models.errors import CommandError, ModelError
-from gradtool.models.loader import Loaded, Request
+from gradtool.models.loaded import Loaded
 from gradtool.models.model import About, Model
 from gradtool.models.notes import SILENT, Notes
 from gradtool.models.questions.calls import number_of
 from gradtool.models.questions.debug import Debug
 from gradtool.models.questions.why import Verdicts, Why, failure_in
+from gradtool.models.request import Request
 from gradtool.models.wording import command_line
 from gradtool.viz.document.session import line_of
 

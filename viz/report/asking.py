@@ -25,9 +25,9 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.models import sessions
 from gradtool.models.errors import CommandError, Unreadable, asked_in_python
 from gradtool.models.held import WORDS, around
-from gradtool.models.loader import Request
 from gradtool.models.notes import SILENT, Notes
 from gradtool.models.questions.why import Opened
+from gradtool.models.request import Request
 
 from ..document import session as saved_session
 from ..document import to_html, to_ipynb, to_markdown

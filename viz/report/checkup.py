@@ -15,10 +15,10 @@ from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.core import source
 from gradtool.models import origins
 from gradtool.models.gradients import GradientTable
-from gradtool.models.loader import Request
 from gradtool.models.questions.nan import Births
 from gradtool.models.questions.over_time import Training
 from gradtool.models.questions.stats import ALWAYS_WRONG, Sizes
+from gradtool.models.request import Request
 from gradtool.models.wording import NOTHING, command_line, count, dropped, number, shape
 
 from ..views import backward, nan, others

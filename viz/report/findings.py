@@ -20,7 +20,6 @@ from gradtool.engine.view.graph import GraphView
 from gradtool.models.answered import Answered
 from gradtool.models.errors import CommandError, describe_failure
 from gradtool.models.gradients import GradientTable
-from gradtool.models.loader import Request
 from gradtool.models.model import About, Model
 from gradtool.models.names import Names
 from gradtool.models.notes import SILENT, Notes
@@ -32,6 +31,7 @@ from gradtool.models.questions.one_pass import heard, number_of
 from gradtool.models.questions.over_time import OverTime
 from gradtool.models.questions.stats import Stats
 from gradtool.models.questions.why import Opened, Verdicts, Why, opened
+from gradtool.models.request import Request
 from gradtool.models.spots import Spot
 from gradtool.models.wording import finite
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gradtool.engine.core import source
-from gradtool.models.loader import Request
 from gradtool.models.questions.calls import LineOfCalls
+from gradtool.models.request import Request
 from gradtool.models.wording import command_line, count
 
 from . import calls

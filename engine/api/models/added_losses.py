@@ -15,8 +15,9 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 
 from .errors import CommandError, unknown
-from .loader import Loaded, Request
+from .loaded import Loaded
 from .notes import Notes
+from .request import Request
 from .wording import count
 
 LABEL = "label"

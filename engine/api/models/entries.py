@@ -17,7 +17,8 @@ from .errors import CommandError, unknown
 from .users_code import call
 
 if TYPE_CHECKING:
-    from .loader import Loaded, Request
+    from .loaded import Loaded
+    from .request import Request
 
 
 def called(loaded: Loaded, function: str | None, request: Request, helpers: frozenset[str] = frozenset()) -> None:

@@ -15,7 +15,7 @@ from gradtool.engine.core.value import AnyTensor
 
 from .attributes import field, fields
 from .calls import PassCall
-from .loader import Loaded
+from .loaded import Loaded
 from .paths import Walk, is_users
 
 

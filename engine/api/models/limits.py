@@ -61,4 +61,4 @@ LOADING = (
     "write",
     "steps",
 )
-"""The options that say how a model is loaded: fields of ``gradtool.models.loader.Request``."""
+"""The options that say how a model is loaded: fields of ``gradtool.models.request.Request``."""

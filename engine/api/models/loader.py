@@ -13,7 +13,6 @@ import importlib
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gradtool import _alias
@@ -22,7 +21,6 @@ from gradtool.engine.core import source, state, watch
 from gradtool.engine.core.errors import FileFormatError, GradtoolError, UninitializedError
 from gradtool.engine.core.vocabulary import PADDLE, speaking
 from gradtool.engine.eager.journal import Journal
-from gradtool.engine.eager.parameter import Birth
 from gradtool.engine.eager.tape import keeping_graphs
 from gradtool.engine.eager.tensor import Tensor, fresh_names
 from gradtool.engine.executor.scope import Scope, scope_guard
@@ -52,160 +50,18 @@ from .calls import PassCalls, Stopped
 from .errors import CommandError, ModelError, ScriptExit
 from .interrupting import interruptible
 from .leaving import leaving
-from .limits import ALL, ENOUGH, LOADING
+from .loaded import Loaded
 from .notes import SILENT, Notes
 from .real_paddle import running as real
+from .request import Request
 from .targets import Target
 from .users_code import call, compiled, execute
-from .wording import ScriptWord
 
 if TYPE_CHECKING:
     from .recorded.running import Watched
 
 MODULE = "__gradtool_model__"
 """The name that a model file runs under; scripts (:mod:`.scripts`) run under ``__main__``."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """What to load; made from the options of ``context.model_options``."""
-
-    model: str
-    loss: str | None = None
-    arg: tuple[str, ...] = ()
-    seed: int = 0
-    mode: str = "auto"
-    stdin_filename: str = "<stdin>"
-    script: tuple[str, ...] = ()
-    """The arguments of a script, which are not gradtool's."""
-    as_module: bool = False
-    """The model is a module that is run as by ``python -m``."""
-    backward: str | None = None
-    """The backward pass that is asked about, of several that the file makes: a number, or ``line:FILE:LINE``."""
-    steps: int = ENOUGH
-    """The file is stopped where it asks for more backward passes."""
-    limit: float | None = None
-    """The file is stopped after so many seconds."""
-    write: bool = False
-    """What it writes stays; else it goes into an overlay, see ``gradtool.engine.files.overlay``."""
-    loss_fn: str | None = None
-    """What compares the output of a saved program with a label: one of ``limits.LOSS_FUNCTIONS``."""
-    label: str | None = None
-    """The name of that label."""
-    full_stacks: bool = False
-    need_loss: bool = True
-    journal: bool = False
-    unfinished: bool = False
-    """Go on with what had run when the file or its function raises; the error is then in :attr:`Loaded.error`."""
-    post_mortem: bool = False
-    """What is asked about is that error; implies *unfinished*."""
-    arrays: Mapping[str | None, Any] | None = None
-    """What programs are fed, and a function of dynamic mode is called with, by name; one without a name under None."""
-    fed: str | None = None
-    """The word that says these, where they are rows of a file."""
-    feed: str | None = None
-    """The file of what is fed where the program runs: its arrays say sizes that a saved model leaves open."""
-    engine: str = "gradtool"
-    """What runs a script: gradtool itself, or real ``paddle`` in a process of its own."""
-    spared: tuple[tuple[str, int], ...] = ()
-    """Lines at which a model of dynamic mode is not cut, see ``gradtool.engine.eager.journal.Journal``."""
-
-    @classmethod
-    def take(cls, options: dict[str, Any], **more: Any) -> Request:
-        """The model options of a command, taken out of *options*."""
-        taken = {n: options.pop(n) for n in ("model", *LOADING) if n != "steps"}
-        fed = options.pop("fed", None)
-        if fed is not None:
-            from .sweeps import words
-
-            more |= {"fed": fed, "arrays": words.taken(fed)}
-        steps = more.pop("steps", None) or options.pop("steps", None) or ENOUGH
-        return cls(**taken, steps=steps, unfinished=more.pop("unfinished", True), **more)
-
-    def words(self) -> list[str]:
-        """The words that other commands need to load the same model."""
-        words = ["-m", self.model] if self.as_module else [self.model]
-        for option, value, usual in (
-            ("--loss", self.loss, None),
-            ("--loss-fn", self.loss_fn, None),
-            ("--label", self.label, None),
-            ("--seed", self.seed, 0),
-            ("--mode", self.mode, "auto"),
-            ("--engine", self.engine, "gradtool"),
-            ("--backward", self.backward, None),
-            ("--limit", None if self.limit is None else f"{self.limit:g}", None),
-        ):
-            if value != usual:
-                words += [option, str(value)]
-        if self.steps != ENOUGH:
-            words += ["--steps", "all" if self.steps == ALL else str(self.steps)]
-        if self.write:
-            words.append("--write")
-        for pair in self.arg:
-            words += ["--arg", pair]
-        if self.fed is not None:
-            words += ["--feed", self.fed]
-        return words + ([*map(ScriptWord, ("--", *self.script))] if self.script else [])
-
-
-@dataclass
-class Loaded:
-    """What a model file left behind, before anyone has looked for the loss.
-
-    Attributes:
-        name: the file's name, for people.
-        namespace: the module's names.
-        function: the function that was called, if one was.
-        result: what it returned.
-        main, startup: the default programs.
-        journal: what happened in dynamic mode, if the request asked for a journal.
-        calls: the backward passes that the file asked for.
-        error: what the file raised, for a post-mortem.
-        live: whether the model was there before the command and is not run again: a tensor in a notebook.
-        births: of the parameters of dynamic mode that were made while the file ran, in their order.
-        loss: of a program from a file, where it is not one of those that the file says.
-        outputs: the names of what a program from a file computes, where the file says that.
-        taken: the names of those arrays that the function was called with.
-    """
-
-    name: str
-    namespace: dict[str, Any]
-    main: Program
-    startup: Program
-    function: str | None = None
-    result: Any = None
-    journal: Journal | None = None
-    calls: PassCalls = field(default_factory=PassCalls)
-    error: CommandError | GradtoolError | None = None
-    live: bool = False
-    births: list[Birth] = field(default_factory=list)
-    taken: set[str | None] = field(default_factory=set)
-    loss: Variable | None = None
-    outputs: tuple[str, ...] = ()
-    _held: list[Any] = field(default_factory=list)
-
-    def hold(self, birth: Birth) -> None:
-        """Note a parameter, and keep it: what a function makes would be gone when it returns its loss."""
-        self.births.append(birth)
-        self._held.append(birth.parameter)
-
-    @property
-    def passes(self) -> int:
-        """How many backward passes came to their end."""
-        return self.calls.passes - telling.has_two_sides(self.error)
-
-    def must_run(self, what: str) -> None:
-        """Raise :class:`CommandError` for a live model: *what* watches the model while it computes."""
-        if self.live:
-            raise over_already(what, self.name)
-
-
-def over_already(what: str, name: str) -> CommandError:
-    """The error for a model that has been computed before it could be watched."""
-    return CommandError(
-        f"{what} watches the model compute, and {name} has been computed",
-        "begin the cell that computes it with %%gradtool and the command, or put it into a file",
-    )
 
 
 @contextlib.contextmanager

@@ -11,8 +11,8 @@ from gradtool.engine.core.errors import UsageError
 from . import opening
 from .errors import asked_in_python
 from .limits import EACH, ENOUGH, LOADING, passes_watched, which_pass
-from .loader import Request
 from .model import Model
+from .request import Request
 
 if TYPE_CHECKING:
     from .sweeps.sweep import Swept

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from gradtool.engine.core.source import file_named
 from gradtool.engine.core.vocabulary import Vocabulary, current
 
-from . import loader, users_code
+from . import users_code
 from .errors import CommandError, RefusedByModel, asked_in_python
-from .loader import Loaded, Request
+from .loaded import Loaded, over_already
 from .notes import SILENT, Notes
+from .request import Request
 
 if TYPE_CHECKING:
     from gradtool.engine.answers.diff.outline import Outline
@@ -397,13 +398,13 @@ class Model(ABC):
     def must_have_request(self, what: str) -> Request:
         """What loads it again, for a question that watches it while it is loaded."""
         if self.live or self.request is None:
-            raise loader.over_already(what, self.name)
+            raise over_already(what, self.name)
         return self.request
 
     def must_run(self, what: str) -> None:
         """Raise :class:`CommandError` for a live model: *what* watches the model while it computes."""
         if self.live:
-            raise loader.over_already(what, self.name)
+            raise over_already(what, self.name)
 
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call something that may run the user's code (callbacks, hooks, PyLayers)."""

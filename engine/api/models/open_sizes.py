@@ -12,7 +12,7 @@ from .npy import Array
 from .sweeps import words
 
 if TYPE_CHECKING:
-    from .loader import Request
+    from .request import Request
 
 
 def told(request: Request) -> Sizes:

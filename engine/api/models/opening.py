@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from . import loader
-from .loader import Loaded, Request
+from .loaded import Loaded
 from .model import Model
 from .program.model import ProgramModel
+from .request import Request
 from .tape.model import TapeModel
 from .telling import incomplete
 

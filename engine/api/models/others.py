@@ -12,7 +12,8 @@ from .errors import CommandError
 from .notes import SILENT, Notes
 
 if TYPE_CHECKING:
-    from .loader import Loaded, Request
+    from .loaded import Loaded
+    from .request import Request
 
 
 @dataclass

@@ -10,10 +10,11 @@ from gradtool.engine.runs.recorder import Recorder
 from gradtool.engine.runs.timeline import Timeline
 
 from . import loader, opening
-from .loader import Loaded, Request
+from .loaded import Loaded
 from .model import Model
 from .notes import Notes
 from .questions.debug import Debug
+from .request import Request
 
 
 @contextlib.contextmanager

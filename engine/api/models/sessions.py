@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from gradtool.engine.core.scoped import scoped
 
 if TYPE_CHECKING:
-    from .loader import Loaded, Request
+    from .loaded import Loaded
+    from .request import Request
 
 
 class Session(Protocol):

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 from gradtool.engine.core import source, state
-from gradtool.engine.eager.tape import FreedGraphError, InplaceError
 from gradtool.engine.files.overlay import Overlay
 from gradtool.engine.kernels.choice import backend, current, eager, reference
 
+from .loaded import has_two_sides
 from .notes import Notes
 from .wording import command_line, count
 
 if TYPE_CHECKING:
     from .calls import PassCalls
-    from .loader import Loaded, Request
+    from .loaded import Loaded
+    from .request import Request
 
 _NAMED = 3
 """Files that are named; of more, the number is told."""
@@ -112,11 +113,6 @@ def ending(calls: PassCalls) -> tuple[str, str]:
     elif calls.late:
         more = "--limit SECONDS gives it longer"
     return f"{verb} at {source.short(calls.stopped)}", more
-
-
-def has_two_sides(error: Exception | None) -> TypeGuard[FreedGraphError | InplaceError]:
-    """Whether a backward pass failed because values were freed or overwritten: two lines are needed to say why."""
-    return isinstance(error, (FreedGraphError, InplaceError))
 
 
 def pass_before(left: Loaded) -> int | None:

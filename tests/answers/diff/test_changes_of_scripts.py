@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gradtool.models.loader import Request
 from gradtool.models.questions.diff import Diff, Differences
+from gradtool.models.request import Request
 
 SCRIPTS = Path(__file__).parents[2] / "scripts" / "correct"
 

@@ -11,9 +11,9 @@ import pytest
 from gradtool.engine.answers.diff import golden
 from gradtool.engine.answers.diff.outline import CONSTANT, NOTHING, PARAMETER, Leaf, Operand, Operation, Outline
 from gradtool.engine.answers.diff.structure import difference
-from gradtool.models.loader import Request
 from gradtool.models.notes import SILENT
 from gradtool.models.questions.backward import Backward
+from gradtool.models.request import Request
 from gradtool.models.sides import outline_of
 from tests.answers.diff.planted import drawn
 

@@ -9,8 +9,8 @@ import pytest
 
 from gradtool.engine.answers.flow import between
 from gradtool.engine.answers.flow.spread import Spread
-from gradtool.models.loader import Request
 from gradtool.models.questions.flow import Flow
+from gradtool.models.request import Request
 
 CHAIN = """\
 import paddle

@@ -9,7 +9,7 @@ import pytest
 import gradtool
 from gradtool.models.gate.checking import Selection, findings
 from gradtool.models.gate.finding import Finding
-from gradtool.models.loader import Request
+from gradtool.models.request import Request
 
 
 def found(folder: Path, text: str) -> list[Finding]:

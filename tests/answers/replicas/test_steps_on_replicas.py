@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from gradtool.models.errors import CommandError
-from gradtool.models.loader import Request
 from gradtool.models.questions.replicas import OnReplicas, Replicas
+from gradtool.models.request import Request
 
 HEAD = """
 import paddle

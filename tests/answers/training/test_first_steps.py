@@ -8,7 +8,7 @@ import pytest
 
 from gradtool.models.gate.checking import Selection, findings
 from gradtool.models.gate.finding import Finding
-from gradtool.models.loader import Request
+from gradtool.models.request import Request
 
 HEAD = """\
 import paddle

@@ -1,8 +1,8 @@
 """A hook that returns zeros is told of, and not the operator behind it."""
 
 from gradtool.engine.answers.why.verdicts import Verdict
-from gradtool.models.loader import Request
 from gradtool.models.questions.why import Why
+from gradtool.models.request import Request
 
 MODEL = """\
 import paddle

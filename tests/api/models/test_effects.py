@@ -4,7 +4,8 @@ import pytest
 
 from gradtool.models import effects
 from gradtool.models.errors import CommandError
-from gradtool.models.loader import Request, executed
+from gradtool.models.loader import executed
+from gradtool.models.request import Request
 
 STARTS = "import subprocess, sys\nsubprocess.run([sys.executable, '-c', ''])\n"
 LISTENS = "import socket\nwith socket.socket() as s:\n    s.bind(('127.0.0.1', 0))\n"

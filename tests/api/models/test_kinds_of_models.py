@@ -9,8 +9,8 @@ import pytest
 
 from gradtool.models import opening
 from gradtool.models.errors import CommandError
-from gradtool.models.loader import Request
 from gradtool.models.model import Model
+from gradtool.models.request import Request
 
 ROOT = Path(__file__).parents[3]
 EAGER = "import paddle\nw = paddle.to_tensor([1.0, 2.0], stop_gradient=False)\nloss = (w * w).sum()\n"

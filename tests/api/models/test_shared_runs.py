@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from gradtool.engine.executor.executor import Executor
-from gradtool.models.loader import Request
 from gradtool.models.questions.stats import Stats
 from gradtool.models.questions.why import Why
+from gradtool.models.request import Request
 
 MODEL = """
 import paddle

@@ -418,8 +418,8 @@ digest = digest.hexdigest()
 def test_a_run_that_is_listened_to_is_the_same_run(model: Write) -> None:
     """Bit for bit: weights, gradients, the stream of random numbers."""
     from gradtool.models import loader
-    from gradtool.models.loader import Request
     from gradtool.models.questions.over_time import Listening
+    from gradtool.models.request import Request
 
     name = model(WATCHED)
     with loader.executed(Request(name)) as plain:

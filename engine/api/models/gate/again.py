@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from .. import seeds
-from ..loader import Request
+from ..request import Request
 
 SEEDS = (1, 2)
 """What is added to the seeds of a file, run after run."""

@@ -14,7 +14,7 @@ from gradtool.engine.core.source import is_installed
 
 from .. import imports, interrupting, showing
 from ..errors import CommandError, ModelError
-from ..loader import Request
+from ..request import Request
 from ..users_code import raised_at, stack_of
 from . import failures, rules, waivers
 from .checked import Checked, Job

@@ -12,9 +12,9 @@ from gradtool.engine.core.source import NOWHERE, Place
 from gradtool.engine.files.writing import write_files
 
 from ..errors import CommandError
-from ..loader import Request
 from ..notes import Notes
 from ..questions.backward import Backward
+from ..request import Request
 from ..sides import outline_of
 from .rule import Hit, Options
 

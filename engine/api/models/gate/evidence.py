@@ -12,8 +12,8 @@ from gradtool.engine.answers.flow.fact import Kind
 from gradtool.engine.core.errors import GradtoolError
 
 from ..errors import CommandError, ModelError, describe_failure
-from ..loader import Request
 from ..model import About
+from ..request import Request
 
 if TYPE_CHECKING:
     from gradtool.engine.answers.diff.structure import Difference
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gradtool.engine.answers.training.one_batch import OneBatch
     from gradtool.engine.answers.why.answers import Answer
 
-    from ..loader import Loaded
+    from ..loaded import Loaded
     from ..model import Model
     from ..notes import Notes
     from ..questions.first_steps import FirstSteps

@@ -16,7 +16,7 @@ from gradtool.engine.ir.transaction import unchanged
 from .. import loader, opening, showing
 from ..attributes import is_a
 from ..errors import CommandError
-from ..loader import Loaded, Request
+from ..loaded import Loaded
 from ..notes import Notes
 from ..questions.first_steps import FirstSteps, heard
 from ..questions.influence import Influence, Influences
@@ -24,6 +24,7 @@ from ..questions.nan import Births, Nan
 from ..questions.over_time import Listening
 from ..questions.saved import Kept, Saved
 from ..questions.why import Why
+from ..request import Request
 
 if TYPE_CHECKING:
     from ..model import Model

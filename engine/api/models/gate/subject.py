@@ -17,7 +17,7 @@ from ..errors import CommandError
 from ..limits import ALL
 
 if TYPE_CHECKING:
-    from ..loader import Request
+    from ..request import Request
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +28,7 @@ class Subject:
         name: what findings call it.
         target: what a command line calls it: ``model.py``, ``model.py:build``, ``pkg.mod:build``.
         feed: a file of arrays to feed to a program.
-        options: how it is loaded, by the names of :class:`gradtool.models.loader.Request`.
+        options: how it is loaded, by the names of :class:`gradtool.models.request.Request`.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Subject:
 
     def request(self) -> Request:
         """How it is loaded."""
-        from ..loader import Request
+        from ..request import Request
 
         lists = {name: tuple(value) for name, value in self.options.items() if isinstance(value, list)}
         words = {**self.options, **lists}

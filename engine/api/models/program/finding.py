@@ -19,7 +19,8 @@ from .. import loader
 from ..attributes import is_a
 from ..calls import PassCall
 from ..errors import CommandError, NoLoss, SeveralLosses, unknown
-from ..loader import Loaded, Request
+from ..loaded import Loaded
+from ..request import Request
 from . import feeds
 from .model import ProgramModel
 

@@ -11,9 +11,10 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.engine.kernels import choice
 
 from ..calls import PassCall
-from ..loader import Loaded, Request
+from ..loaded import Loaded
 from ..model import Graph, Model, Refusal
 from ..notes import SILENT, Notes
+from ..request import Request
 
 if TYPE_CHECKING:
     from gradtool.engine.answers.diff.outline import Outline

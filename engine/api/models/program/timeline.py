@@ -12,10 +12,11 @@ from gradtool.engine.runs import of_program
 from gradtool.engine.runs.timeline import Timeline
 
 from ..errors import CommandError
-from ..loader import Loaded, Request
+from ..loaded import Loaded
 from ..notes import Notes
 from ..questions.backward import Backward
 from ..questions.debug import Debug
+from ..request import Request
 from . import feeds, finding
 from .model import ProgramModel
 

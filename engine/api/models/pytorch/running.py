@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from ..errors import PackageNeeded
 
 if TYPE_CHECKING:
-    from ..loader import Loaded, Request
+    from ..loaded import Loaded
     from ..recorded.running import Watched
+    from ..request import Request
     from ..targets import Target
 
 INSTALL = "pip install torch"

@@ -12,7 +12,8 @@ from ..recorded.running import Watched
 from .recorder import TorchRecorder
 
 if TYPE_CHECKING:
-    from ..loader import Loaded, Request
+    from ..loaded import Loaded
+    from ..request import Request
 
 
 class WatchedTorch(Watched):

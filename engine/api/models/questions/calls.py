@@ -13,9 +13,10 @@ from .. import loader, telling
 from ..answered import Answered
 from ..calls import PassCall
 from ..errors import CommandError
-from ..loader import Loaded, Request
+from ..loaded import Loaded
 from ..model import About
 from ..notes import SILENT, Notes
+from ..request import Request
 
 if TYPE_CHECKING:
     from ..others import Other

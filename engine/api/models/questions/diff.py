@@ -17,9 +17,9 @@ from gradtool.engine.view.graph import GraphView
 from .. import revisions
 from ..answered import Answered
 from ..errors import CommandError
-from ..loader import Request
 from ..notes import SILENT, Notes
 from ..others import Other
+from ..request import Request
 from ..sides import Seen, Side, Wanted, side
 from ..sides.side import PICTURES, RESOURCES, VALUES
 from ..wording import count

@@ -10,8 +10,8 @@ from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.core.progress import counted
 
 from ..errors import CommandError
-from ..loader import Request
 from ..notes import SILENT, Notes
+from ..request import Request
 from .calls import LineOfCalls, distinct
 from .question import Question
 

@@ -25,8 +25,9 @@ from gradtool.engine.runs.recorder import Recorder
 
 from .. import loader, opening
 from ..errors import CommandError
-from ..loader import Loaded, Request
+from ..loaded import Loaded
 from ..notes import SILENT, Notes
+from ..request import Request
 from .debug import Debug
 
 Seen = TypeVar("Seen", Idle, Unstepped, Spent, StillScaled, Mixed, Cleared, Vain)

@@ -20,9 +20,9 @@ from .. import loader, opening
 from ..answered import Answered
 from ..errors import CommandError, unknown
 from ..layer_calls import LayerCalls
-from ..loader import Request
 from ..model import About, Model
 from ..notes import SILENT, Notes
+from ..request import Request
 from .debug import Debug
 from .question import Question
 

@@ -12,9 +12,9 @@ from gradtool.engine.runs.recorder import Recorder
 
 from .. import loader, opening
 from ..answered import Answered
-from ..loader import Request
 from ..model import About, Model
 from ..notes import SILENT, Notes
+from ..request import Request
 from .calls import number_of
 from .question import Question
 from .why import Why

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from .. import loader, opening
 from ..answered import Answered
 from ..gradients import GradientRow
-from ..loader import Request
 from ..model import About, Model
 from ..notes import SILENT, Notes
+from ..request import Request
 from ..wording import repeated
 from .question import Question
 

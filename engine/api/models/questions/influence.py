@@ -21,9 +21,10 @@ from .. import layer_calls, loader, opening, run_probes
 from ..answered import Answered
 from ..errors import CommandError, ModelError
 from ..layer_calls import LayerCall, LayerCalls
-from ..loader import Loaded, Request
+from ..loaded import Loaded
 from ..model import About, Model
 from ..notes import SILENT, Notes
+from ..request import Request
 from .debug import Debug
 from .question import Question
 

@@ -16,11 +16,12 @@ from .. import loader, opening, users_code
 from ..answered import Answered
 from ..attributes import is_a
 from ..errors import CommandError
-from ..loader import Loaded, Request
+from ..loaded import Loaded, has_two_sides
 from ..model import About, Model
 from ..names import Names
 from ..notes import SILENT, Notes
-from ..telling import has_two_sides, incomplete
+from ..request import Request
+from ..telling import incomplete
 from .one_pass import heard, number_of
 from .question import Question
 

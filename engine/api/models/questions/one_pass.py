@@ -12,7 +12,7 @@ from gradtool.engine.answers.retold import Telling
 from gradtool.engine.core import state
 
 from ..limits import EACH
-from ..loader import Request
+from ..request import Request
 from .calls import listed
 
 

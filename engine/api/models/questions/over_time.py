@@ -24,10 +24,11 @@ from ..calls import running
 from ..errors import CommandError
 from ..holders import looped
 from ..limits import ALL, ENOUGH
-from ..loader import Loaded, Request
+from ..loaded import Loaded, over_already
 from ..model import About, Model
 from ..notes import SILENT, Notes
 from ..paths import Walk
+from ..request import Request
 from .calls import GRAD
 from .nan import stepped
 from .question import Question
@@ -228,7 +229,7 @@ class OverTime(Question[Training]):
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Training:
         """Refused: a model that is loaded has been trained before it could be watched."""
-        raise loader.over_already("stats --steps", model.name)
+        raise over_already("stats --steps", model.name)
 
     def _folding(self, names: Sequence[str]) -> tuple[str, int | None]:
         """What a row is, and how many parts of paths are left; None for all but the last."""

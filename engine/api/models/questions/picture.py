@@ -14,10 +14,11 @@ from gradtool.engine.eager.tape import finite
 
 from .. import loader, opening
 from ..errors import CommandError
-from ..loader import Loaded, Request
+from ..loaded import Loaded
 from ..measuring import Stopwatch
 from ..model import About, Graph, Model
 from ..notes import SILENT, Notes
+from ..request import Request
 from .cuts import Cuts
 from .question import Question
 

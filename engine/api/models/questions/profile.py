@@ -9,9 +9,9 @@ from gradtool.engine.core import watch
 
 from .. import loader, opening
 from ..answered import Answered
-from ..loader import Request
 from ..model import About, Model
 from ..notes import SILENT, Notes
+from ..request import Request
 from .question import Question
 
 

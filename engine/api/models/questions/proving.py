@@ -9,8 +9,8 @@ from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core.vocabulary import say
 
 from ..errors import CommandError
-from ..loader import Request
 from ..notes import SILENT
+from ..request import Request
 from .why import Why, opened
 
 _CUTS = {

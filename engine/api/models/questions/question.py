@@ -9,9 +9,9 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from .. import loader, opening
-from ..loader import Request
 from ..model import Model
 from ..notes import SILENT, Notes
+from ..request import Request
 from ..telling import pass_before
 from .cuts import taken_out
 
@@ -27,7 +27,7 @@ class Question(ABC, Generic[A]):
 
     Attributes:
         needs: what has to be noted while a model is loaded for this question: fields of
-            :class:`~gradtool.models.loader.Request`.
+            :class:`~gradtool.models.request.Request`.
     """
 
     needs: ClassVar[Mapping[str, Any]] = {}

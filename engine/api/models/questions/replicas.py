@@ -10,8 +10,8 @@ from gradtool.engine.core.vocabulary import Vocabulary, current
 
 from ..answered import Answered
 from ..errors import CommandError
-from ..loader import Request
 from ..notes import SILENT, Notes
+from ..request import Request
 from ..sides import Wanted, side
 from ..sides.side import VALUES
 from .backward import Backward

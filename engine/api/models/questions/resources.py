@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..loader import Request
 from ..notes import SILENT
+from ..request import Request
 from .profile import Profile
 from .saved import Saved
 

@@ -12,10 +12,11 @@ from gradtool.engine.core import watch
 
 from .. import loader, opening
 from ..answered import Answered
-from ..loader import Loaded, Request
+from ..loaded import Loaded
 from ..model import About, Model
 from ..names import Names
 from ..notes import SILENT, Notes
+from ..request import Request
 from .one_pass import heard, number_of
 from .question import Question
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ..errors import CommandError
 from ..limits import LOADING
-from ..loader import Request
+from ..request import Request
 from ..sweeps import axes, ranges
 from ..sweeps.axes import Axes
 from ..sweeps.spec import Spec

@@ -18,9 +18,10 @@ from gradtool.engine.eager.tape import FreedGraphError, InplaceError
 from .. import loader, opening, users_code
 from ..answered import Answered
 from ..errors import CommandError
-from ..loader import Loaded, Request
+from ..loaded import Loaded
 from ..model import About, Model
 from ..notes import SILENT, Notes
+from ..request import Request
 from .cuts import Cuts
 from .over_time import Listening
 from .question import Question

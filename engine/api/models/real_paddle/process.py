@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CommandError
-from ..loader import Loaded, Request, executed
+from ..loaded import Loaded
+from ..loader import executed
 from ..recorded import archive
+from ..request import Request
 from . import running
 
 INSTALL = "pip install paddlepaddle"

@@ -21,8 +21,9 @@ from ..recorded.frameworks import PADDLE
 
 if TYPE_CHECKING:
     from ..importers import Imported
-    from ..loader import Loaded, Request
+    from ..loaded import Loaded
     from ..recorded.running import Watched
+    from ..request import Request
     from ..targets import Target
 
 PYTHON = "GRADTOOL_PYTHON"

@@ -37,7 +37,7 @@ from .heap import Rebuilder
 from .player import Player
 
 if TYPE_CHECKING:
-    from ..loader import Loaded
+    from ..loaded import Loaded
 
 _KINDS = (
     *(events.Made, events.Gone, events.Writing, events.Called, events.Adopted, events.Detached, events.Left),

@@ -15,7 +15,7 @@ from .player import Player
 
 if TYPE_CHECKING:
     from ..calls import PassCall
-    from ..loader import Loaded
+    from ..loaded import Loaded
     from .events import Event
     from .frameworks import Framework
     from .recorder import Recorder

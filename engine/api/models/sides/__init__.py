@@ -14,9 +14,9 @@ from typing import Final
 
 from gradtool.engine.answers.diff.outline import Outline
 
-from ..loader import Request
 from ..notes import Notes
 from ..questions.backward import Backward
+from ..request import Request
 from .of_file import Dump, Golden
 from .of_model import OfModel
 from .of_session import Session

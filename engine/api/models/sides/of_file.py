@@ -12,8 +12,8 @@ from gradtool.engine.answers.diff.outline import Outline
 from gradtool.engine.core.errors import FileFormatError
 
 from ..errors import CommandError, Unreadable
-from ..loader import Request
 from ..notes import Notes
+from ..request import Request
 from .side import PICTURES, RESOURCES, VALUES, Seen, Side, Wanted
 
 _GRAPH_ALONE: Final = "backward_graph.dot"

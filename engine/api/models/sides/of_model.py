@@ -11,9 +11,9 @@ from gradtool.engine.kernels import choice
 from gradtool.engine.runs.recorder import Recorder
 
 from .. import loader, opening, recording, revisions
-from ..loader import Request
 from ..notes import SILENT, Notes
 from ..others import Other
+from ..request import Request
 from ..wording import plain
 from .side import Seen, Side, Wanted
 

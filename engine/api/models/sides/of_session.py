@@ -14,8 +14,8 @@ from gradtool.engine.runs.of_session import read
 from gradtool.engine.runs.timeline import Timeline
 
 from ..errors import CommandError, Unreadable
-from ..loader import Request
 from ..notes import Notes
+from ..request import Request
 from ..wording import plain
 from .side import PICTURES, RESOURCES, Seen, Side, Wanted
 

@@ -14,11 +14,11 @@ from gradtool.engine.runs.timeline import Timeline
 from gradtool.engine.view.graph import GraphView
 
 from ..errors import CommandError
-from ..loader import Request
 from ..notes import Notes
 from ..others import Other
 from ..questions.backward import Backward
 from ..questions.debug import Debug
+from ..request import Request
 
 VALUES = "--values"
 PICTURES = "pictures"

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import CommandError, unknown
 from ..limits import ENOUGH
-from ..loader import Request
+from ..request import Request
 from . import arrays, words
 from .point import Point
 from .summaries import KINDS, Kind
@@ -21,7 +21,8 @@ class Spec:
     Attributes:
         question: a name in :data:`~gradtool.models.sweeps.summaries.KINDS`.
         options: fields of its question.
-        loading: fields of :class:`~gradtool.models.loader.Request`; words of a script may hold ``{NAME}`` of a setting.
+        loading: fields of :class:`~gradtool.models.request.Request`; words of a script may
+            hold ``{NAME}`` of a setting.
         dtype: what floating numbers of the data become; None to leave them as they are.
     """
 

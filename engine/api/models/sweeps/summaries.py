@@ -12,7 +12,7 @@ from gradtool.engine.core import source
 from ..notes import Notes
 
 if TYPE_CHECKING:
-    from ..loader import Request
+    from ..request import Request
 
 OK: Final = "ok"
 FINDING: Final = "finding"

@@ -17,8 +17,9 @@ from gradtool.nn import Layer
 
 from ..attributes import is_a
 from ..errors import CommandError, unknown
-from ..loader import Loaded, Request
+from ..loaded import Loaded
 from ..recorded.running import USUAL
+from ..request import Request
 from .model import Entry, TapeModel
 from .tensors import TensorNames, constants, entries, names_in
 

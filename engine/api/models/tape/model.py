@@ -19,10 +19,11 @@ from gradtool.engine.ir.variable import Variable
 
 from .. import telling
 from ..attributes import is_a
-from ..loader import Loaded, Request
+from ..loaded import Loaded
 from ..model import Graph, Model, Refusal
 from ..notes import SILENT, Notes
 from ..origins import Origin
+from ..request import Request
 
 if TYPE_CHECKING:
     from gradtool.engine.answers.diff.outline import Outline

@@ -30,7 +30,7 @@ from ..attributes import is_a
 from ..births import free, local_of, path_of
 from ..calls import PassCall
 from ..holders import ways
-from ..loader import Loaded
+from ..loaded import Loaded
 from .model import Entry, stand_in
 
 Line = tuple[str, int] | None

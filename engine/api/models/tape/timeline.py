@@ -16,9 +16,10 @@ from gradtool.engine.runs.retrace import retrace
 from gradtool.engine.runs.timeline import Timeline
 
 from ..errors import CommandError
-from ..loader import Loaded, Request
+from ..loaded import Loaded
 from ..notes import Notes
 from ..questions.debug import Debug
+from ..request import Request
 from . import finding
 from .model import Entry, TapeModel, recorded
 

@@ -8,7 +8,7 @@ from gradtool.models.gate import rules
 from gradtool.models.gate.checking import applied, findings
 from gradtool.models.gate.evidence import Evidence
 from gradtool.models.gate.selection import Selection
-from gradtool.models.loader import Request
+from gradtool.models.request import Request
 
 RULES = rules.every()
 

@@ -15,9 +15,9 @@ from gradtool.models.gate.policy import Policy
 from gradtool.models.gate.rule import Rule
 from gradtool.models.gate.selection import Selection
 from gradtool.models.gate.subject import Subject
-from gradtool.models.loader import Request
 from gradtool.models.notes import SILENT
 from gradtool.models.questions.check import Check
+from gradtool.models.request import Request
 from tests.sampling import sampled
 from tests.scripts.test_scripts import CORRECT, header
 
