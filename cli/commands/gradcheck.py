@@ -29,7 +29,8 @@ def command(**values: Any) -> int:
     went; the file runs once. A parameter behind a kink (a relu at 0, two equal maxima, a condition about to change) is
     refused, and the operator named.
 
-    Exit code 1: a gradient is wrong. 4: nothing is wrong, but something could not be checked.
+    Exit code 1: a gradient is wrong. 4: nothing is wrong, but something was refused. What cannot be repeated is named
+    as not looked at, and is no error.
     """
     out = Output.take(values)
     from gradtool.models.questions.gradcheck import Comparison, Gradcheck
@@ -40,6 +41,6 @@ def command(**values: Any) -> int:
     question = Gradcheck.take(values)
 
     def code(answer: Comparison) -> int:
-        return judged(answer, exit_code) or (CLEAN if answer.story.passed else ENGINE)
+        return judged(answer, exit_code) or (ENGINE if answer.story.refused else CLEAN)
 
     return ask(question, Request.take(values), out, gradcheck.view, code)

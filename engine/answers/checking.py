@@ -24,7 +24,7 @@ from ..kernels.choice import current, reference
 from ..runs import of_steps, of_tape
 from ..runs.places import Places
 from ..runs.recorder import Recorder
-from ..runs.repeating import find_unrepeated
+from ..runs.repeating import CANNOT, find_unrepeated
 from ..runs.timeline import Timeline
 from ..view.graph import FORWARD
 from . import gradcheck, kinks, magnitudes, own_rules, retold
@@ -390,9 +390,9 @@ def _reason_against(model: WrittenModel, recorded: Any, subjects: Sequence[Claim
     try:
         again = model.again({})[0]
     except GradtoolError as error:
-        return f"cannot be repeated in double precision: {error.message.removesuffix('.')}", ()
+        return f"{CANNOT} in double precision: {error.message.removesuffix('.')}", ()
     if not _faithful(again, _double(recorded), subjects):
-        return "computed again in double precision the loss is another: values were overwritten in between?", ()
+        return f"{CANNOT}: computed again in double precision the loss is another", ()
     return "", ()
 
 

@@ -20,8 +20,9 @@ from ..core.spec import float64
 from ..core.tensor_array import TensorArray
 from ..kernels.backend import Backend
 from ..kernels.choice import reference
-from ..runs.bound import NOT_DRAWN_AGAIN, Binding, kernel
+from ..runs.bound import Binding, draws_only, kernel
 from ..runs.branch import Branch
+from ..runs.repeating import Unrepeated
 from ..runs.timeline import NOBODY, Entry, FixedOperand, Timeline
 from . import kinks, magnitudes
 
@@ -57,7 +58,7 @@ class Double:
                 continue
             needed.update(entry.inputs)
             if entry.binding is None:
-                self.gaps.append((entry.fixed, entry.loc))
+                self.gaps.append((str(Unrepeated(entry, entry.fixed)), entry.loc))
             else:
                 code.append(entry)
         self.code = code[::-1]
@@ -72,7 +73,7 @@ class Double:
         """The values that the chosen leaves lead to, and these themselves."""
         live = set(self._leaf)
         for entry in self.timeline.entries:
-            if entry.fixed != NOT_DRAWN_AGAIN and not live.isdisjoint(entry.inputs):
+            if not live.isdisjoint(entry.inputs) and not draws_only(entry):
                 live.update(entry.made)
         return live
 

@@ -20,6 +20,7 @@ import numpy as np
 from ..core.progress import counted
 from ..core.result import Result
 from ..core.source import Location
+from ..runs.repeating import CANNOT
 from .arithmetic import Arithmetic
 
 Array = np.ndarray[Any, Any]
@@ -117,6 +118,11 @@ class Checked:
     meant: bool = False
 
     @property
+    def unrepeated(self) -> bool:
+        """Whether it was not checked since the pass cannot be repeated."""
+        return self.status == UNCHECKED and self.cause.startswith(CANNOT)
+
+    @property
     def ratio(self) -> float | None:
         """The gradient of the worst element in terms of the difference."""
         if self.element is None or self.element[1] == 0:
@@ -134,6 +140,20 @@ class GradcheckStory(Result):
     def passed(self) -> bool:
         """Whether everything was checked and agrees."""
         return all(e.status == OK for e in self.entries)
+
+    @property
+    def unrepeated(self) -> dict[str, list[Checked]]:
+        """By what keeps a pass from being repeated, the gradients that were not checked for it."""
+        by_cause: dict[str, list[Checked]] = {}
+        for e in self.entries:
+            if e.unrepeated:
+                by_cause.setdefault(e.cause, []).append(e)
+        return by_cause
+
+    @property
+    def refused(self) -> list[Checked]:
+        """Those that could not be checked although the pass can be repeated: behind a kink, or not finite."""
+        return [e for e in self.entries if e.status in (KINK, UNCHECKED) and not e.unrepeated]
 
     @property
     def wrong(self) -> list[Checked]:

@@ -25,6 +25,7 @@ from ..ir.operator import Operator
 from ..ir.variable import Variable
 from ..ops import rare
 from ..ops.compat import grad_type
+from ..runs.repeating import REFUSED, describe, reason_of
 from ..runs.timeline import Entry
 from ..view import from_program, from_tape
 from ..view.graph import BACKWARD, FORWARD
@@ -139,10 +140,12 @@ class ProfileStory(Result):
     Attributes:
         costs: in the order of the run. An operator that was measured once only has one entry in ``seconds``.
         device: how that was measured; None where it was the kernels, one by one.
+        unrepeated: what cannot be repeated: the time that it took in the run stands for all repeats.
     """
 
     costs: list[Cost]
     device: DeviceTime | None = None
+    unrepeated: list[str] = field(default_factory=list)
 
     @property
     def repeats(self) -> int:
@@ -244,6 +247,7 @@ class Clock:
         self._costs = list(before)
         self._known: dict[tuple[Any, Inside], Cost] = {}
         self._device: DeviceTime | None = None
+        self._unrepeated: list[str] = []
         self._at: list[Cost] = []
         self._index = -1
 
@@ -299,8 +303,14 @@ class Clock:
             return self._at[self._index - 1]
         return None
 
+    def note_unrepeated(self, call: watch.Computed, error: Exception) -> None:
+        """Hear of a call that cannot be repeated: the time that it took in the run stands for all repeats."""
+        text = describe(call.op.type, call.loc, reason_of(error))
+        if text not in self._unrepeated:
+            self._unrepeated.append(text)
+
     def story(self) -> ProfileStory:
-        return ProfileStory(self._costs, self._device)
+        return ProfileStory(self._costs, self._device, self._unrepeated)
 
 
 def _recorded(entry: Entry) -> tuple[str, str, Any]:
@@ -341,6 +351,7 @@ class Calls:
         listen = Adapter(clock)
         calls = [c for c in (*self._before, *self._now) if first <= c.key <= last]
         kernels = [(c, _kernel(c)) for c in calls]
+        once: set[int] = set()
         random, state.random = state.random, state.RandomState(0)
         try:
             with watch.unwatched(), np.errstate(all="ignore"):
@@ -349,10 +360,14 @@ class Calls:
                         clock.again(FORWARD)
                     for call, kernel in kernels:
                         seconds = call.seconds
-                        if not call.op.has_effect:  # what prints or calls the user back did so once
-                            start = perf_counter()
-                            kernel(*call.inputs)
-                            seconds = perf_counter() - start
+                        if not call.op.has_effect and id(call) not in once:
+                            try:
+                                start = perf_counter()
+                                kernel(*call.inputs)
+                                seconds = perf_counter() - start
+                            except REFUSED as error:
+                                once.add(id(call))
+                                clock.note_unrepeated(call, error)
                         if n:
                             listen(replace(call, seconds=seconds))
         finally:

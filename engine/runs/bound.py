@@ -56,6 +56,23 @@ def on(binding: Binding, backend: Backend) -> Binding:
     return replace(binding, backend=backend)
 
 
+_FLAT_DRAWS = frozenset(
+    [
+        *("bernoulli", "binomial", "cauchy", "exponential", "gaussian_inplace", "geometric", "log_normal"),
+        *("multinomial", "normal", "poisson", "uniform", "uniform_random_inplace"),
+    ]
+)
+"""Random operators whose gradient is zero by definition: what they draw does not move with what they read."""
+
+
+def draws_only(entry: Entry) -> bool:
+    """Whether the results of an entry are numbers that were drawn, whatever it reads: a constant of the run."""
+    if entry.fixed != NOT_DRAWN_AGAIN:
+        return False
+    op = getattr(entry.origin, "op", None)
+    return getattr(op, "rule", None) is None or str(entry.type).rpartition(".")[2] in _FLAT_DRAWS
+
+
 def draws_nothing(op: OpDef, attrs: Mapping[str, Any]) -> bool:
     """Whether an operator that can draw random numbers draws none."""
     return op.type == "rnn" and not attrs.get("dropout_prob")

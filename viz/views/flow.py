@@ -36,9 +36,21 @@ def view(answer: Flows) -> View:
     unknown = len(answer.pairs) - known
     summary = f"{yes} of {count(len(answer.pairs), 'pair')} with influence"
     blocks += ["", summary + (f" · {unknown} not known" if unknown else "")]
+    blocks += _not_looked_at(answer)
     next_ = [command_line("gradtool", "check", *about.words, "--select", "GT6")]
     data = {"model": about.name, "mode": about.mode, "pairs": [_data(a.text, b.text, f) for a, b, f in answer.pairs]}
     return View("flow", data, blocks, next_, listing=table, records="pairs")
+
+
+def _not_looked_at(answer: Flows) -> list[str | Table]:
+    """Return what cannot be repeated, each of it once, with the values that were not followed through it."""
+    if len(answer.pairs) == 1:  # the answer itself says it
+        return []
+    starts: dict[str, list[str]] = {}
+    for a, _, found in answer.pairs:
+        if found.answer == UNKNOWN and found.why:
+            starts.setdefault(found.why, []).append(a.text)
+    return [f"not looked at: what {', '.join(dict.fromkeys(names))} leads to: {why}" for why, names in starts.items()]
 
 
 def _one(found: Influence) -> list[str | Table]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from gradtool.engine.answers.gradcheck import Checked
@@ -54,8 +55,20 @@ def view(answer: Comparison) -> View:
         command_line("gradtool", "program", *about.words, "--pairs"),
         command_line("gradtool", "nan", *about.words),
     ]
-    told = "\n".join([last, *others])
+    unrepeated = [f"not looked at: {_named(entries)}: {cause}" for cause, entries in answer.story.unrepeated.items()]
+    told = "\n".join([last, *unrepeated, *others])
     return View("gradcheck", data, [table, told], next_, records="entries")
+
+
+def _named(entries: Sequence[Checked]) -> str:
+    """Return how gradients are named together: the first ones, and how many there are."""
+    names = list(dict.fromkeys(e.name for e in entries))
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return f"{'gradient' if len(names) == 1 else 'gradients'} of {', '.join(names[:_MOST_NAMED])}{more}"
+
+
+_MOST_NAMED = 3
+"""So many gradients are named where one reason holds for several."""
 
 
 def _is_compared(e: Checked) -> bool:

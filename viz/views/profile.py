@@ -52,6 +52,7 @@ def view(answer: Costs, by: str = "type", top: int | None = None) -> View:
         "by": by,
         "repeats": story.repeats,
         "device": device and {"name": device.device, "elapsed": device.elapsed, "shared": device.shared},
+        "unrepeated": story.unrepeated,
         "total": _data(total),
         "groups": rows,
     }
@@ -61,6 +62,7 @@ def view(answer: Costs, by: str = "type", top: int | None = None) -> View:
         command_line("gradtool", "profile", *about.words, "--flame", "stacks.txt"),
     ]
     lines = [last] if device is None else [last, _of_device(device)]
+    lines += [f"not looked at: repeats of what took its time once: {text}" for text in story.unrepeated]
     return View("profile", data, [table, *lines], next_, records="groups")
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core import watch
 from ...runs.branch import Branch, rerunning
+from ...runs.repeating import find_stop
 from ...runs.timeline import NOBODY, Entry, FixedOperand, Timeline
 from .perturb import changed
 from .spread import Array, Spread, differing, upstream
@@ -55,6 +56,9 @@ def between(run: Timeline, source: int, at: Index | None, target: int, of: Index
         return Influence(UNKNOWN, why=f"nobody holds {run.values[source].name} any more")
     if source not in upstream(run, (target,)):
         return Influence(NO, 0.0, why="no operator leads from one to the other")
+    stop = find_stop(run, (source,), (target,))
+    if stop is not None:
+        return Influence(UNKNOWN, end=stop.entry, why=str(stop))
     array = np.asarray(Branch(run).made(source))
     where = np.zeros(array.shape, bool)
     where[() if at is None else at] = True
@@ -63,7 +67,7 @@ def between(run: Timeline, source: int, at: Index | None, target: int, of: Index
         other = changed(array, where, np.random.default_rng(trial), size)
         if np.array_equal(other, array):
             continue
-        last = _seen(Spread(run, {source: other}, (target,)), source, target, of)
+        last = _seen(Spread(run, {source: other}, (target,), computed=True), source, target, of)
         if last.answer != NO:
             break
     return last

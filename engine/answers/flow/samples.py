@@ -20,9 +20,13 @@ matmul matmul_v2 mul bmm dot einsum gather gather_nd index_select scatter scatte
 elementwise_add elementwise_sub elementwise_mul elementwise_div elementwise_max elementwise_min
 graph_send_recv graph_send_ue_recv graph_send_uv segment_pool
 cdist p_norm rnn lstm gru flip roll concat slice
+mkldnn_rnn_layer index index_put index_add scatter_add scatter_reduce _cdist_forward
 """
 RELATING = frozenset(_RELATING.split())
-"""Operators by which rows that are no samples meet as it is meant: nodes of a graph, steps of a sequence, pairs."""
+"""Operators by which rows that are no samples meet as it is meant: nodes of a graph, steps of a sequence, pairs.
+
+Those of the last line are PyTorch's.
+"""
 
 
 MESSAGES = frozenset({"graph_send_recv", "graph_send_ue_recv", "graph_send_uv", "segment_pool", "scatter_nd_add"})

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core.source import Location
 from ...runs.branch import Branch, Edit
+from ...runs.repeating import find_stop
 from ...runs.timeline import Entry, Timeline
 
 Array = np.ndarray[Any, Any]
@@ -62,8 +63,10 @@ class OneBatch:
     said: tuple[str, ...] = ()
 
 
-def learn(run: Timeline, steps: int, part: float, optimizer: Own) -> OneBatch | None:
+def learn(run: Timeline, steps: int, part: float, optimizer: Own) -> OneBatch | str | None:
     """Steps of Adam on the parameters of a run, all else as it was recorded; None where there is nothing to learn.
+
+    A text says which operator cannot be repeated.
 
     Args:
         steps: how many.
@@ -79,6 +82,9 @@ def learn(run: Timeline, steps: int, part: float, optimizer: Own) -> OneBatch | 
     first = _number(Branch(run).made(run.loss))
     if not math.isfinite(first) or first <= 1e-3:
         return None  # there is nothing to learn, or another rule says why
+    stop = find_stop(run, pairs, (run.loss, *pairs.values()))
+    if stop is not None:
+        return str(stop)
     enough = first * (1 - part)
     best = first
     for tried in RATES:

@@ -22,7 +22,7 @@ from gradtool.engine.ir.strip import forward_part
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.runs.branch import Branch
 from gradtool.engine.runs.recorder import Recorder
-from gradtool.engine.runs.repeating import find_unrepeated
+from gradtool.engine.runs.repeating import find_stop, find_unrepeated
 from gradtool.engine.runs.timeline import NOBODY, Timeline
 
 from .layer_calls import LayerCalls
@@ -56,7 +56,7 @@ def beside_layers(
         return None
     leading = upstream(run, found.outputs)
     again = [e for e in run.entries[: run.begin] if e.kernel is not None and not leading.isdisjoint(e.made)]
-    unrepeated = find_unrepeated(run, again)
+    unrepeated = find_unrepeated(run, again) or find_stop(run, {*found.inputs, *learned}, found.outputs)
     if unrepeated is not None:
         return str(unrepeated)
     return _probe(evaluated(run), found, learned, model, modeless=True, inside=_computed_for(run, given))

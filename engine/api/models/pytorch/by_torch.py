@@ -43,6 +43,9 @@ def again(overload: str, inputs: Sequence[Entry], outputs: int) -> Again | None:
     if func is None:
         return None
     schema = {a.name: a for a in func._schema.arguments}
+    read = {name for name, _ in inputs}
+    if any(str(a.type) == "Tensor" and name not in read for name, a in schema.items()):
+        return None  # it read the size of a tensor alone, which was not recorded
     written = [a.name for a in func._schema.arguments if a.alias_info is not None and a.alias_info.is_write]
     name = func._schema.name.partition("::")[2]
 

@@ -96,7 +96,7 @@ def _kernel(type_: str, again: Again | None) -> Callable[..., Any]:
     def compute(k: Any, /, *operands: Any, **attrs: Any) -> Any:
         if again is None:
             raise UnsupportedError(
-                f"{type_}, an operator that gradtool has no kernel of, cannot run again.", hint="run the script again"
+                f"{type_} cannot run again: gradtool has no kernel of it.", hint="run the script again"
             )
         return again(operands, attrs)
 
