@@ -48,7 +48,7 @@ def decided(findings: int, passes: Sequence[Other]) -> int:
 
 def look_at_others(answer: Answered, request: Request, feed: str | None = None) -> None:
     """Ask ``why`` about the losses that an answer says nothing of, so that no exit code passes over them."""
-    from gradtool.models import others
+    from gradtool.models.questions import others
 
     others.look_at(_others(answer), request, feed)
 

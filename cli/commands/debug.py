@@ -111,7 +111,7 @@ def command(**values: Any) -> int:
     if reads and values["model"].partition(":")[0] == "-" and not ((prompt.batch and prompt.scripts) or check):
         raise CommandError("the verbs are read from stdin, so the model cannot be", "with --batch -x FILE it can")
     prompt.read()
-    from gradtool.models.questions.debug import Debug
+    from gradtool.models.options import Debug
     from gradtool.models.request import Request
     from gradtool.viz.debugger.from_models import opened
 

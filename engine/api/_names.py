@@ -152,7 +152,8 @@ provide(
 )
 provide("gradtool", "gradtool.engine.answers.asking", "find_nan gradcheck profile saved stats")
 provide("gradtool", "gradtool.viz.report.asking", "report")
-provide("gradtool.models", "gradtool.models.loading", "load sweep")
+provide("gradtool.models", "gradtool.models.loading", "load")
+provide("gradtool.models", "gradtool.models.sweeps.from_python", "sweep")
 provide("gradtool.models", "gradtool.models.model", "Model")
 provide("gradtool.models", "gradtool.models.importers", "importer")
 provide(

@@ -18,6 +18,8 @@ PARTS: Final = {
     "pictures": "gradtool.viz",  # programs show themselves
     "results": "gradtool.viz.results",  # answers show and save themselves
     "sessions": "gradtool.viz.debugger.saved.reader",  # a saved session of the debugger is a side of a comparison
+    "questions": "gradtool.models.questions",  # a model is asked by its methods
+    "recorded runs": "gradtool.models.recorded.archive",  # one among the files that importers read
     "dumps": "gradtool.viz.dump",  # backward(dump_backward_graph_path=...)
 }
 """What is needed -> the module that has it."""

@@ -50,7 +50,7 @@ def main() -> None:
 def measure(shape: str, size: int) -> dict[str, Any]:
     """All columns for one program."""
     from gradtool.models import opening
-    from gradtool.models.questions.cuts import Cuts
+    from gradtool.models.options import Cuts
     from gradtool.models.request import Request
     from gradtool.viz.details import details
     from gradtool.viz.mirror.layout import mirror

@@ -11,7 +11,8 @@ import pytest
 from gradtool.cli import commands
 from gradtool.models.errors import CommandError
 from gradtool.models.sweeps import words
-from gradtool.models.sweeps.point import Point, Portion
+from gradtool.models.sweeps.point import Point
+from gradtool.models.sweeps.portion import Portion
 from gradtool.models.sweeps.spec import Spec
 from tests.cli.conftest import Run
 

@@ -11,8 +11,8 @@ from gradtool.engine.runs.recorder import Recorder
 from gradtool.engine.runs.timeline import NOBODY, Timeline
 from gradtool.models import loader, opening
 from gradtool.models.notes import SILENT
+from gradtool.models.options import Debug
 from gradtool.models.pytorch.again import again
-from gradtool.models.questions.debug import Debug
 from gradtool.models.recorded.nodes import ForeignOp
 from gradtool.models.request import Request
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from gradtool.engine.core.source import Location
 from gradtool.engine.view.graph import GraphView
 from gradtool.models import opening
-from gradtool.models.questions.cuts import Cuts
+from gradtool.models.options import Cuts
 from gradtool.models.request import Request
 from gradtool.viz.details import Details, details
 

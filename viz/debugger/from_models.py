@@ -17,8 +17,8 @@ from gradtool.models.errors import CommandError, ModelError
 from gradtool.models.loaded import Loaded
 from gradtool.models.model import About, Model
 from gradtool.models.notes import SILENT, Notes
+from gradtool.models.options import Debug
 from gradtool.models.questions.calls import number_of
-from gradtool.models.questions.debug import Debug
 from gradtool.models.questions.why import Verdicts, Why, failure_in
 from gradtool.models.request import Request
 from gradtool.models.wording import command_line

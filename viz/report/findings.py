@@ -23,9 +23,9 @@ from gradtool.models.gradients import GradientTable
 from gradtool.models.model import About, Model
 from gradtool.models.names import Names
 from gradtool.models.notes import SILENT, Notes
+from gradtool.models.options import Cuts
+from gradtool.models.passes import CallList, calls_of
 from gradtool.models.questions.backward import Backward
-from gradtool.models.questions.calls import CallList, calls_of
-from gradtool.models.questions.cuts import Cuts
 from gradtool.models.questions.nan import FORWARD_OVER, Births, end
 from gradtool.models.questions.one_pass import heard, number_of
 from gradtool.models.questions.over_time import OverTime

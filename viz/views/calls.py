@@ -7,7 +7,7 @@ from typing import Any
 
 from gradtool.engine.core import source
 from gradtool.models.names import line_of
-from gradtool.models.questions.calls import CallList, LineOfCalls
+from gradtool.models.passes import CallList, LineOfCalls
 from gradtool.models.wording import NOTHING, command_line, count, finite, number
 
 from .view import Table, View

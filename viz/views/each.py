@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gradtool.engine.core import source
-from gradtool.models.questions.calls import LineOfCalls
+from gradtool.models.passes import LineOfCalls
 from gradtool.models.request import Request
 from gradtool.models.wording import command_line, count
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradtool.engine.files import pickled
 from gradtool.models.errors import CommandError
-from gradtool.models.questions.export import Exported
+from gradtool.models.exported import Exported
 
 from .view import Table, View
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gradtool.models.derivatives import Derivatives
 from gradtool.models.gradients import GradientRow
-from gradtool.models.questions.gradients import Derivatives
 from gradtool.models.wording import NOTHING, command_line, count, shape
 
 from .backward import VALUE_HEADINGS, asked_next, order, told_of_values, tones, value_cells

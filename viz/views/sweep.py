@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from gradtool.models.sweeps.carrying import CRASHED, ERROR, MEMORY, REFUSED, TIMEOUT
 from gradtool.models.sweeps.noise import NoiseScale, noise_scales
-from gradtool.models.sweeps.point import Point, Portion
+from gradtool.models.sweeps.point import Point
+from gradtool.models.sweeps.portion import Portion
 from gradtool.models.sweeps.spread import Spread, Usual, idle, spreads, usual
 from gradtool.models.sweeps.summaries import FINDING, KINDS, OK, UNCHECKED
 from gradtool.models.sweeps.sweep import Swept

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
@@ -12,8 +13,15 @@ from gradtool.engine.eager.tape import FreedGraphError, InplaceError
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 
+from .attributes import is_a
 from .calls import PassCalls
 from .errors import CommandError
+
+USUAL_LOSSES = ("loss", "avg_loss", "total_loss", "cost", "avg_cost")
+"""What losses are called, in the order of preference."""
+
+MODULE = "__gradtool_model__"
+"""The name that a model file runs under; scripts (:mod:`.scripts`) run under ``__main__``."""
 
 
 @dataclass
@@ -79,3 +87,8 @@ def over_already(what: str, name: str) -> CommandError:
 def has_two_sides(error: Exception | None) -> TypeGuard[FreedGraphError | InplaceError]:
     """Whether a backward pass failed because values were freed or overwritten: two lines are needed to say why."""
     return isinstance(error, (FreedGraphError, InplaceError))
+
+
+def variables_of(namespace: Mapping[str, Any]) -> dict[str, Variable]:
+    """The names of a module that are bound to variables."""
+    return {name: value for name, value in namespace.items() if is_a(value, Variable)}

@@ -12,7 +12,7 @@ import functools
 import importlib
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradtool import _alias
@@ -50,7 +50,7 @@ from .calls import PassCalls, Stopped
 from .errors import CommandError, ModelError, ScriptExit
 from .interrupting import interruptible
 from .leaving import leaving
-from .loaded import Loaded
+from .loaded import MODULE, Loaded
 from .notes import SILENT, Notes
 from .real_paddle import running as real
 from .request import Request
@@ -59,9 +59,6 @@ from .users_code import call, compiled, execute
 
 if TYPE_CHECKING:
     from .recorded.running import Watched
-
-MODULE = "__gradtool_model__"
-"""The name that a model file runs under; scripts (:mod:`.scripts`) run under ``__main__``."""
 
 
 @contextlib.contextmanager
@@ -430,19 +427,3 @@ def _environment(request: Request, target: Target, absent: list[str]) -> Iterato
             yield main, startup
         finally:
             sys.argv = argv
-
-
-def run_file(where: str, namespace: dict[str, Any]) -> None:
-    """Run another file or module of the user's (callbacks) with *namespace* as its names."""
-    target = targets.target(where)
-    if target.saved is not None:
-        raise CommandError(f"{target.name} holds a program: it has no functions")
-    namespace["__file__"] = target.file
-    texts = [(cell.name, cell.text) for cell in target.cells] or [(target.shown, target.read())]
-    for name, text in texts:
-        call(target.name, execute, call(target.name, compiled, text, name), namespace)
-
-
-def variables_of(namespace: Mapping[str, Any]) -> dict[str, Variable]:
-    """The names of a module that are bound to variables."""
-    return {name: value for name, value in namespace.items() if is_a(value, Variable)}

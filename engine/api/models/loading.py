@@ -1,21 +1,18 @@
-"""``gradtool.load`` and ``gradtool.models.sweep``: what the command line is asked, asked in Python."""
+"""``gradtool.load``: models of the command line, in Python."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from gradtool.engine.core.errors import UsageError
 
 from . import opening
 from .errors import asked_in_python
-from .limits import EACH, ENOUGH, LOADING, passes_watched, which_pass
+from .limits import EACH, ENOUGH, passes_watched, which_pass
 from .model import Model
 from .request import Request
-
-if TYPE_CHECKING:
-    from .sweeps.sweep import Swept
 
 T = TypeVar("T")
 
@@ -73,7 +70,7 @@ def load(
     >>> len(model.backward(no_grad="*b_0*").no_grad) > 0
     True
     """
-    request = _request(
+    request = request_of(
         "gradtool.load",
         model,
         loss=loss,
@@ -93,39 +90,7 @@ def load(
         return loaded
 
 
-def sweep(question: str, *models: str | os.PathLike[str], **words: Any) -> Swept:
-    """Ask one question at many points: ``sweep("stats", "model.py", rows="data.npz:64", seeds=range(3))``.
-
-    Args:
-        question: ``"nan"``, ``"stats"``, ``"why"``, ``"gradcheck"``, ``"check"``, ``"backward"`` or ``"saved"``.
-        models: what :func:`load` takes, or patterns of files.
-        words: the options of ``gradtool sweep``: what :func:`load` takes beside the model, and the fields of
-            :class:`~gradtool.models.questions.sweep.AtPoints`.
-
-    Returns:
-        What the command shows. ``rows`` has an object of JSON's types for each point, in their order.
-
-    Raises:
-        UsageError: what is asked for cannot be; every point refuses the question; or client and workers differ (a
-            ValueError).
-        KeyboardInterrupt: Ctrl-C was pressed; its ``swept`` has the rows that there are.
-
-    Every point loads its model anew, and nothing of the running program changes.
-    """
-    from .questions.sweep import AtPoints
-    from .sweeps import axes
-
-    who = "gradtool.models.sweep"
-    loading = {name: words.pop(name) for name in LOADING if name in words}
-    asked = AtPoints(question=question, **words)
-    with asked_in_python(who):
-        names = [os.fspath(model) for model in models]
-        patterns = [name for name in names if "*" in name]
-        chosen = axes.models([name for name in names if "*" not in name], patterns)
-        return asked.ask(chosen, _request(who, chosen[0], **loading))
-
-
-def _request(who: str, model: str | os.PathLike[str], **words: Any) -> Request:
+def request_of(who: str, model: str | os.PathLike[str], **words: Any) -> Request:
     """The request that words of Python make; raises :class:`UsageError` for one that is none of these."""
     script, limit = words.get("script", ()), words.get("limit")
     if isinstance(script, str):

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
+from gradtool.engine.core import upward
 from gradtool.engine.core.source import file_named
 from gradtool.engine.core.vocabulary import Vocabulary, current
 
@@ -34,18 +35,16 @@ if TYPE_CHECKING:
     from gradtool.engine.runs.timeline import Timeline
     from gradtool.engine.view.graph import GraphView
 
+    from .derivatives import Derivatives
+    from .exported import Exported
     from .gradients import GradientTable
     from .listing import Listing
     from .names import Names
+    from .options import BackwardOptions, Cuts, Debug, ExportOptions, GradientsOptions, WhyOptions
     from .others import Other
-    from .questions.backward import Backward
-    from .questions.cuts import Cuts
-    from .questions.debug import Debug
-    from .questions.export import Export, Exported
     from .questions.flow import Flows
     from .questions.fusion import FusedGroups
     from .questions.gradcheck import Comparison
-    from .questions.gradients import Derivatives, Gradients
     from .questions.nan import Births
     from .questions.over_time import Training
     from .questions.picture import Picture
@@ -54,7 +53,7 @@ if TYPE_CHECKING:
     from .questions.saved import Kept
     from .questions.stats import Sizes
     from .questions.where import Places
-    from .questions.why import Verdicts, Why
+    from .questions.why import Verdicts
     from .selection import Selection
     from .spots import Spots
     from .sweeps.sweep import Swept
@@ -214,7 +213,7 @@ class Model(ABC):
     # -- what can be done with it -----------------------------------------------------------------------------------
 
     @abstractmethod
-    def differentiate(self, asked: Backward, notes: Notes = SILENT) -> GradientTable:
+    def differentiate(self, asked: BackwardOptions, notes: Notes = SILENT) -> GradientTable:
         """Its gradients under a parameter list and a no-grad set.
 
         Raises:
@@ -222,7 +221,7 @@ class Model(ABC):
             GradtoolError: the engine refused.
         """
 
-    def evaluate(self, table: GradientTable, asked: Backward, notes: Notes = SILENT) -> GradientTable:
+    def evaluate(self, table: GradientTable, asked: BackwardOptions, notes: Notes = SILENT) -> GradientTable:
         """The table with values; they are there already where the model computes while it is loaded."""
         return table
 
@@ -248,11 +247,11 @@ class Model(ABC):
         """The operators in *graph* with all that is known of where they stand."""
 
     @abstractmethod
-    def outline(self, asked: Backward, notes: Notes = SILENT) -> Outline:
+    def outline(self, asked: BackwardOptions, notes: Notes = SILENT) -> Outline:
         """The graph as plain data, to be compared with another one."""
 
     @abstractmethod
-    def dumped(self, asked: Backward, notes: Notes = SILENT) -> tuple[Graph, Outline, GradientTable | None]:
+    def dumped(self, asked: BackwardOptions, notes: Notes = SILENT) -> tuple[Graph, Outline, GradientTable | None]:
         """What a dump is made of: the picture, the outline, and the gradients with their values if it is to run."""
 
     @abstractmethod
@@ -273,10 +272,10 @@ class Model(ABC):
         return True
 
     @abstractmethod
-    def case(self, asked: Why, notes: Notes = SILENT) -> Case[Any, Any]:
+    def case(self, asked: WhyOptions, notes: Notes = SILENT) -> Case[Any, Any]:
         """What ``why`` is answered from."""
 
-    def case_beside(self, asked: Why) -> Case[Any, Any] | None:
+    def case_beside(self, asked: WhyOptions) -> Case[Any, Any] | None:
         """What ``why`` is answered from, to hear a run that is made anyway; None where that would save nothing."""
         return None
 
@@ -298,7 +297,7 @@ class Model(ABC):
             table: gets its values from the same pass, if it has none yet.
         """
 
-    def derivatives(self, asked: Gradients, notes: Notes = SILENT) -> Derivatives:
+    def derivatives(self, asked: GradientsOptions, notes: Notes = SILENT) -> Derivatives:
         """Gradients of targets by inputs; kinds of models that have none refuse ``gradients``."""
         raise self.refusal("gradients", self.name) or CommandError(f"{self.name} has no gradients of chosen targets")
 
@@ -410,7 +409,7 @@ class Model(ABC):
         """Call something that may run the user's code (callbacks, hooks, PyLayers)."""
         return users_code.call(self.name, function, *args, **kwargs)
 
-    def exported(self, asked: Export, notes: Notes = SILENT) -> Exported:
+    def exported(self, asked: ExportOptions, notes: Notes = SILENT) -> Exported:
         """The model as a program of Paddle's; raises :class:`CommandError` where it is no program."""
         raise CommandError(
             f"{self.name} works in dynamic mode: Paddle's files hold static programs",
@@ -428,104 +427,97 @@ class Model(ABC):
         with asked_in_python("gradtool.load"):
             return question.ask(self.must_have_request("a question"), notes)
 
+    def _ask(self, name: str, **words: Any) -> Any:
+        """Return the answer to the question of that name."""
+        return self.ask(upward.part("questions").question_class(name)(**words))
+
     def backward(self, **words: Any) -> GradientTable:
         """Every parameter or leaf with its gradient: ``backward(no_grad=["fc_0.b_0"], run=True)``.
 
         The words are the fields of :class:`~gradtool.models.questions.backward.Backward`.
         """
-        from .questions.backward import Backward
-
-        return self.ask(Backward(**words))
+        answer: GradientTable = self._ask("backward", **words)
+        return answer
 
     def gradients(self, **words: Any) -> Derivatives:
         """Gradients of targets by inputs: ``gradients(target="h", input="x")``.
 
         The words are the fields of :class:`~gradtool.models.questions.gradients.Gradients`.
         """
-        from .questions.gradients import Gradients
-
-        return self.ask(Gradients(**words))
+        answer: Derivatives = self._ask("gradients", **words)
+        return answer
 
     def operators(self, **words: Any) -> Listing:
         """The operators one by one, as ``gradtool program`` lists them: ``operators(part="bwd")``.
 
         The words are the fields of :class:`~gradtool.models.questions.program.Operators`.
         """
-        from .questions.program import Operators
-
-        return self.ask(Operators(**words))
+        answer: Listing = self._ask("operators", **words)
+        return answer
 
     def graph(self, **words: Any) -> Picture:
         """What a picture shows: ``graph(no_grad=["fc_0.b_0"], measure="norm")``.
 
         The words are the fields of :class:`~gradtool.models.questions.picture.Drawn`.
         """
-        from .questions.picture import Drawn
-
-        return self.ask(Drawn(**words))
+        answer: Picture = self._ask("graph", **words)
+        return answer
 
     def why(self, *variables: str, **words: Any) -> Verdicts:
         """Why tensors have no gradient or a zero one: ``why("fc_0.w_0", prove=True)``.
 
         The words are the fields of :class:`~gradtool.models.questions.why.Why`.
         """
-        from .questions.why import Why
-
-        return self.ask(Why(variables=variables, **words))
+        answer: Verdicts = self._ask("why", variables=variables, **words)
+        return answer
 
     def where(self, what: str, **words: Any) -> Places:
         """Where operators come from: ``where("relu.0")``.
 
         The words are the fields of :class:`~gradtool.models.questions.where.Where`.
         """
-        from .questions.where import Where
-
-        return self.ask(Where(what=what, **words))
+        answer: Places = self._ask("where", what=what, **words)
+        return answer
 
     def nan(self, **words: Any) -> Births:
         """Where the first NaN or infinity was born: ``nan(big=1e4, order=2)``.
 
         The words are the fields of :class:`~gradtool.models.questions.nan.Nan`.
         """
-        from .questions.nan import Nan
-
-        return self.ask(Nan(**words))
+        answer: Births = self._ask("nan", **words)
+        return answer
 
     def stats(self, **words: Any) -> Sizes:
         """Sizes of gradients: ``stats(by="layer", worst=10)``.
 
         The words are the fields of :class:`~gradtool.models.questions.stats.Stats`.
         """
-        from .questions.stats import Stats
-
-        return self.ask(Stats(**words))
+        answer: Sizes = self._ask("stats", **words)
+        return answer
 
     def over_time(self, **words: Any) -> Training:
         """Gradients over the steps of a training, as ``gradtool stats --steps``: ``over_time(steps=50, by="layer")``.
 
         The words are the fields of :class:`~gradtool.models.questions.over_time.OverTime`.
         """
-        from .questions.over_time import OverTime
-
-        return self.ask(OverTime(**words))
+        answer: Training = self._ask("over_time", **words)
+        return answer
 
     def flow(self, **words: Any) -> Flows:
         """Which values depend on which: ``flow(from_="x[3]", to="out[1]")``.
 
         The words are the fields of :class:`~gradtool.models.questions.flow.Flow`.
         """
-        from .questions.flow import Flow
-
-        return self.ask(Flow(**words))
+        answer: Flows = self._ask("flow", **words)
+        return answer
 
     def saved(self, **words: Any) -> Kept:
         """The forward values that backward keeps alive.
 
         The words are the fields of :class:`~gradtool.models.questions.saved.Saved`.
         """
-        from .questions.saved import Saved
-
-        return self.ask(Saved(**words))
+        answer: Kept = self._ask("saved", **words)
+        return answer
 
     def sweep(self, question: str, *, models: str | Sequence[str] = (), **words: Any) -> Swept:
         """One question at many points: ``sweep("stats", rows="data.npz:64", seeds=range(3))``.
@@ -537,37 +529,33 @@ class Model(ABC):
         The words are the fields of :class:`~gradtool.models.questions.sweep.AtPoints`: the options of the command.
         Every point loads the model anew; ``.rows`` of the answer has an object of JSON's types for each.
         """
-        from .questions.sweep import AtPoints
-        from .sweeps import axes
-
         with asked_in_python("gradtool.load"):
             request = self.must_have_request("a sweep")
             patterns = (models,) if isinstance(models, str) else models
-            return AtPoints(question=question, **words).ask(axes.models([request.model], patterns), request)
+            points = upward.part("questions").question_class("sweep")(question=question, **words)
+            swept: Swept = points.ask_with(request, patterns)
+            return swept
 
     def profile(self, **words: Any) -> Costs:
         """What forward and backward take: ``profile(repeats=10)``.
 
         The words are the fields of :class:`~gradtool.models.questions.profile.Profile`.
         """
-        from .questions.profile import Profile
-
-        return self.ask(Profile(**words))
+        answer: Costs = self._ask("profile", **words)
+        return answer
 
     def fusion(self, **words: Any) -> FusedGroups:
         """Which operators are computed together, and what that takes: ``fusion(repeats=10)``, ``profile --fused``.
 
         The words are the fields of :class:`~gradtool.models.questions.fusion.Fusion`.
         """
-        from .questions.fusion import Fusion
-
-        return self.ask(Fusion(**words))
+        answer: FusedGroups = self._ask("fusion", **words)
+        return answer
 
     def gradcheck(self, **words: Any) -> Comparison:
         """Gradients compared with differences: ``gradcheck(order=2)``.
 
         The words are the fields of :class:`~gradtool.models.questions.gradcheck.Gradcheck`.
         """
-        from .questions.gradcheck import Gradcheck
-
-        return self.ask(Gradcheck(**words))
+        answer: Comparison = self._ask("gradcheck", **words)
+        return answer

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from . import loader
 from .loaded import Loaded
 from .model import Model
+from .passes import others
 from .program.model import ProgramModel
 from .request import Request
 from .tape.model import TapeModel
@@ -33,8 +34,6 @@ def model_in(left: Loaded, request: Request) -> Model:
     model = kind_of(left, request).found_in(left, request)
     model.incomplete = incomplete(left)
     if left.calls.every[1:]:
-        from .others import others
-
         model.left_out, model.together = others(left, request)
         own = {sibling.number_of_pass for sibling in model.siblings if sibling.has_own_rules}
         for other in model.together:

@@ -13,7 +13,7 @@ from . import loader, opening
 from .loaded import Loaded
 from .model import Model
 from .notes import Notes
-from .questions.debug import Debug
+from .options import Debug
 from .request import Request
 
 

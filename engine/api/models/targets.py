@@ -51,7 +51,7 @@ class Target:
     @property
     def is_run(self) -> bool:
         """Whether the file holds a run that was recorded, and no program."""
-        from .recorded.frameworks import ENDINGS
+        from .recorded.endings import ENDINGS
 
         return self.replayed or (self.saved is not None and self.name.lower().endswith(ENDINGS))
 

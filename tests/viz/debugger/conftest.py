@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gradtool.models.notes import SILENT
-from gradtool.models.questions.debug import Debug
+from gradtool.models.options import Debug
 from gradtool.models.request import Request
 from gradtool.viz.debugger import from_models
 from gradtool.viz.debugger.notebook import Notebook

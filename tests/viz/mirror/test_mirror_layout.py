@@ -14,7 +14,7 @@ from gradtool.engine.ir import default
 from gradtool.engine.view.from_program import view
 from gradtool.engine.view.graph import BACKWARD, FORWARD, GraphView
 from gradtool.models import opening
-from gradtool.models.questions.cuts import Cuts
+from gradtool.models.options import Cuts
 from gradtool.models.request import Request
 from gradtool.viz import fold
 from gradtool.viz.mirror.layout import mirror

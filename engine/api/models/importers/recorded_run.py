@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..recorded.frameworks import ENDINGS
+from gradtool.engine.core import upward
+
+from ..recorded.endings import ENDINGS
 from . import importer
 
 
 @importer(*ENDINGS)
 def read(path: Path, data: bytes) -> Any:
     """The run, to be played; its backward passes are those that the program ran."""
-    from ..recorded.archive import Recording
-
-    return Recording(path, data)
+    return upward.part("recorded runs").Recording(path, data)

@@ -13,13 +13,13 @@ from gradtool.engine.ir.variable import Variable
 from .. import telling
 from ..calls import PassCall
 from ..notes import SILENT, Notes
-from ..questions.why import Why
+from ..options import WhyOptions
 from . import feeds
 from .model import ProgramModel
 from .wanted import wanted
 
 
-def case(model: ProgramModel, asked: Why, notes: Notes) -> ProgramCase:
+def case(model: ProgramModel, asked: WhyOptions, notes: Notes) -> ProgramCase:
     """The case of a program; it is run where a gradient has to be looked at.
 
     Raises:
@@ -43,7 +43,7 @@ def _call(call: PassCall) -> BackwardCall:
     return BackwardCall(call.loss, listed, list(call.no_grad or ()), call.location)
 
 
-def _runner(model: ProgramModel, asked: Why, notes: Notes) -> Callable[[Sequence[Variable]], Sequence[Any]]:
+def _runner(model: ProgramModel, asked: WhyOptions, notes: Notes) -> Callable[[Sequence[Variable]], Sequence[Any]]:
     """What runs the model's program, or that of the variables to fetch; the notes of its first run are told."""
     takers = iter([notes])
 

@@ -10,10 +10,11 @@ from gradtool.engine.answers.why.of_program import explain
 from gradtool.engine.autodiff.gradients import gradients
 from gradtool.engine.ir.variable import Variable
 
+from ..derivatives import Derivatives
 from ..errors import CommandError
 from ..gradients import GradientRow, makers, status
 from ..notes import Notes
-from ..questions.gradients import Derivatives, Gradients
+from ..options import GradientsOptions
 from ..wording import count
 from . import feeds
 from .gradients import row
@@ -21,7 +22,7 @@ from .model import ProgramModel
 from .selectors import Selectors
 
 
-def derivatives(model: ProgramModel, asked: Gradients, notes: Notes) -> Derivatives:
+def derivatives(model: ProgramModel, asked: GradientsOptions, notes: Notes) -> Derivatives:
     """The gradients; what computes them is appended to the program.
 
     Raises:
@@ -54,7 +55,7 @@ def derivatives(model: ProgramModel, asked: Gradients, notes: Notes) -> Derivati
 
 
 def _fill(
-    model: ProgramModel, rows: list[GradientRow], present: list[Variable], asked: Gradients, notes: Notes
+    model: ProgramModel, rows: list[GradientRow], present: list[Variable], asked: GradientsOptions, notes: Notes
 ) -> None:
     arrays = iter(feeds.run(model, present, asked.feed, notes, asked.backend))
     for r in rows:

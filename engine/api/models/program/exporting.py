@@ -8,20 +8,20 @@ from gradtool.engine.ir import roles
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.variable import Variable
 
+from ..exported import Exported
 from ..notes import Notes
-from ..questions.backward import Backward
-from ..questions.export import Export, Exported
+from ..options import BackwardOptions, ExportOptions
 from . import feeds
 from .model import ProgramModel
 
 
-def exported(model: ProgramModel, asked: Export, notes: Notes) -> Exported:
+def exported(model: ProgramModel, asked: ExportOptions, notes: Notes) -> Exported:
     """The program with its backward part, if there is a loss, and the values of its variables."""
     if model.loss is None and not asked.forward_only:
         notes.note(f"{model.name} has no loss, so that its forward part is written alone; --loss NAME names one")
     pairs: list[str] = []
     if model.loss is not None and not asked.forward_only:
-        table = model.differentiate(Backward(params=asked.params, no_grad=asked.no_grad), notes)
+        table = model.differentiate(BackwardOptions(params=asked.params, no_grad=asked.no_grad), notes)
         pairs = [gradient for _, gradient in table.pairs]
     program = model.program
     feeds.initialise(model, Executor())

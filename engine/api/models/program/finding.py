@@ -15,16 +15,14 @@ from gradtool.engine.ir.strip import strip_backward
 from gradtool.engine.ir.variable import DENSE, Parameter, Variable
 from gradtool.nn import Layer
 
-from .. import loader
 from ..attributes import is_a
 from ..calls import PassCall
 from ..errors import CommandError, NoLoss, SeveralLosses, unknown
-from ..loaded import Loaded
+from ..loaded import MODULE, USUAL_LOSSES, Loaded, variables_of
 from ..request import Request
 from . import feeds
 from .model import ProgramModel
 
-_USUAL = ("loss", "avg_loss", "total_loss", "cost", "avg_cost")
 """Python names that say which of several candidates is the loss."""
 
 
@@ -40,7 +38,7 @@ def find(left: Loaded, request: Request) -> ProgramModel:
 
 def _model(left: Loaded, request: Request) -> ProgramModel:
     returned, programs, feed = _taken_apart(left)
-    named = loader.variables_of(left.namespace)
+    named = variables_of(left.namespace)
     every = _programs(left, programs, [*returned, *named.values()])
     appended = left.calls.meant_in_programs()
     if appended is not None and appended.loss.block.program not in every:
@@ -180,7 +178,7 @@ def _distinct(named: Mapping[str, Variable]) -> dict[str, Variable]:
     """One name for each variable: the first, or a usual one."""
     name_of: dict[Variable, str] = {}
     for name, v in named.items():
-        if v not in name_of or (name in _USUAL and name_of[v] not in _USUAL):
+        if v not in name_of or (name in USUAL_LOSSES and name_of[v] not in USUAL_LOSSES):
             name_of[v] = name
     return {name: v for v, name in name_of.items()}
 
@@ -225,7 +223,7 @@ def _scalars(named: Iterable[tuple[str, Variable]]) -> dict[str, Variable]:
 
 def _usual(named: Mapping[str, Variable]) -> Iterator[Variable]:
     """Those with a name that says so."""
-    return (named[n] for n in _USUAL if n in named)
+    return (named[n] for n in USUAL_LOSSES if n in named)
 
 
 def _likely(named: Mapping[str, Variable], left: Loaded) -> Variable | None:
@@ -253,13 +251,11 @@ def _no_loss(left: Loaded, request: Request) -> CommandError:
     import types
 
     functions = [
-        n
-        for n, v in left.namespace.items()
-        if is_a(v, types.FunctionType) and v.__module__ in (loader.MODULE, "__main__")
+        n for n, v in left.namespace.items() if is_a(v, types.FunctionType) and v.__module__ in (MODULE, "__main__")
     ]
     if left.function is None and functions:
         hint = f"name the function that returns it: {request.model}:{functions[0]}"
-    elif shaped := [n for n, v in loader.variables_of(left.namespace).items() if v.op is not None]:
+    elif shaped := [n for n, v in variables_of(left.namespace).items() if v.op is not None]:
         hint = f"for a tensor of any shape there is: gradtool gradients {request.model} --target {shaped[-1]}"
     else:
         hint = "a loss has one element and is computed by an operator; --loss NAME names it"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache, partial
-from types import ModuleType
 from typing import Any
 
 from gradtool.engine.answers.numbers import Numbers
@@ -23,18 +22,16 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Parameter, Variable
 from gradtool.engine.view.graph import EdgeView, GraphView
 
-from ..errors import CommandError, unknown
 from ..gradients import NOT_ASKED, Given, GradientRow, GradientTable, Loss, makers, status
-from ..loader import run_file
 from ..model import Graph
 from ..notes import Notes
-from ..questions.backward import Backward
+from ..options import BackwardOptions
 from . import recomputing
 from .model import ProgramModel
 from .wanted import Wanted, wanted
 
 
-def table(model: ProgramModel, asked: Backward, notes: Notes) -> GradientTable:
+def table(model: ProgramModel, asked: BackwardOptions, notes: Notes) -> GradientTable:
     """The table of gradients; the backward part is appended to the program.
 
     Raises:
@@ -43,7 +40,6 @@ def table(model: ProgramModel, asked: Backward, notes: Notes) -> GradientTable:
     """
     block = model.program.global_block()
     # What is asked for.
-    callbacks = [_callback(c, model) for c in asked.callbacks]
     lists = wanted(model, asked, notes)
     listed, stopped = lists.listed, lists.no_grad
     own = lists.is_of_file
@@ -55,7 +51,7 @@ def table(model: ProgramModel, asked: Backward, notes: Notes) -> GradientTable:
     parameters = model.program.all_parameters()
     statistics = kept_in_program(block.ops, parameters)
     part: BackwardPart = model.call(
-        differentiate, loss, stopped, listed, checkpoints=kept, callbacks=callbacks, where=where
+        differentiate, loss, stopped, listed, checkpoints=kept, callbacks=asked.functions, where=where
     )
 
     @cache
@@ -240,23 +236,3 @@ def _status(v: Variable, reason: Any, listed: set[Variable] | None, place: str) 
     if reason.verdict is Verdict.OK and isinstance(v, Parameter) and not v.trainable:
         return f"{frozen()}, still computed"
     return status(reason, place)
-
-
-def _callback(callback: str | Callable[..., Any], model: ProgramModel) -> Callable[..., Any]:
-    """The function that ``MODULE:FUNCTION`` names; ``:FUNCTION`` is one of the model file."""
-    if not isinstance(callback, str):
-        return callback
-    where, colon, name = callback.rpartition(":")
-    if not colon or not name.isidentifier():
-        raise CommandError(f"--callbacks {callback}: expected MODULE:FUNCTION or FILE.py:FUNCTION")
-    namespace = model.namespace
-    if where:
-        module = ModuleType("__gradtool_callbacks__")
-        run_file(where, module.__dict__)
-        namespace = module.__dict__
-    function = namespace.get(name)
-    if not callable(function):
-        names = [n for n in namespace if n[:1] != "_"]
-        raise unknown(f"function for --callbacks in {where or model.name}:", name, names)
-    called: Callable[..., Any] = function
-    return called

@@ -15,8 +15,7 @@ from gradtool.engine.view.graph import op_names
 
 from ..listing import ListedBlock, ListedOperator, Listing, Pair, PairedOperator
 from ..notes import Notes
-from ..questions.backward import Backward
-from ..questions.cuts import Cuts
+from ..options import BackwardOptions, Cuts
 from ..wording import plain
 from .model import ProgramModel
 
@@ -24,7 +23,7 @@ from .model import ProgramModel
 def listing(model: ProgramModel, part: str, blocks: bool, cuts: Cuts, notes: Notes) -> Listing:
     """The operators of block 0, or of all *blocks*."""
     if model.loss is not None and part != "fwd":
-        model.differentiate(Backward(params=cuts.params, no_grad=cuts.no_grad), notes)
+        model.differentiate(BackwardOptions(params=cuts.params, no_grad=cuts.no_grad), notes)
     elif part != "fwd":
         notes.note(f"{model.name} has no one loss: the forward part alone (--loss NAME names it)")
     shown = _Shown(model, part, blocks)

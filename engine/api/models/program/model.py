@@ -26,15 +26,12 @@ if TYPE_CHECKING:
     from gradtool.engine.runs.recorder import Recorder
     from gradtool.engine.runs.timeline import Timeline
 
+    from ..derivatives import Derivatives
+    from ..exported import Exported
     from ..gradients import GradientTable
     from ..listing import Listing
     from ..names import Names
-    from ..questions.backward import Backward
-    from ..questions.cuts import Cuts
-    from ..questions.debug import Debug
-    from ..questions.export import Export, Exported
-    from ..questions.gradients import Derivatives, Gradients
-    from ..questions.why import Why
+    from ..options import BackwardOptions, Cuts, Debug, ExportOptions, GradientsOptions, WhyOptions
     from ..spots import Spots
     from .selectors import Selectors
 
@@ -126,13 +123,13 @@ class ProgramModel(Model):
 
         return ProgramNames(self.program)
 
-    def differentiate(self, asked: Backward, notes: Notes = SILENT) -> GradientTable:
+    def differentiate(self, asked: BackwardOptions, notes: Notes = SILENT) -> GradientTable:
         """As in the base; the backward part stays in the program."""
         from .gradients import table
 
         return table(self, asked, notes)
 
-    def evaluate(self, table: GradientTable, asked: Backward, notes: Notes = SILENT) -> GradientTable:
+    def evaluate(self, table: GradientTable, asked: BackwardOptions, notes: Notes = SILENT) -> GradientTable:
         """As in the base: the program runs once."""
         from .feeds import run
         from .gradients import fetched, fill
@@ -142,9 +139,9 @@ class ProgramModel(Model):
 
     def drawn(self, cuts: Cuts, notes: Notes = SILENT) -> Graph:
         """As in the base; without a loss the forward part alone."""
-        from ..questions.backward import Backward
+        from ..options import BackwardOptions
 
-        return self.differentiate(Backward(params=cuts.params, no_grad=cuts.no_grad), notes).graph()
+        return self.differentiate(BackwardOptions(params=cuts.params, no_grad=cuts.no_grad), notes).graph()
 
     def as_it_stands(self) -> Graph:
         """As in the base."""
@@ -158,13 +155,13 @@ class ProgramModel(Model):
 
         return in_view(self.program, graph.view, self.named)
 
-    def outline(self, asked: Backward, notes: Notes = SILENT) -> Outline:
+    def outline(self, asked: BackwardOptions, notes: Notes = SILENT) -> Outline:
         """As in the base."""
         from .outlining import outline
 
         return outline(self, asked, notes)
 
-    def dumped(self, asked: Backward, notes: Notes = SILENT) -> tuple[Graph, Outline, GradientTable | None]:
+    def dumped(self, asked: BackwardOptions, notes: Notes = SILENT) -> tuple[Graph, Outline, GradientTable | None]:
         """As in the base."""
         from .outlining import differentiated
 
@@ -174,7 +171,7 @@ class ProgramModel(Model):
             table = self.evaluate(table, asked, notes)
         return table.graph(), outline, table if asked.run else None
 
-    def exported(self, asked: Export, notes: Notes = SILENT) -> Exported:
+    def exported(self, asked: ExportOptions, notes: Notes = SILENT) -> Exported:
         """As in the base."""
         from .exporting import exported
 
@@ -192,13 +189,13 @@ class ProgramModel(Model):
 
         return spots(self, cuts, notes)
 
-    def case(self, asked: Why, notes: Notes = SILENT) -> Case[Any, Any]:
+    def case(self, asked: WhyOptions, notes: Notes = SILENT) -> Case[Any, Any]:
         """As in the base."""
         from .case import case
 
         return case(self, asked, notes)
 
-    def case_beside(self, asked: Why) -> Case[Any, Any] | None:
+    def case_beside(self, asked: WhyOptions) -> Case[Any, Any] | None:
         """As in the base: a run whose plan is compiled as a whole is better left alone."""
         return None if choice.current().compiles else self.case(asked)
 
@@ -216,7 +213,7 @@ class ProgramModel(Model):
 
         return run(self, listener, feed, notes, order=order, table=table)
 
-    def derivatives(self, asked: Gradients, notes: Notes = SILENT) -> Derivatives:
+    def derivatives(self, asked: GradientsOptions, notes: Notes = SILENT) -> Derivatives:
         """As in the base; what computes them stays in the program."""
         from .derivatives import derivatives
 

@@ -26,17 +26,19 @@ from gradtool.engine.view.graph import op_names
 
 from ..gradients import GradientTable
 from ..notes import SILENT, Notes
-from ..questions.backward import Backward
+from ..options import BackwardOptions
 from ..wording import plain
 from .model import ProgramModel
 
 
-def outline(model: ProgramModel, asked: Backward, notes: Notes = SILENT) -> Outline:
+def outline(model: ProgramModel, asked: BackwardOptions, notes: Notes = SILENT) -> Outline:
     """All blocks of the program; with a loss, its backward part as *asked*, and else as the file asked for it."""
     return differentiated(model, asked, notes)[1]
 
 
-def differentiated(model: ProgramModel, asked: Backward, notes: Notes = SILENT) -> tuple[GradientTable | None, Outline]:
+def differentiated(
+    model: ProgramModel, asked: BackwardOptions, notes: Notes = SILENT
+) -> tuple[GradientTable | None, Outline]:
     """The gradients as *asked*, and else as the file asked for them, if there is a loss; and the outline."""
     if not (asked.params or asked.no_grad):
         asked = _as_in_the_file(model, asked)
@@ -45,7 +47,7 @@ def differentiated(model: ProgramModel, asked: Backward, notes: Notes = SILENT) 
     return table, _Outlined(model, table, before).outline(asked)
 
 
-def _as_in_the_file(model: ProgramModel, asked: Backward) -> Backward:
+def _as_in_the_file(model: ProgramModel, asked: BackwardOptions) -> BackwardOptions:
     """What the last call of ``append_backward`` in the file was given, as far as its program still holds that."""
     if not model.calls:
         return asked
@@ -76,7 +78,7 @@ class _Outlined:
         self.shown = {row.subject: row for row in table.rows} if table is not None else {}
         self.leaves: dict[str, Leaf] = {}
 
-    def outline(self, asked: Backward) -> Outline:
+    def outline(self, asked: BackwardOptions) -> Outline:
         writer: dict[Variable, tuple[int, str]] = {}
         operations = [self._operation(op, writer) for op in self.ops]
         for v in self.model.program.all_parameters():

@@ -13,7 +13,7 @@ from gradtool.engine.ir.variable import Variable
 
 from ..errors import CommandError
 from ..notes import Notes
-from ..questions.backward import Backward
+from ..options import BackwardOptions
 from ..wording import count, repeated, size
 from .model import ProgramModel
 
@@ -53,13 +53,15 @@ class Recomputed:
         }
 
 
-def words(asked: Backward) -> list[str]:
+def words(asked: BackwardOptions) -> list[str]:
     """The options as words of a command line."""
     chosen = repeated("--checkpoints", asked.checkpoints)
     return chosen if asked.memory_budget is None else [*chosen, "--memory-budget", str(asked.memory_budget)]
 
 
-def chosen(model: ProgramModel, asked: Backward, stopped: Sequence[Variable | str], notes: Notes) -> Choice | None:
+def chosen(
+    model: ProgramModel, asked: BackwardOptions, stopped: Sequence[Variable | str], notes: Notes
+) -> Choice | None:
     """The checkpoints that are asked for; None where nothing is.
 
     Args:

@@ -14,8 +14,7 @@ from gradtool.engine.view.from_program import reads, view, writes
 from gradtool.engine.view.graph import FORWARD, OP, GraphView
 
 from ..notes import Notes
-from ..questions.backward import Backward
-from ..questions.cuts import Cuts
+from ..options import BackwardOptions, Cuts
 from ..spots import Operand, Spots, note_of, partners, spot
 from .model import ProgramModel
 
@@ -23,7 +22,7 @@ from .model import ProgramModel
 def spots(model: ProgramModel, cuts: Cuts, notes: Notes) -> Spots:
     """The operators of the program and, if it has a loss, of its backward part."""
     if model.loss is not None:
-        shown = model.differentiate(Backward(params=cuts.params, no_grad=cuts.no_grad), notes).graph().view
+        shown = model.differentiate(BackwardOptions(params=cuts.params, no_grad=cuts.no_grad), notes).graph().view
     else:
         shown = view(model.program, gradients={})
     return in_view(model.program, shown, model.named)

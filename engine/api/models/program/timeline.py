@@ -14,8 +14,7 @@ from gradtool.engine.runs.timeline import Timeline
 from ..errors import CommandError
 from ..loaded import Loaded
 from ..notes import Notes
-from ..questions.backward import Backward
-from ..questions.debug import Debug
+from ..options import BackwardOptions, Debug
 from ..request import Request
 from . import feeds, finding
 from .model import ProgramModel
@@ -70,7 +69,7 @@ def _differentiated(
     if model.loss is None:
         ops = model.program.global_block().ops
         return {}, list(dict.fromkeys(v for op in ops for v in each(op.outputs)))
-    table = model.differentiate(Backward(params=asked.params, no_grad=asked.no_grad), notes)
+    table = model.differentiate(BackwardOptions(params=asked.params, no_grad=asked.no_grad), notes)
     variables = model.program.global_block().vars
     gradients: dict[str, Variable | None] = {}
     for row in table.rows:

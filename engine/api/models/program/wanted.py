@@ -11,7 +11,7 @@ from gradtool.engine.core.source import NOWHERE, Location
 from gradtool.engine.ir.variable import Variable
 
 from ..notes import SILENT, Notes
-from ..questions.cuts import Cuts
+from ..options import Cuts
 from .model import ProgramModel
 
 

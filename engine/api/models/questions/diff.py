@@ -18,14 +18,13 @@ from .. import revisions
 from ..answered import Answered
 from ..errors import CommandError
 from ..notes import SILENT, Notes
+from ..options import Cuts, Debug
 from ..others import Other
 from ..request import Request
 from ..sides import Seen, Side, Wanted, side
 from ..sides.side import PICTURES, RESOURCES, VALUES
 from ..wording import count
 from .backward import Backward
-from .cuts import Cuts
-from .debug import Debug
 from .resources import Resources, measured
 
 

@@ -10,8 +10,8 @@ from gradtool.engine.answers.diff.outline import Outline
 
 from ..model import About, Graph, Model
 from ..notes import SILENT, Notes
+from ..options import Cuts
 from .backward import Backward
-from .cuts import Cuts
 from .question import Question
 
 

@@ -11,8 +11,9 @@ from gradtool.engine.core.progress import counted
 
 from ..errors import CommandError
 from ..notes import SILENT, Notes
+from ..passes import LineOfCalls
 from ..request import Request
-from .calls import LineOfCalls, distinct
+from .calls import distinct
 from .question import Question
 
 A = TypeVar("A")

@@ -2,49 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from ..model import About, Model
+from ..exported import Exported
+from ..model import Model
 from ..notes import SILENT, Notes
-from .cuts import Cuts
+from ..options import ExportOptions
 from .question import Question
 
 
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """A program for Paddle, or for whatever runs ONNX.
-
-    Attributes:
-        program: the bytes of the description, or of the ONNX model, which holds the parameters, too.
-        parameters, others: values by name: of parameters, and of the other variables that live in the scope.
-        forward, backward: how many operators of each part it has.
-        fed: names of what is fed.
-        loss: its name; empty without one.
-    """
-
-    about: About
-    program: bytes
-    parameters: Mapping[str, Any]
-    others: Mapping[str, Any]
-    forward: int
-    backward: int
-    fed: tuple[str, ...]
-    loss: str
-
-
 @dataclass(frozen=True, kw_only=True)
-class Export(Cuts, Question[Exported]):
-    """What is exported.
-
-    Attributes:
-        forward_only: leave the backward part out.
-        form: ``paddle`` or ``onnx``.
-    """
-
-    forward_only: bool = False
-    form: str = "paddle"
+class Export(ExportOptions, Question[Exported]):
+    """A program as Paddle itself reads it, or as an ONNX model."""
 
     needs: ClassVar = {"need_loss": False, "full_stacks": True}
 

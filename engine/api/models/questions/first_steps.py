@@ -27,8 +27,8 @@ from .. import loader, opening
 from ..errors import CommandError
 from ..loaded import Loaded
 from ..notes import SILENT, Notes
+from ..options import Debug
 from ..request import Request
-from .debug import Debug
 
 Seen = TypeVar("Seen", Idle, Unstepped, Spent, StillScaled, Mixed, Cleared, Vain)
 

@@ -22,8 +22,8 @@ from ..errors import CommandError, unknown
 from ..layer_calls import LayerCalls
 from ..model import About, Model
 from ..notes import SILENT, Notes
+from ..options import Debug
 from ..request import Request
-from .debug import Debug
 from .question import Question
 
 _MOST = 200

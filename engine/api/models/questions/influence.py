@@ -24,8 +24,8 @@ from ..layer_calls import LayerCall, LayerCalls
 from ..loaded import Loaded
 from ..model import About, Model
 from ..notes import SILENT, Notes
+from ..options import Debug
 from ..request import Request
-from .debug import Debug
 from .question import Question
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from gradtool.engine.answers.why.answers import Answer
 
 from ..model import Model
-from .cuts import Cuts
+from ..options import Cuts
 from .why import Why
 
 

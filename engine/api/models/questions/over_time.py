@@ -27,9 +27,9 @@ from ..limits import ALL, ENOUGH
 from ..loaded import Loaded, over_already
 from ..model import About, Model
 from ..notes import SILENT, Notes
+from ..passes import GRAD
 from ..paths import Walk
 from ..request import Request
-from .calls import GRAD
 from .nan import stepped
 from .question import Question
 

@@ -18,8 +18,8 @@ from ..loaded import Loaded
 from ..measuring import Stopwatch
 from ..model import About, Graph, Model
 from ..notes import SILENT, Notes
+from ..options import Cuts
 from ..request import Request
-from .cuts import Cuts
 from .question import Question
 
 

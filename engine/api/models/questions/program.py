@@ -8,7 +8,7 @@ from typing import ClassVar
 from ..listing import Listing
 from ..model import Model
 from ..notes import SILENT, Notes
-from .cuts import Cuts
+from ..options import Cuts
 from .question import Question
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 from .. import loader, opening
 from ..model import Model
 from ..notes import SILENT, Notes
+from ..options import taken_out
 from ..request import Request
 from ..telling import pass_before
-from .cuts import taken_out
 
 if TYPE_CHECKING:
     from gradtool.engine.answers.why.answers import Answer

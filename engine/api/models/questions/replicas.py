@@ -11,12 +11,11 @@ from gradtool.engine.core.vocabulary import Vocabulary, current
 from ..answered import Answered
 from ..errors import CommandError
 from ..notes import SILENT, Notes
+from ..options import Cuts, Debug
 from ..request import Request
 from ..sides import Wanted, side
 from ..sides.side import VALUES
 from .backward import Backward
-from .cuts import Cuts
-from .debug import Debug
 
 
 @dataclass(frozen=True, slots=True)

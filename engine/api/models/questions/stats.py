@@ -17,7 +17,7 @@ from ..answered import Answered
 from ..model import About, Model
 from ..names import Names
 from ..notes import SILENT, Notes
-from .cuts import Cuts
+from ..options import Cuts
 from .judging import judged, question
 from .question import Question
 

@@ -89,6 +89,10 @@ class AtPoints:
         )
         return sweep.ask(told)
 
+    def ask_with(self, request: Request, patterns: Sequence[str]) -> Swept:
+        """Return the rows of the model of a request, and of those whose files match patterns."""
+        return self.ask(axes.models([request.model], patterns), request)
+
     def _options(self) -> dict[str, Any]:
         """Those options of the question that are set."""
         values = {name: getattr(self, name) for name in _OF_QUESTIONS}

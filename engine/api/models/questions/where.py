@@ -9,8 +9,8 @@ from typing import ClassVar
 from ..answered import Answered
 from ..model import About, Model
 from ..notes import SILENT, Notes
+from ..options import Cuts
 from ..spots import Spot
-from .cuts import Cuts
 from .question import Question
 
 

@@ -21,8 +21,8 @@ from ..errors import CommandError
 from ..loaded import Loaded
 from ..model import About, Model
 from ..notes import SILENT, Notes
+from ..options import WhyOptions
 from ..request import Request
-from .cuts import Cuts
 from .over_time import Listening
 from .question import Question
 
@@ -67,26 +67,8 @@ class Verdicts(Answered, Answers):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Why(Cuts, Question[Verdicts]):
-    """What is asked about, and how far to go.
-
-    Attributes:
-        variables: selectors of tensors; every parameter that has no gradient when empty.
-        contributions: tell what each use of a shared tensor adds to its gradient.
-        prove: run again without the cut, and say what the gradient is then.
-        error: explain the error that backward raises.
-        no_run: look at the graph alone; do not run a static program.
-        feed: a file of arrays to feed.
-        backend: what the kernels run on; what is in use if None.
-    """
-
-    variables: tuple[str, ...] = ()
-    contributions: bool = False
-    prove: bool = False
-    error: bool = False
-    no_run: bool = False
-    feed: str | None = None
-    backend: str | None = None
+class Why(WhyOptions, Question[Verdicts]):
+    """The reasons why gradients are None or zero."""
 
     needs: ClassVar = {"journal": True, "unfinished": True, "full_stacks": True}
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from gradtool.engine.core import vocabulary
 from gradtool.engine.core.vocabulary import Vocabulary
 
+from . import endings
+
 if TYPE_CHECKING:
     from gradtool.engine.eager.tensor import Tensor
 
@@ -119,7 +121,7 @@ def _views_in_torch(name: str) -> bool:
 TORCH = Framework(
     "torch",
     "PyTorch",
-    ".torchrun",
+    endings.TORCH,
     "gradtool-torch-run-1",
     "aten.",
     vocabulary.TORCH,
@@ -131,12 +133,10 @@ TORCH = Framework(
     _views_in_torch,
 )
 PADDLE = Framework(
-    "paddle", "PaddlePaddle", ".paddlerun", "gradtool-paddle-run-1", "pd_op.", vocabulary.PADDLE, _of_paddle
+    "paddle", "PaddlePaddle", endings.PADDLE, "gradtool-paddle-run-1", "pd_op.", vocabulary.PADDLE, _of_paddle
 )
 
 FRAMEWORKS = (TORCH, PADDLE)
-ENDINGS = tuple([framework.ending for framework in FRAMEWORKS])
-"""What the names of files with recorded runs end with."""
 
 
 def of_form(form: object) -> Framework | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradtool.engine.eager.tape import FreedGraphError, InplaceError
 
+from ..loaded import USUAL_LOSSES
 from .archive import writing
 from .events import Ended
 from .heap import Describer, Kept, Rebuilder
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from .tensors import Sink
 
 
-USUAL = ("loss", "avg_loss", "total_loss", "cost", "avg_cost")
 """What losses are called."""
 
 _MOST_ROOTS = 8
@@ -105,7 +105,7 @@ class Watched(ABC):
         result = self.loaded.result
         given = [*result] if isinstance(result, (list, tuple)) else [result]
         named = {n: v for n, v in self.loaded.namespace.items() if not n.startswith("__")}
-        usual = [named[n] for n in USUAL if n in named][:1]
+        usual = [named[n] for n in USUAL_LOSSES if n in named][:1]
         roots = [r for r in (*given, *(usual or named.values())) if self.is_root(r)]
         return [root for i, root in enumerate(roots) if all(root is not r for r in roots[:i])][:_MOST_ROOTS]
 

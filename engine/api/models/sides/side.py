@@ -15,9 +15,9 @@ from gradtool.engine.view.graph import GraphView
 
 from ..errors import CommandError
 from ..notes import Notes
+from ..options import Debug
 from ..others import Other
 from ..questions.backward import Backward
-from ..questions.debug import Debug
 from ..request import Request
 
 VALUES = "--values"

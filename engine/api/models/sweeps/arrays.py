@@ -16,8 +16,8 @@ import numpy as np
 
 from .. import npz
 from ..errors import CommandError
-from . import content, stores
-from .point import Portion
+from . import digests, stores
+from .portion import Portion
 
 Array = np.ndarray[Any, Any]
 
@@ -45,11 +45,11 @@ def identity(path: str) -> str:
             if not system.isdir(inner):
                 return str(system.checksum(inner))
             # What a file system says of a folder need not change with the files in it.
-            return content.of_parts((file, system.checksum(file)) for file in sorted(system.find(inner)))
+            return digests.of_parts((file, system.checksum(file)) for file in sorted(system.find(inner)))
         except OSError as error:
             raise CommandError(f"cannot read {path}: {error}") from None
     try:
-        return content.of_file(path)
+        return digests.of_file(path)
     except OSError as error:
         raise CommandError(f"cannot read {path}: {error.strerror or error}") from None
 

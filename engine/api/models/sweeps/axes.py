@@ -10,7 +10,8 @@ from itertools import product
 
 from ..errors import CommandError
 from . import arrays, content
-from .point import Point, Portion, key
+from .point import Point, key
+from .portion import Portion
 from .ranges import MOST, Setting
 from .spec import Spec
 

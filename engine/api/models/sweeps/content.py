@@ -5,14 +5,12 @@ from __future__ import annotations
 import ast
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
 from .. import targets
 from ..errors import CommandError
-
-_PIECE: Final = 1 << 20
 
 
 def versions() -> dict[str, str]:
@@ -100,30 +98,6 @@ def _files(folder: str, parts: list[str]) -> Iterator[str]:
         for file in (f"{stem}.py", os.path.join(stem, "__init__.py")):
             if os.path.isfile(file):
                 yield file
-
-
-def of_file(path: str) -> str:
-    """What a file or a folder of arrays holds; of a folder, the names, sizes and times of its files."""
-    digest = hashlib.sha256()
-    if os.path.isdir(path):
-        for where, folders, files in os.walk(path):
-            folders.sort()
-            for name in sorted(files):
-                status = os.stat(os.path.join(where, name))
-                digest.update(f"{os.path.relpath(where, path)}/{name}:{status.st_size}:{status.st_mtime_ns}\n".encode())
-        return digest.hexdigest()[:16]
-    with open(path, "rb") as stream:
-        while piece := stream.read(_PIECE):
-            digest.update(piece)
-    return digest.hexdigest()[:16]
-
-
-def of_parts(parts: Iterable[tuple[str, object]]) -> str:
-    """What stands for a folder behind a protocol: the names of its files, and what stands for each of them."""
-    digest = hashlib.sha256()
-    for name, told in parts:
-        digest.update(f"{name}\0{told}\n".encode())
-    return digest.hexdigest()[:16]
 
 
 def must_agree(client: Mapping[str, Any], worker: Mapping[str, Any], where: str) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 from ..errors import CommandError
 from . import arrays
 from .arrays import Array
-from .point import Portion
+from .portion import Portion
 
 MOST: Final = 100
 """Rows that are listed one by one; a word of more is nobody's to copy."""

@@ -12,11 +12,11 @@ from gradtool.engine.kernels.choice import DEFAULT
 
 from ..errors import CommandError
 from ..notes import Notes
-from ..questions.why import Why
+from ..options import WhyOptions
 from .model import TapeModel
 
 
-def case(model: TapeModel, asked: Why, notes: Notes) -> StepCase:
+def case(model: TapeModel, asked: WhyOptions, notes: Notes) -> StepCase:
     """The case of a loss that was watched while it was computed.
 
     Raises:

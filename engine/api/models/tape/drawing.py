@@ -14,7 +14,7 @@ from gradtool.engine.view.branches import branched
 from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, GraphView
 
 from ..model import Graph
-from ..questions.cuts import Cuts
+from ..options import Cuts
 from .gradients import explain
 from .model import TapeModel, recorded
 

@@ -17,8 +17,7 @@ from gradtool.nn import Layer
 
 from ..attributes import is_a
 from ..errors import CommandError, unknown
-from ..loaded import Loaded
-from ..recorded.running import USUAL
+from ..loaded import USUAL_LOSSES, Loaded
 from ..request import Request
 from .model import Entry, TapeModel
 from .tensors import TensorNames, constants, entries, names_in
@@ -81,7 +80,7 @@ def _meant(left: Loaded, request: Request, returned: Sequence[Tensor]) -> Tensor
     call = left.calls.meant()
     if call is None or request.backward is not None or call.how == "backward":
         return None if call is None else call.loss
-    usual = next((left.namespace[n] for n in USUAL if is_a(left.namespace.get(n), Tensor)), None)
+    usual = next((left.namespace[n] for n in USUAL_LOSSES if is_a(left.namespace.get(n), Tensor)), None)
     if usual is not None:
         return None
     plain = {n: v.carrier for n, v in left.namespace.items() if is_a(v, Tensor) and not n.startswith("__")}
@@ -175,7 +174,7 @@ def _asked(name: str, named: TensorNames, returned: Iterable[Tensor]) -> Tensor:
 
 def _python_name(t: Tensor, named: TensorNames) -> str | None:
     names = named.of(t)
-    return next((n for n in names if n in USUAL), names[0] if names else None)
+    return next((n for n in names if n in USUAL_LOSSES), names[0] if names else None)
 
 
 def _candidates(named: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -185,10 +184,10 @@ def _candidates(named: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def _chosen(named: Mapping[str, Tensor], left: Loaded, request: Request) -> Tensor:
     one = _candidates(named)
-    for name in USUAL:
+    for name in USUAL_LOSSES:
         if name in one:
             return one[name]
-    usual = [named[n] for n in USUAL if n in named] or (list(named.values()) if left.function else [])
+    usual = [named[n] for n in USUAL_LOSSES if n in named] or (list(named.values()) if left.function else [])
     if not one and usual:
         return usual[0]  # the engine says what is wrong with it
     distinct = {t: n for n, t in reversed(one.items())}

@@ -20,16 +20,15 @@ from gradtool.engine.view.graph import BACKWARD, FORWARD, OP
 
 from ..gradients import NOT_ASKED, GradientRow, GradientTable, Loss, status
 from ..notes import Notes
+from ..options import BackwardOptions, Cuts
 from ..origins import lines_of
-from ..questions.backward import Backward
-from ..questions.cuts import Cuts
 from ..shares import is_close
 from .model import Entry, TapeModel, recorded
 
 _UNWATCHED = "no gradient; the model was not watched, so that nobody knows why"
 
 
-def table(model: TapeModel, asked: Backward, notes: Notes) -> GradientTable:
+def table(model: TapeModel, asked: BackwardOptions, notes: Notes) -> GradientTable:
     """The table of gradients: those that the file's own pass gave, else of one pass that touches no ``.grad``.
 
     Raises:

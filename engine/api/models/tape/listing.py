@@ -10,7 +10,7 @@ from gradtool.engine.core.source import Place
 from gradtool.engine.view.graph import BACKWARD, BOTH, FORWARD, OP, NodeView
 
 from ..listing import ListedBlock, ListedOperator, Listing, Pair, PairedOperator
-from ..questions.cuts import Cuts
+from ..options import Cuts
 from ..wording import count, plain
 from .drawing import shown_whole
 from .model import TapeModel, recorded

@@ -39,10 +39,7 @@ if TYPE_CHECKING:
     from ..gradients import GradientTable
     from ..listing import Listing
     from ..names import Names
-    from ..questions.backward import Backward
-    from ..questions.cuts import Cuts
-    from ..questions.debug import Debug
-    from ..questions.why import Why
+    from ..options import BackwardOptions, Cuts, Debug, WhyOptions
     from ..shares import Share
     from ..spots import Spots
     from .selectors import TapeSelectors
@@ -280,7 +277,7 @@ class TapeModel(Model):
 
         return names(self)
 
-    def differentiate(self, asked: Backward, notes: Notes = SILENT) -> GradientTable:
+    def differentiate(self, asked: BackwardOptions, notes: Notes = SILENT) -> GradientTable:
         """As in the base; no ``.grad`` is touched."""
         from .gradients import table
 
@@ -308,7 +305,7 @@ class TapeModel(Model):
 
     def as_it_stands(self) -> Graph:
         """As in the base."""
-        from ..questions.cuts import Cuts
+        from ..options import Cuts
 
         return self.drawn(Cuts())
 
@@ -319,13 +316,13 @@ class TapeModel(Model):
         assert self.journal is not None  # whoever asks has loaded the model with one
         return in_graph(self.recording, self.journal, self.start.differentiated, {})
 
-    def outline(self, asked: Backward, notes: Notes = SILENT) -> Outline:
+    def outline(self, asked: BackwardOptions, notes: Notes = SILENT) -> Outline:
         """As in the base."""
         from .outlining import outline
 
         return outline(self, asked, notes)
 
-    def dumped(self, asked: Backward, notes: Notes = SILENT) -> tuple[Graph, Outline, GradientTable | None]:
+    def dumped(self, asked: BackwardOptions, notes: Notes = SILENT) -> tuple[Graph, Outline, GradientTable | None]:
         """As in the base; the outline is that of the recorded graph alone, as a backward pass writes it down itself."""
         from gradtool.engine.answers.diff import of_tape
         from gradtool.engine.view import from_tape
@@ -354,7 +351,7 @@ class TapeModel(Model):
         """As in the base: a journal was kept."""
         return self.journal is not None
 
-    def case(self, asked: Why, notes: Notes = SILENT) -> Case[Any, Any]:
+    def case(self, asked: WhyOptions, notes: Notes = SILENT) -> Case[Any, Any]:
         """As in the base."""
         from .case import case
 

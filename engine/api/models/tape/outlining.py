@@ -11,12 +11,12 @@ from gradtool.engine.view.graph import NodeView
 
 from ..gradients import GradientRow
 from ..notes import SILENT, Notes
-from ..questions.backward import Backward
+from ..options import BackwardOptions
 from ..wording import plain
 from .model import TapeModel, recorded
 
 
-def outline(model: TapeModel, asked: Backward, notes: Notes = SILENT) -> Outline:
+def outline(model: TapeModel, asked: BackwardOptions, notes: Notes = SILENT) -> Outline:
     """The graph behind the loss and its gradient operators; with leaves that it does not reach."""
     table = model.differentiate(asked, notes)
     rows = {row.shown: row for row in table.rows} | {row.name: row for row in table.rows}

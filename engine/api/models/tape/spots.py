@@ -12,7 +12,7 @@ from gradtool.engine.view import from_tape
 from gradtool.engine.view.from_tape import TapeGraph
 from gradtool.engine.view.graph import OP
 
-from ..questions.cuts import Cuts
+from ..options import Cuts
 from ..spots import NOT_RECORDED, Operand, Spot, Spots, note_of, partners, spot
 from .drawing import shown_whole
 from .model import Entry, TapeModel

@@ -18,7 +18,7 @@ from gradtool.engine.runs.timeline import Timeline
 from ..errors import CommandError
 from ..loaded import Loaded
 from ..notes import Notes
-from ..questions.debug import Debug
+from ..options import Debug
 from ..request import Request
 from . import finding
 from .model import Entry, TapeModel, recorded

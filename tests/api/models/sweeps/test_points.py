@@ -15,7 +15,8 @@ from gradtool.engine.kernels.backend import Backend
 from gradtool.models.errors import CommandError
 from gradtool.models.sweeps import arrays, axes, content, ranges
 from gradtool.models.sweeps.axes import Axes
-from gradtool.models.sweeps.point import Point, Portion
+from gradtool.models.sweeps.point import Point
+from gradtool.models.sweeps.portion import Portion
 from gradtool.models.sweeps.ranges import Setting
 from gradtool.models.sweeps.spec import Spec
 
