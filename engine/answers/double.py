@@ -154,7 +154,7 @@ def in_double(binding: Binding, backend: Backend) -> Binding:
         code = attrs.get(name, -1)
         if isinstance(code, int) and not isinstance(code, bool) and code >= 0 and dtype_of(code).is_floating:
             attrs[name] = float64.code
-    return replace(binding, attrs=attrs, backend=backend)
+    return replace(binding, attrs=attrs, backend=backend, again=binding.again if backend is reference() else None)
 
 
 def wide(value: Any) -> Any:

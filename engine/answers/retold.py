@@ -272,7 +272,7 @@ class Retelling(Numbering):
         if _is_users(node):
             entry.outs = [("", n) for n in pull.outs]
         else:
-            wiring.backward(entry, pull, lambda node, pull: [])
+            wiring.backward(entry, pull, None)
         entry.sums = [total for total, _, _ in pull.sums]
         self._parts.update({total: (first, added) for total, first, added in pull.sums})
         if hooks or _is_users(node):

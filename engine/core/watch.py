@@ -101,6 +101,8 @@ class Computed:
         backend: what computed it.
         leaves: the identities of those of *inputs* that are parameters, or other tensors that take a gradient and no
             recorded operator made; known where somebody watches tensors.
+        again: computes the call once more on such inputs, and gives all results in one flat list, where another
+            framework computed it and is there; None where the kernel does.
     """
 
     op: OpDef
@@ -112,6 +114,7 @@ class Computed:
     seconds: float
     backend: Backend
     leaves: Set[int] = frozenset()
+    again: Callable[[Sequence[Any]], Sequence[Any] | None] | None = None
 
     @property
     def loc(self) -> Location:

@@ -19,7 +19,7 @@ from .calls import CallRecord
 def of_call(call: CallRecord, padded: bool = False) -> Binding:
     """What the kernel of a forward operator follows from; see :class:`Binding` for *padded*."""
     sizes = tuple(len(o) if isinstance(o, list) else None for o in call.outs)
-    return Binding(call.op, call.attrs, sizes, padded=padded, backend=call.backend)
+    return Binding(call.op, call.attrs, sizes, padded=padded, backend=call.backend, again=call.again)
 
 
 def of_gradient(node: GradNode, mask: Sequence[bool], sizes: Sequence[int | None]) -> Binding:
@@ -30,6 +30,25 @@ def of_gradient(node: GradNode, mask: Sequence[bool], sizes: Sequence[int | None
         wanted.append(tuple(mask[at : at + count]))
         at += count
     return Binding(node.op, node.attrs, tuple(sizes), tuple(wanted), backend=node.backend)
+
+
+def of_framework(node: GradNode, mask: Sequence[bool], arriving: int) -> Callable[..., Sequence[Any]]:
+    """What another framework computes the gradients of its operator with.
+
+    Its operands are the gradients that arrive, so many, then all that forward read.
+    """
+    rule = node.op.rule
+    assert rule is not None
+    places = [place for place, is_wanted in zip(rule.wrt, mask, strict=True) if is_wanted]
+    outs_of = getattr(node, "outs_of", range(arriving))
+
+    def run(*operands: Any) -> list[Any]:
+        at = {o: g for o, g in zip(outs_of, operands[:arriving], strict=True) if o is not None}
+        given = [at.get(i) for i in range(1 + max(at, default=-1))]
+        gradients = iter(rule.again(operands[arriving:], node.attrs, given, places))  # type: ignore[attr-defined]  # that of another framework
+        return [next(gradients) if is_wanted else None for is_wanted in mask]
+
+    return run
 
 
 def of_rule(node: GradNode, mask: Sequence[bool]) -> Callable[..., Sequence[Any]]:

@@ -40,6 +40,8 @@ class Binding:
         mask: of a random operator, the number of the value that says what it drew.
         padded: whether it may leave out results that were expected, each of them in a slot of its own.
         backend: whose kernel; of a run that comes from a file, what is in use.
+        again: what computes it in place of the kernel, as another framework does that computed it; it may have nothing
+            for a call.
     """
 
     op: OpDef
@@ -49,6 +51,7 @@ class Binding:
     mask: int = NOBODY
     padded: bool = False
     backend: Backend = field(default_factory=eager)
+    again: Callable[[Sequence[Any]], Sequence[Any] | None] | None = None
 
 
 def on(binding: Binding, backend: Backend) -> Binding:
@@ -88,6 +91,8 @@ def kernel(binding: Binding, mask: Any = None) -> Callable[..., Sequence[Any]]:
     if binding.mask != NOBODY:
         return _masked(backend, op, attrs, mask)
     if binding.wanted is None:
+        if binding.again is not None:
+            return _by_another(binding)
         bound = backend.bind(op, attrs)
         flat = _flattening(rare.watched(op, attrs, bound) if in_use else bound, binding.sizes)
         return _padding(flat, len(binding.sizes)) if binding.padded else flat
@@ -97,6 +102,23 @@ def kernel(binding: Binding, mask: Any = None) -> Callable[..., Sequence[Any]]:
     if in_use:
         bound = rare.watched_gradients(op, attrs, bound, backend.general(op.grad_op, attrs, wanted))
     return _flattening(bound, binding.sizes)
+
+
+def _by_another(binding: Binding) -> Callable[..., Sequence[Any]]:
+    """Return what asks another framework for the results, and the kernel where that has none."""
+    again = binding.again
+    assert again is not None
+    own: list[Callable[..., Sequence[Any]]] = []
+
+    def run(*operands: Any) -> Sequence[Any]:
+        results = None if own else again(operands)
+        if results is not None:
+            return results
+        if not own:
+            own.append(kernel(replace(binding, again=None)))
+        return own[0](*operands)
+
+    return run
 
 
 def _masked(backend: Backend, op: OpDef, attrs: Mapping[str, Any], mask: Any) -> Callable[..., Sequence[Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -49,6 +49,8 @@ class CallRecord:
     """The node, where the operator is the user's own."""
     backend: Backend = field(default_factory=eager)
     """What computed it."""
+    again: Callable[[Sequence[Any]], Sequence[Any] | None] | None = None
+    """What computes it once more, where the kernel did not; see :class:`~gradtool.engine.core.watch.Computed`."""
 
 
 @dataclass(slots=True)

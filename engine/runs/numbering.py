@@ -72,7 +72,10 @@ class Numbering:
                 outs.append([NOBODY if v is None else number_made(v, for_good) for v in a])
             else:
                 outs.append(number_made(a, for_good))
-        self._add(CallRecord(op, event.attrs, operands, outs, event.loc, event.key, backend=event.backend))
+        call = CallRecord(
+            op, event.attrs, operands, outs, event.loc, event.key, backend=event.backend, again=event.again
+        )
+        self._add(call)
 
     def _operand(self, value: Any) -> Any:
         if value is None:

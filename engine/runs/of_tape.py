@@ -265,7 +265,7 @@ class _Builder:
         for i, seed in enumerate(pull.arriving):
             if seed is not None and self.work.seeds.get((node, i)) == seed:
                 self._name_gradient(seed, (node, i), NOBODY, "")
-        wiring.backward(entry, pull, self.places.needs)
+        wiring.backward(entry, pull, self.places)
         slots = [s for s, _ in entry.outs]
         sums = {added: (total, before) for total, before, added in pull.sums}
         for slot, number, place in zip(slots, pull.outs, pull.wrt, strict=True):

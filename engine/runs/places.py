@@ -97,6 +97,11 @@ class Places:
             found |= behind
         return wanted <= found
 
+    def operands_of(self, node: GradNode) -> list[int] | None:
+        """The values that the operator of *node* read, laid flat; None where its call was not recorded."""
+        call = self._recorder.call_of(node.key)
+        return flat(call.operands) if call is not None and call.op is node.op else None
+
     def needs(self, node: GradNode, pull: Pull) -> list[int]:
         """What the gradient of an operator depends on beside its operands: all that forward took and made."""
         call = self._recorder.call_of(node.key)

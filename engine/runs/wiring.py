@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ..core import names
-from ..eager.tape import GradNode
 from ..ops.opdef import Trait
 from . import again
 from .bound import MASKED, NOT_DRAWN_AGAIN, draws_nothing, kernel
 from .calls import CallRecord, Pull, flat
+from .places import Places
 from .store import Store
 from .timeline import NOBODY, Entry
 
@@ -51,22 +51,28 @@ def _as_drawn(entry: Entry, call: CallRecord, values: Store) -> None:
         entry.fixed = NOT_DRAWN_AGAIN
 
 
-def backward(entry: Entry, pull: Pull, needs: Callable[[GradNode, Pull], Sequence[int]]) -> None:
+def backward(entry: Entry, pull: Pull, places: Places | None) -> None:
     """Wire the entry of a gradient operator.
 
     Args:
-        needs: what the user's own rule depends on and does not take.
+        places: know what the user's own rule depends on and does not take, and what forward read; None where no
+            operator runs again alone.
     """
     node = pull.node
     rule, grad_op = node.op.rule, getattr(node.op, "grad_op", None)
     assert rule is not None
     mask = [p is not None for p in pull.wrt]
     if pull.operands is None or grad_op is None:
-        entry.operands = [*pull.arriving, *pull.saved]
-        entry.needs = needs(node, pull)
+        read = None
+        if places is not None and grad_op is None and getattr(rule, "again", None) is not None:
+            read = places.operands_of(node)
+        entry.operands = [*pull.arriving, *(pull.saved if read is None else read)]
+        entry.needs = places.needs(node, pull) if read is None and places is not None else ()
         entry.reads = [(f"Out{i}{names.GRAD}", n) for i, n in enumerate(pull.arriving) if n is not None]
         entry.outs = [(f"X{i}{names.GRAD}", n) for i, n in enumerate(pull.outs)]
-        if grad_op is None:
+        if read is not None:
+            entry.kernel = again.of_framework(node, mask, len(pull.arriving))
+        elif grad_op is None:
             entry.kernel = again.of_rule(node, mask)
         else:
             entry.fixed = "what it reads was freed, or hooks packed it"

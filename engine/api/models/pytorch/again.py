@@ -42,14 +42,14 @@ def again(
     """
     if any(part in name for part in _DRAWING):
         return None
-    by_torch = _load_by_torch() if overload else None
+    by_torch = load_by_torch() if overload else None
     if by_torch is not None:
         return by_torch.again(overload, inputs, outputs)  # type: ignore[no-any-return]
     return _by_rows(name, inputs, made, outputs)
 
 
 @cache
-def _load_by_torch() -> Any:
+def load_by_torch() -> Any:
     """Return the module that computes with PyTorch; None where that is not installed."""
     try:
         from . import by_torch

@@ -21,72 +21,193 @@ _WIDE = {torch.float32: torch.float64, torch.complex64: torch.complex128}
 
 @cache
 def find(overload: str) -> Any:
-    """Return the operator that PyTorch calls ``aten::add.Tensor``; None where it has none, or where it draws."""
+    """Return the operator that PyTorch calls ``aten::add.Tensor``; None where it has none, or where it always draws."""
     name, _, kind = overload.partition(".")
     namespace, _, name = name.partition("::")
     packet = getattr(getattr(torch.ops, namespace, None), name, None)
     func = getattr(packet, kind or "default", None)
-    if func is None or torch.Tag.nondeterministic_seeded in func.tags:
+    if func is None or (_draws(func) and all(a.name != _DROPPING for a in func._schema.arguments)):
         return None
     return func
 
 
-def again(overload: str, inputs: Sequence[Entry], outputs: int) -> Again | None:
-    """Return what computes a call of an operator again; None where PyTorch cannot.
+_DROPPING = "dropout_p"
+"""The argument of operators that draw where it is not 0, as those of attention do."""
+
+
+def _draws(func: Any) -> bool:
+    return torch.Tag.nondeterministic_seeded in func.tags
+
+
+@cache
+def find_computation(overload: str, inputs: tuple[Entry, ...]) -> Computation | None:
+    """Return an operator as it is called on other operands; None where PyTorch cannot compute it from those alone.
 
     Args:
         overload: the operator, as ``aten::add.Tensor``.
         inputs: of each tensor that it reads the argument, and the place there if that is a list.
-        outputs: how many results are wanted: those that there are not are None.
     """
     func = find(overload)
     if func is None:
         return None
-    schema = {a.name: a for a in func._schema.arguments}
     read = {name for name, _ in inputs}
-    if any(str(a.type) == "Tensor" and name not in read for name, a in schema.items()):
+    if any(str(a.type) == "Tensor" and a.name not in read for a in func._schema.arguments):
         return None  # it read the size of a tensor alone, which was not recorded
-    written = [a.name for a in func._schema.arguments if a.alias_info is not None and a.alias_info.is_write]
-    name = func._schema.name.partition("::")[2]
+    return Computation(func, inputs)
 
-    def compute(operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
-        is_double = any(np.asarray(o).dtype in (np.float64, np.complex128) for o in operands)
+
+class Computation:
+    """An operator as it is called on other operands, which are arrays.
+
+    Args:
+        func: of ``torch.ops``.
+        inputs: as of :func:`find_computation`.
+    """
+
+    def __init__(self, func: Any, inputs: Sequence[Entry]) -> None:
+        self._func, self._inputs = func, inputs
+        self._schema = {a.name: a for a in func._schema.arguments}
+        self._written = [n for n, a in self._schema.items() if a.alias_info is not None and a.alias_info.is_write]
+        self.name = func._schema.name.partition("::")[2]
+
+    def prepare(self, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Callable[[], list[Any]]:
+        """Return what calls it once, aside of everything that watches, and returns tensors."""
+        self._expect_nothing_drawn(attrs)
+        tensors = [_tensor(o) for o in operands]
+        call, arguments = self._called(tensors, attrs)
+
+        def run() -> list[Any]:
+            with _aside(), torch.no_grad():
+                return self._results(call(**arguments), arguments)
+
+        return run
+
+    @staticmethod
+    def read(results: Sequence[Any]) -> list[Any]:
+        """Return tensors as arrays, None in place of what is none."""
+        return [_array(t) if isinstance(t, torch.Tensor) else None for t in results]
+
+    def gradients(
+        self, operands: Sequence[Any], attrs: Mapping[str, Any], arriving: Sequence[Any], wanted: Sequence[int]
+    ) -> list[Any]:
+        """Return the gradients of the operands *wanted*; zeros where none arrives.
+
+        Args:
+            arriving: the gradient of each result, None where none arrives.
+            wanted: places among *operands*.
+
+        Raises:
+            UnsupportedError: PyTorch refuses the call, or has no gradient of it.
+        """
+        self._expect_nothing_drawn(attrs)
+        tensors = [_tensor(o) for o in operands]
+        try:
+            with _aside(), torch.enable_grad():
+                for place in wanted:
+                    tensors[place].requires_grad_()
+                own = [t.clone() if t.requires_grad and self._written else t for t in tensors]
+                call, arguments = self._called(own, attrs)
+                results = self._results(call(**arguments), arguments)
+                pairs = [
+                    (t, _tensor(g).to(t.dtype))
+                    for t, g in zip(results, arriving, strict=False)
+                    if g is not None and isinstance(t, torch.Tensor) and t.requires_grad
+                ]
+                given = _pull(pairs, [tensors[place] for place in wanted])
+        except _REFUSED as error:
+            raise self._refused(error) from error
+        return [
+            np.zeros(operands[place].shape, operands[place].dtype) if g is None else _array(g)
+            for place, g in zip(wanted, given, strict=True)
+        ]
+
+    def __call__(self, operands: Sequence[Any], attrs: Mapping[str, Any]) -> list[Any]:
+        """Return the results on other operands.
+
+        Raises:
+            UnsupportedError: PyTorch refuses the call.
+        """
+        try:
+            return self.read(self.prepare(operands, attrs)())
+        except _REFUSED as error:
+            raise self._refused(error) from error
+
+    def _called(self, tensors: Sequence[Any], attrs: Mapping[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
+        """Return what computes it in the precision of *tensors*, and its arguments by name."""
+        is_double = any(t.dtype in (torch.float64, torch.complex128) for t in tensors)
+        schema = self._schema
         arguments: dict[str, Any] = {a.name: None for a in schema.values() if not a.has_default_value()}
         arguments |= {n: _plain(v, schema[n], is_double) for n, v in attrs.items() if n in schema}
-        for (argument, place), array in zip(inputs, operands, strict=True):
-            tensor = _tensor(array)
+        for (argument, place), tensor in zip(self._inputs, tensors, strict=True):
             if place is None:
                 arguments[argument] = tensor
                 continue
             entries = arguments[argument] = list(arguments.get(argument) or ())
             entries += [None] * (place + 1 - len(entries))
             entries[place] = tensor
-        call = func
-        if is_double and name in _IN_DOUBLE:
-            call = _IN_DOUBLE[name]
-        try:
-            with _aside():
-                returned = call(**arguments)
-        except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError) as error:
-            why = str(error).partition("\n")[0]
-            raise UnsupportedError(f"{name} cannot run again on other values: {why}", op=name) from error
+        return _IN_DOUBLE[self.name] if is_double and self.name in _IN_DOUBLE else self._func, arguments
+
+    def _results(self, returned: Any, arguments: Mapping[str, Any]) -> list[Any]:
         results = list(returned) if isinstance(returned, (tuple, list)) else [returned] * (returned is not None)
-        if written and not isinstance(returned, torch.Tensor):
-            results += [arguments[n] for n in written if isinstance(arguments.get(n), torch.Tensor)]
-        arrays = [_array(t) if isinstance(t, torch.Tensor) else None for t in results]
+        if self._written and not isinstance(returned, torch.Tensor):
+            results += [arguments[n] for n in self._written if isinstance(arguments.get(n), torch.Tensor)]
+        return results
+
+    def _expect_nothing_drawn(self, attrs: Mapping[str, Any]) -> None:
+        if _draws(self._func) and attrs.get(_DROPPING, 0.0):
+            raise UnsupportedError(f"{self.name} cannot run again: it draws random numbers.", op=self.name)
+
+    def _refused(self, error: Exception) -> UnsupportedError:
+        why = str(error).partition("\n")[0]
+        return UnsupportedError(f"{self.name} cannot run again on other values: {why}", op=self.name)
+
+
+_REFUSED = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError)
+
+
+def _pull(pairs: Sequence[tuple[Any, Any]], tensors: Sequence[Any]) -> Sequence[Any]:
+    """Return the gradients of *tensors* by PyTorch's engine itself: its functions may be watched."""
+    if not pairs:
+        return [None] * len(tensors)
+    engine = torch.autograd.Variable._execution_engine
+    return engine.run_backward(  # type: ignore[no-any-return]
+        tuple([t for t, _ in pairs]),
+        tuple([g for _, g in pairs]),
+        False,
+        False,
+        tuple(tensors),
+        allow_unreachable=True,
+        accumulate_grad=False,
+    )
+
+
+def again(overload: str, inputs: Sequence[Entry], outputs: int) -> Again | None:
+    """Return what computes a call of an operator again; None where PyTorch cannot.
+
+    Args:
+        overload, inputs: as of :func:`find_computation`.
+        outputs: how many results are wanted: those that there are not are None.
+    """
+    computation = find_computation(overload, tuple(inputs))
+    if computation is None:
+        return None
+    called = computation
+
+    def compute(operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+        arrays = called(operands, attrs)
         return arrays[0] if outputs == 1 else [*arrays, *[None] * outputs][:outputs]
 
+    compute.gradients = called.gradients  # type: ignore[attr-defined]
     return compute
 
 
 @contextmanager
 def _aside() -> Iterator[None]:
-    """Compute without autograd, autocast, or anybody who watches PyTorch's calls."""
+    """Compute without autocast, or anybody who watches PyTorch's calls."""
     with ExitStack() as stack:
         stack.enter_context(_disable_current_modes())
         stack.enter_context(torch._C.DisableTorchFunction())
         stack.enter_context(torch._C._DisableAutocast())
-        stack.enter_context(torch.no_grad())
         yield
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from gradtool.engine.eager.tensor import Tensor
 
     from .matching import Again, Entry, Match
+    from .repetition import Computation, Finding
 
 Computing = Callable[[str, str, Sequence["Entry"], Sequence[tuple[tuple[int, ...], str]], int], "Again | None"]
 """What computes calls of an operator of the framework's on other operands.
@@ -40,6 +42,8 @@ class Framework:
         prefix: what stands before its name of an operator where gradtool has another of that name.
         load: gives the matching of its calls.
         again: gives what computes calls that match none, or None.
+        live: gives what finds operators of the framework itself, to repeat calls that match one; None where it is not
+            installed, or None.
         titled: gives what people call an operator of its own; None where they call it as gradtool does.
         sized: whether an operator of its own, with these arguments, reads the size of its operand and no element.
         draws: whether an operator of its own draws random numbers.
@@ -58,6 +62,7 @@ class Framework:
     titled: Callable[[str], str] | None = None
     draws: Callable[[str], bool] = lambda name: False
     views: Callable[[str], bool] = lambda name: False
+    live: Callable[[], Finding | None] | None = None
 
 
 def _of_torch() -> Matching:
@@ -70,6 +75,19 @@ def _again_of_torch() -> Computing:
     from ..pytorch.again import again
 
     return again
+
+
+def _live_torch() -> Finding | None:
+    if importlib.util.find_spec("torch") is None:
+        return None
+
+    def find(overload: str, inputs: tuple[Entry, ...]) -> Computation | None:
+        from ..pytorch.again import load_by_torch
+
+        by_torch = load_by_torch()
+        return None if by_torch is None else by_torch.find_computation(overload, inputs)
+
+    return find
 
 
 def _of_paddle() -> Matching:
@@ -131,6 +149,7 @@ TORCH = Framework(
     _title_in_torch,
     _draws_in_torch,
     _views_in_torch,
+    _live_torch,
 )
 PADDLE = Framework(
     "paddle", "PaddlePaddle", endings.PADDLE, "gradtool-paddle-run-1", "pd_op.", vocabulary.PADDLE, _of_paddle

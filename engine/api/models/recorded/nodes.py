@@ -18,6 +18,9 @@ from .matching import Again
 
 Arrays = Sequence[Any]
 
+Gradients = Callable[[Arrays, Mapping[str, Any], Arrays, Sequence[int]], Arrays]
+"""Computes, from operands, attributes, and what arrives at each result, the gradients of the operands at places."""
+
 _CLOSE = 1e-4
 """By how much gradients may differ, relative to their size, and be the framework's: sums in another order."""
 
@@ -29,8 +32,14 @@ class ForeignRule:
     takes_none = True
     needs: Mapping[int, Callable[[Mapping[str, Any]], bool]] = MappingProxyType({})
 
-    def __init__(self, type_: str, wrt: Sequence[int], outputs: int) -> None:
+    def __init__(self, type_: str, wrt: Sequence[int], outputs: int, again: Gradients | None = None) -> None:
+        """See the class.
+
+        Args:
+            again: what the framework computes the gradients with once more, where it is there.
+        """
         self.type = type_
+        self.again = again
         self.reads = tuple([Read("dout", j) for j in range(outputs)])
         self.wrt = tuple(wrt)
 
@@ -84,7 +93,7 @@ class ForeignOp(OpDef):
             trait=_TRAIT | Trait.RANDOM if draws else _TRAIT,
         )
         if wrt is not None:
-            self.rule = ForeignRule(type_, wrt, outputs)
+            self.rule = ForeignRule(type_, wrt, outputs, getattr(again, "gradients", None))
 
     @property
     def grad_op(self) -> None:

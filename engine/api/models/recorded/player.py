@@ -38,6 +38,8 @@ from .events import Ref
 from .frameworks import Framework
 from .matching import Entry, Match
 from .nodes import ForeignCall, ForeignNode, ForeignOp, close
+from .repetition import is_plain
+from .repetition import of_call as repetition_of_call
 
 
 class Player:
@@ -54,6 +56,7 @@ class Player:
 
     def __init__(self, framework: Framework, apart: bool = False) -> None:
         self._framework, self._match = framework, framework.load()
+        self._finding = None if framework.live is None else framework.live()
         self.tensors: dict[int, Tensor] = {}
         self.pinned: frozenset[int] = frozenset()
         self._scales: list[LossScale] = []
@@ -219,7 +222,7 @@ class Player:
                 named, taken = {n: v for n, v in named.items() if not isinstance(v, Tensor)}, []
             matched = self._own(name, named, taken, results, event)
             op: OpDef = self._op(name, named, results, event)
-            call = ForeignCall(op, {n: _plain(v) for n, v in named.items() if _is_plain(v)}, None)
+            call = ForeignCall(op, {n: _plain(v) for n, v in named.items() if is_plain(v)}, None)
         else:
             own = by_type(matched.type)
             bound = recipes[own].call(own.attributes(matched.attrs))
@@ -230,7 +233,7 @@ class Player:
             if info.number not in self._nodes:
                 self._adopt(info, results[0])
         node = None if event.node is None else self._recorded(event, call, matched, taken)
-        self._tell(event, call, matched, node)
+        self._tell(event, call, matched, node, named, results)
         if event.enabled or not grad_enabled():
             self._placed(event, matched, results, node, op)
         else:
@@ -300,7 +303,7 @@ class Player:
             wrt = tuple(range(len(inputs))) if floats and not (grad_enabled() and event.edges) else None
         outputs = len(results) if event.node is None else max(len(event.node.shapes), len(results))
         made = tuple([(t.array.shape, dtype_of(t.array.dtype).name) for t in results])
-        attrs = tuple([n for n, v in named.items() if _is_plain(v)])
+        attrs = tuple([n for n, v in named.items() if is_plain(v)])
         key = name, event.overload, tuple(inputs), outputs, wrt, made, attrs
         op = self._ops.get(key)
         if op is None:
@@ -410,17 +413,28 @@ class Player:
                 counted += entries
         return values, counted
 
-    def _tell(self, event: events.Called, call: ForeignCall, matched: Match, node: ForeignNode | None) -> None:
+    def _tell(
+        self,
+        event: events.Called,
+        call: ForeignCall,
+        matched: Match,
+        node: ForeignNode | None,
+        named: Mapping[str, Any],
+        results: Sequence[Tensor],
+    ) -> None:
         """Tell who watches the steps."""
         by = watch.watcher()
         if by is None:
             return
+        again = None
+        if self._finding is not None and event.overload and not isinstance(call.op, ForeignOp):
+            again = repetition_of_call(self._finding, event.overload, named, matched, results)
         inputs = tuple([each(v, array_of) for v in matched.operands])
         outputs = tuple([each(v, array_of) for v in matched.results])
         key = next(keys) if node is None else node.key
         backend = call.recipe.backend
         held = leaves(matched.operands)
-        by(watch.Computed(call.op, call.attrs, inputs, outputs, event.site, key, event.seconds, backend, held))
+        by(watch.Computed(call.op, call.attrs, inputs, outputs, event.site, key, event.seconds, backend, held, again))
 
     def _placed(
         self, event: events.Called, matched: Match, results: Sequence[Tensor], node: ForeignNode | None, op: OpDef
@@ -709,12 +723,6 @@ def _stand_in(place: Place) -> Tensor:
 
 def _size(value: Any) -> int | None:
     return len(value) if isinstance(value, (list, tuple)) else None
-
-
-def _is_plain(value: Any) -> bool:
-    if isinstance(value, list):
-        return all(map(_is_plain, value))
-    return value is not None and not isinstance(value, Tensor)
 
 
 def _plain(value: Any) -> Any:
