@@ -168,3 +168,12 @@ def test_a_file_is_stopped_between_two_steps(gradtool, folder):
     assert "of 52" in done.out  # 50 passes, and those that end the step
     assert "no findings" in done.out
     assert "of 8:" in gradtool("model.py", "--steps", "6").out
+
+
+@pytest.mark.parametrize("command", [(), ("check",)])
+def test_a_sum_of_losses_keeps_the_graphs_of_all_steps(gradtool, command):
+    done = gradtool(*command, str(model("torch_graph_grows")))
+    assert "total is computed from its own value of the step before, and so keeps the graphs of 6 steps" in done.out
+    assert "torch_graph_grows.py:9" in done.out
+    assert "a step adds 5 nodes of the graph, 0 bytes that they retain for backward" in done.out
+    assert "total += loss.item()" in done.out

@@ -43,7 +43,7 @@ class Problem:
     """A finding, in the words of the command that digs deeper.
 
     Attributes:
-        kind: that command: ``nan``, ``why`` or ``stats``.
+        kind: that command: ``nan``, ``why``, ``stats`` or ``check``.
         lines: what is wrong, and below it where and why.
         names: the parameters that it is about, as far as they are known.
         next: the command line that digs deeper.
@@ -60,6 +60,7 @@ def view(told: Findings, request: Request) -> View:
     """The screen."""
     words = request.words()
     problems = [*_births(told, words), *_verdicts(told, words), *_sizes(told, words), *_over_time(told, words)]
+    problems += _growing(told, words)
     looked, left_out = _looked_at(told, words), [*_not_looked_at(told, words)]
     table = told.answers.get("backward")
     blocks: list[str | Table] = [
@@ -155,6 +156,9 @@ def _warnings(told: Findings, words: Sequence[str]) -> Iterator[str]:
 SINGULAR = "GT209"
 """The rule that finds what warnings are about."""
 
+GROWING = "GT713"
+"""The rule that finds graphs of earlier steps."""
+
 # -- findings ---------------------------------------------------------------------------------------------------------
 
 
@@ -222,6 +226,16 @@ def _over_time(told: Findings, words: Sequence[str]) -> Iterator[Problem]:
         yield Problem(
             "stats", [said], names, source.short(h.loc), command_line("gradtool", "stats", "--steps", "50", *words)
         )
+
+
+def _growing(told: Findings, words: Sequence[str]) -> Iterator[Problem]:
+    """What keeps the graphs of earlier steps, so that memory grows."""
+    more = command_line("gradtool", "check", *words, "--select", GROWING)
+    for found in told.growing:
+        place = source.short(found.loc)
+        line = source.text(*found.loc[0]) if found.loc else ""
+        said = [found.message, f"{place}    {line}".rstrip(), found.amount, f"try  {found.advice}"]
+        yield Problem("check", said, [], place, more)
 
 
 def _passing(told: Findings) -> Iterator[str]:

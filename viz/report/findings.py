@@ -26,6 +26,8 @@ from gradtool.models.notes import SILENT, Notes
 from gradtool.models.options import Cuts
 from gradtool.models.passes import CallList, calls_of
 from gradtool.models.questions.backward import Backward
+from gradtool.models.questions.growing import FEWEST, Growing
+from gradtool.models.questions.growing import heard as heard_growing
 from gradtool.models.questions.nan import FORWARD_OVER, Births, end
 from gradtool.models.questions.one_pass import heard, number_of
 from gradtool.models.questions.over_time import OverTime
@@ -79,6 +81,7 @@ class Findings:
         calls: the backward passes that the file asked for; None for a model that was there before.
         others: those of other losses, which nobody asked about.
         hazards: operators that can become NaN or infinite later, see the rule GT209.
+        growing: what keeps the graphs of earlier steps.
         places: the user's lines that the findings are about, the most important first.
         notes: what else has to be said, such as what was fed.
         compiled: what the backend compiles, and what it does not; empty where it compiles nothing.
@@ -99,6 +102,7 @@ class Findings:
     raised: str = ""
     raised_at: Sequence[str] = ()
     hazards: Sequence[Fact] = ()
+    growing: Sequence[Growing] = ()
     places: list[Location] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     compiled: list[str] = field(default_factory=list)
@@ -193,6 +197,7 @@ def of_file(request: Request, inquiry: Inquiry, notes: Noting) -> Findings:
     search = Search(number_of(request))
     with (
         heard(search.coverage, search.number) as adapter,
+        heard_growing() as growing,
         opened(request, inquiry.why, notes) as case,
         watch.unwatched(),
     ):
@@ -201,7 +206,10 @@ def of_file(request: Request, inquiry: Inquiry, notes: Noting) -> Findings:
         end(search.hunt, case.left)
         calls = None if case.left.live else calls_of(case.left, request)
         history = case.history
+        grown = [g for g in growing(case.left) if g.stay.steps >= FEWEST]
         told = about(case, search, inquiry, notes)
+        told.growing = grown
+        told.places += [g.loc for g in grown]
         told.calls = calls if calls is None or _is_asked(case) else replace(calls, asked=None)
         if case.model is not None:
             told.others = case.model.left_out

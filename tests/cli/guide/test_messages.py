@@ -73,7 +73,7 @@ def test_a_message_is_known(text: str, gradtool: Run) -> None:
     [
         ("embedding not updated", "A gradient is None"),
         ("freeze by name", "A layer is frozen by accident"),
-        ("memory grows", "What does backward keep in memory"),
+        ("memory grows", "Memory grows with every step"),
     ],
 )
 def test_what_people_see_has_a_page(text: str, title: str, gradtool: Run) -> None:

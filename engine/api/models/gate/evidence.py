@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..notes import Notes
     from ..questions.first_steps import FirstSteps
     from ..questions.gradcheck import Comparison
+    from ..questions.growing import Growing
     from ..questions.influence import Influences
     from ..questions.nan import Births
     from ..questions.over_time import Training
@@ -141,7 +142,7 @@ class Evidence:
         """Have every reader answer, and close the model: two runs at a time would hear each other."""
         if self._run is None or self._run.closed:
             return
-        for name in ("births", "sizes", "kept", "influences", "frozen_and_listed", "_first"):
+        for name in ("births", "sizes", "kept", "influences", "frozen_and_listed", "_first", "growing"):
             with contextlib.suppress(CommandError, GradtoolError):  # asked again, it is raised again
                 getattr(self, name)
         self._run.close()
@@ -307,6 +308,12 @@ class Evidence:
     def first_steps(self) -> FirstSteps:
         """The first loss of a classifier, and what updates change."""
         return self._first
+
+    @cached_property
+    def growing(self) -> tuple[Growing, ...]:
+        """What keeps the graphs of earlier steps."""
+        run = self._opened()
+        return self._read("growing", lambda left: run.growing)
 
     def one_batch(self, steps: int, part: float) -> OneBatch | str | None:
         """Whether the first batch can be learned; a text says why that could not be tried, which is told."""

@@ -19,6 +19,8 @@ from ..errors import CommandError
 from ..loaded import Loaded
 from ..notes import Notes
 from ..questions.first_steps import FirstSteps, heard
+from ..questions.growing import Growing
+from ..questions.growing import heard as heard_growing
 from ..questions.influence import Influence, Influences
 from ..questions.nan import Births, Nan
 from ..questions.over_time import Listening
@@ -68,6 +70,7 @@ class Run:
         error: what the file raised.
         closed: whether nothing can be read any more.
         history: the steps of its training.
+        growing: what keeps the graphs of earlier ones.
 
     Raises:
         CommandError: there is no such model.
@@ -84,6 +87,7 @@ class Run:
                 stack.enter_context(Influence(feed=feed).listening(self.request)),
                 stack.enter_context(Listening()),
             )
+            growing = stack.enter_context(heard_growing())
             self.left = stack.enter_context(loader.executed(self.request, _Loading(notes)))
             stack.enter_context(watch.unwatched())
             self._stack = stack.pop_all()
@@ -92,6 +96,7 @@ class Run:
         self._model: Model | None = None
         self._answers: dict[str, Any] = {}
         self.history = self.readers.steps.history(self.left)
+        self.growing: tuple[Growing, ...] = growing(self.left)
         with suppress(CommandError, GradtoolError):  # raised again for whoever reads it
             self.first_steps()  # its watchers hold what the file has dropped: others must not find it
 
