@@ -19,7 +19,7 @@ from ...executor.live import nbytes, root
 from ...ops.readings import flatten
 
 _AGE = 2
-"""Passes and updates after which a graph is looked at: that of the last step is there until its names are bound anew."""
+"""Passes and updates after which a graph is looked at: that of the last one is there until its names are bound anew."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
-"""Graphs of earlier steps that something keeps: what GT713 and the first page say of them, and where both are silent."""
+"""Graphs of earlier steps that something keeps: what GT713 and the first page say, and where both are silent."""
 
 from __future__ import annotations
 
 import gc
+import json
 import weakref
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,8 @@ from gradtool.engine.core.state import disable_static
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.models.gate.checking import Selection, findings
 from gradtool.models.gate.finding import Finding
-from gradtool.models.loader import Request
 from gradtool.models.questions.growing import stored_at
+from gradtool.models.request import Request
 from tests.cli.conftest import folder, gradtool  # noqa: F401
 
 HEAD = """\
@@ -275,3 +276,10 @@ def test_a_path_that_is_no_expression_has_the_line_of_its_tensors() -> None:
     assert stored_at("net.<locals>.list", made) == made
     assert stored_at("nothing_is_called_so", made) == made
     assert stored_at("losses", ()) == ()
+
+
+def test_what_a_program_reads_fits_its_schema(gradtool: Any, tmp_path: Path) -> None:  # noqa: F811
+    file = tmp_path / "train.py"
+    file.write_text(HEAD + WRONG["a sum"][0], encoding="utf-8")
+    data = json.loads(gradtool(str(file), "--format", "json").out)
+    assert [problem["command"] for problem in data["problems"]] == ["check"]

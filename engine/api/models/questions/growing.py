@@ -18,7 +18,7 @@ from gradtool.engine.eager.tensor import Tensor
 
 from ..errors import CommandError
 from ..holders import ways
-from ..loader import Loaded
+from ..loaded import Loaded
 from ..wording import count
 
 FEWEST = 3
