@@ -31,6 +31,9 @@ T = TypeVar("T")
 OF_EACH = ("backward", "why", "nan", "stats", "gradcheck", "profile")
 """The commands that answer about every distinct backward pass if they are asked to."""
 
+STDOUT = "-"
+"""Standard output, where an option takes the name of a file to write."""
+
 FORMATS = ("text", "json", "tsv", "markdown")
 
 
@@ -289,6 +292,9 @@ class Output:
         if self._shown is not None:
             self._shown.close()
         report = views.ended(report, self._incomplete)
+        if STDOUT in (also or {}) and self.file in (None, STDOUT):
+            self._print_beside(also or {})  # alone, so that another program can read it
+            return
         if self.taker is not None and self.format in ("text", "markdown"):
             write_all(also or {})
             self.taker.report(report, self.format, self.ascii)
@@ -309,13 +315,24 @@ class Output:
         if self._shown is not None:
             self._shown.close()
         files: dict[str, Content] = dict(also or {})
-        if self.file is not None and self.file != "-":
+        if self.file is not None and self.file != STDOUT:
             files[self.file] = views.to_ascii(text) if self.ascii else text
-            write_all(files)
+        self._print_beside(files)
+        if self.file in (None, STDOUT):
+            self._print(text, self.format)
+
+    def _print_beside(self, files: Mapping[str, Content]) -> None:
+        """Write files, and print the one that is called ``-``."""
+        write_all({path: content for path, content in files.items() if path != STDOUT})
+        if STDOUT not in files:
             return
-        write_all(files)
-        if self.taker is not None:
-            self.taker.text(encodable(text, None, self.ascii), self.format)
+        content = files[STDOUT]
+        self._print(content if isinstance(content, str) else content.decode("utf-8", "backslashreplace"), "text")
+
+    def _print(self, text: str, form: str) -> None:
+        taker = _taker.get()
+        if taker is not None:
+            taker.text(encodable(text, None, self.ascii), form)
             return
         with streams.written(nothing_else=True):
             sys.stdout.write(encodable(text, sys.stdout.encoding, self.ascii))

@@ -12,6 +12,7 @@ import click
 from gradtool.models.limits import LOADING
 
 from . import configuration
+from .configuration.permitted import Inside
 
 if TYPE_CHECKING:
     from gradtool.models.gate.baseline import Baseline
@@ -24,8 +25,12 @@ if TYPE_CHECKING:
     from gradtool.models.gate.selection import Selection
     from gradtool.models.questions.check import Check
 
+    from .configuration.files import Source
     from .configuration.settings import Settings
 
+
+FEED: Final = Inside("rows")
+"""How a model of a configuration file names what is fed to it."""
 
 TRAINED: Final = ("GT703", "GT705")
 """The rules that ``--train`` adds: they look at as many steps as it says."""
@@ -53,13 +58,18 @@ def asked(context: click.Context, values: dict[str, Any]) -> Asked:
     Raises:
         CommandError: a file, a rule or a threshold is not there.
     """
+    from gradtool.models.gate import baseline as baselines
     from gradtool.models.gate.finding import Severity
     from gradtool.models.questions.check import Check
 
     exit_zero, writes = values.pop("exit_zero"), values.pop("write_baseline")
     fail_on = Severity(values.pop("fail_on"))
-    known = baseline(values.pop("baseline"), writes)
-    kept = cache(values.pop("no_cache"), values.pop("cache_dir"))
+    file, folder = values.pop("baseline"), values.pop("cache_dir")
+    for name, path in (("baseline", file or baselines.USUAL), ("cache_dir", folder)):
+        if context.get_parameter_source(name) is click.core.ParameterSource.DEFAULT:
+            configuration.stays(context, path, os.curdir)  # nobody has named it: a link may lie there
+    known = baseline(file, writes)
+    kept = cache(values.pop("no_cache"), folder)
     rules, found = policy(context, values), models(context, values)
     question = Check(policy=rules, baseline=known, fail_on=fail_on, cache=kept, **values)
     return Asked(question, found, writes, exit_zero)
@@ -86,10 +96,30 @@ def models(context: click.Context, values: dict[str, Any]) -> Models:
         options={n: list(v) if isinstance(v, tuple) else v for n, v in options.items() if v is not None},
         said=frozenset(stronger),
         feed=values.pop("feed"),
-        tables=tables,
+        tables=[] if file is None else [*_tables(tables, file)],
         folder="." if file is None else file.folder,
         place="" if file is None else file.place(("models",)),
     )
+
+
+def _tables(tables: Sequence[Mapping[str, Any]], file: Source) -> Iterator[Mapping[str, Any]]:
+    """The models of a configuration file; those that are files lie below its folder, and what is fed to them.
+
+    Raises:
+        CommandError: one lies elsewhere.
+    """
+    from gradtool.models.gate.subject import file_of
+
+    from .configuration import paths
+
+    for number, table in enumerate(tables):
+        places = {key: f"{file.place(('models', number, key))}: {key}" for key in ("target", "feed")}
+        target = file_of(str(table["target"]))
+        if os.sep in target or target.endswith(".py") or os.path.lexists(os.path.join(file.folder, target)):
+            paths.inside(target, file.folder, places["target"])
+        if "feed" in table:
+            paths.resolved(str(table["feed"]), FEED, file, ("models", number, "feed"))
+        yield table
 
 
 def policy(context: click.Context, values: dict[str, Any]) -> Policy:

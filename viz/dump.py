@@ -19,6 +19,7 @@ from gradtool.engine.core import source
 from gradtool.engine.core.errors import UsageError
 from gradtool.engine.core.source import Location
 from gradtool.engine.eager.tensor import Tensor
+from gradtool.engine.files import confined
 from gradtool.engine.ir.program import Program
 from gradtool.engine.view import from_tape
 from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, GraphView, NodeView
@@ -146,7 +147,7 @@ def check_folder(path: Any) -> str:
     if not path:
         raise DumpFolderError("dump_backward_graph_path: the path is empty.", hint="'.' is the current folder")
     try:
-        os.makedirs(path, exist_ok=True)
+        confined.make_folder(path)
     except (FileExistsError, NotADirectoryError):
         raise NotAFolderError(
             f"dump_backward_graph_path: path:'{path}' must be directory, but there is a file of that name."

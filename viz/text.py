@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from gradtool.engine.core.near_names import shortened as shortened
 
@@ -18,6 +19,29 @@ def printable(name: str) -> str:
     if name.isprintable():
         return name
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in name)
+
+
+def in_text(sign: str) -> str:
+    r"""A character as a text shows it escaped: ``\x3a``."""
+    return f"\\x{ord(sign):02x}"
+
+
+def inert(text: str, escaped: Callable[[str], str] = in_text) -> str:
+    r"""Return *text* without what pipelines obey that read it: ``::stop-commands::``, ``##[group]``, ``##vso[…]``.
+
+    A workflow of GitHub obeys lines that begin with ``::``, with blanks before it or not; that of Azure, ``##[`` and
+    ``##vso[`` wherever they stand, as old workflows of GitHub do; TeamCity obeys ``##teamcity[``.
+
+    Args:
+        escaped: what stands in place of the first character of each.
+
+    >>> print(inert("::stop-commands::x: GT103"))
+    \x3a:stop-commands::x: GT103
+    """
+    return _COMMAND.sub(lambda found: (found["before"] or "") + escaped(found["colon"] or found["hash"]), text)
+
+
+_COMMAND = re.compile(r"(?P<before>^[^\S\n]*)(?P<colon>:)(?=:)|(?P<hash>#)(?=#\w*\[)", re.MULTILINE)
 
 
 def legible(text: str) -> str:

@@ -107,7 +107,7 @@ def pictures(
     if dot is not None:
         from gradtool.viz.views.picture import as_dot
 
-        files[dot] = as_dot(graph(), dot, part, words)
+        files[dot] = as_dot(graph(), "graph.dot" if dot == "-" else dot, part, words)
     if folder is not None:
         from gradtool.viz.views import dump
 

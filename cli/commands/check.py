@@ -96,6 +96,7 @@ def command(context: click.Context, /, **values: Any) -> int:
     gradtool rules lists the rules, gradtool rule GT103 explains one. Exit code 1 if there is an error, see --fail-on.
     """
     from gradtool.viz import gate
+    from gradtool.viz.text import inert, printable
 
     from .. import gating
 
@@ -106,12 +107,14 @@ def command(context: click.Context, /, **values: Any) -> int:
     form, others = values.pop("form"), [_form_and_file(text) for text in values.pop("out")]
     for name in (form, *(name for name, _ in others)):
         _must_be_a_form(name, gate.names())
+    _must_be_distinct([file for _, file in others])
     words = values.pop("models")
     listed = values.pop("show_files")
     asked = gating.asked(context, values)
     models = asked.models.named(words)
     if listed:
-        out.text("".join(f"{target}\n" for target in dict.fromkeys(model.target for model in models)))
+        lines = [printable(model.target) for model in models]
+        out.text(inert("".join(f"{line}\n" for line in dict.fromkeys(lines))))
         return CLEAN
     report = asked.question.ask(models, out)
     also = {file: gate.rendered(report, name) for name, file in others}
@@ -130,6 +133,13 @@ def _form_and_file(text: str) -> tuple[str, str]:
     if not (form and equals and file):
         raise click.BadParameter(f"{text!r} is not FORM=FILE", param_hint="--out")
     return form, file
+
+
+def _must_be_distinct(files: list[str]) -> None:
+    """Raise where two forms would be written to one file."""
+    twice = next((file for number, file in enumerate(files) if file in files[:number]), None)
+    if twice is not None:
+        raise click.BadParameter(f"two forms would be written to {twice}", param_hint="--out")
 
 
 def _must_be_a_form(name: str, known: list[str]) -> None:

@@ -71,7 +71,8 @@ def command(**values: Any) -> None:
     request = Request.take(values)
     words = [*request.words(), *question.words, *look.words, *repeated("--feed", filter(None, [question.feed]))]
     command = command_line("gradtool", "graph", *words, *into)
-    drawing = Drawing(question.ask(request, out), look, file=out.file or "graph.dot", command=command, notes=out)
+    file = "graph.dot" if out.file in (None, "-") else out.file
+    drawing = Drawing(question.ask(request, out), look, file=file, command=command, notes=out)
     made = drawing.render(form)
     if out.taker is not None:
         out.taker.picture(made, form, drawing.render("text"))

@@ -72,7 +72,7 @@ _DATA = (".npz", ".npy", ".parquet", ".zarr")
     callback=byte_size,
     help="Give up a point that takes more, such as 2G; points then have a process of their own.",
 )
-@click.option("--results", metavar="FILE.jsonl", help="Write a line of JSON for each point as it comes.")
+@click.option("--results", metavar="FILE.jsonl", help="Write a line of JSON for each point as it comes; - is stdout.")
 @click.option(
     "--resume", is_flag=True, help="Go on with what --results has; points that are there are not asked again."
 )
@@ -112,13 +112,14 @@ def command(**values: Any) -> int:
     try:
         swept = AtPoints(over=over, set=values.pop("settings"), **values).ask(models, request, points_done)
     except Interrupted as stop:
-        kept = f"; they are in {results}, and --resume goes on with them" if results else ""
+        kept = f"; they are in {results}, and --resume goes on with them" if results not in (None, "-") else ""
         out.note(f"interrupted after {len(stop.swept.rows)} of {stop.swept.points} points{kept}")
         _show(stop.swept, out)
         return INTERRUPTED
     if swept.known:
         out.note(f"{swept.known} of {swept.points} points were in {results}")
-    _show(swept, out)
+    if results != "-" or out.file not in (None, "-"):  # rows stand alone, so that another program can read them
+        _show(swept, out)
     if swept.findings:
         return FAILED
     return ENGINE if swept.unanswered else CLEAN

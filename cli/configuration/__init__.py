@@ -6,6 +6,8 @@ folder; the nearest folder that has one counts, as ruff's does.
 ============  ===========================================================================================
 nodes.py      what may stand in a file: values, lists and tables, checked and described as a JSON schema
 options.py    the part that is made of the commands' options, read from click
+permitted.py  the class of each option: harmless, a path below the folder, or never from a file
+paths.py      paths in files: relative to the folder of the file, and below it
 gate.py       the part that is no option of a command: models, rules, what is ignored where
 files.py      reading TOML, and the line of each key
 settings.py   files laid over each other, and what they and the environment say for a command
@@ -62,17 +64,47 @@ def everywhere() -> list[click.Option]:
     ]
 
 
-def nearest(folder: str) -> list[str]:
-    """The files in the nearest folder, from *folder* upwards, that has some; the stronger one last."""
+def nearest(folder: str, notes: list[str] | None = None) -> list[str]:
+    """Return the files in the nearest folder, from *folder* upwards, that has some; the stronger one last.
+
+    Files that belong to another user than this one and the system's do not count: anybody can put one into ``/tmp``.
+
+    Args:
+        notes: is given a line for each of those.
+    """
+    strange: list[str] = []
     while True:
         project, own = os.path.join(folder, PROJECT), os.path.join(folder, FILE)
-        there = [path for path in (project, own) if os.path.isfile(path)]
+        there = [path for path in (project, own) if _counts(path, strange)]
         if own in there or (there and _is_about_us(project)):
-            return there
+            break
         above = os.path.dirname(folder)
         if above == folder:
-            return []
+            there = []
+            break
         folder = above
+    if notes is not None:
+        notes += [_note(path) for path in strange if path.endswith(FILE) or _is_about_us(path)]
+    return there
+
+
+def _counts(path: str, strange: list[str]) -> bool:
+    """Whether a configuration file is there and belongs to the user or to root; else it goes to *strange*."""
+    if not os.path.isfile(path):
+        return False
+    ours = owned(os.lstat(path)) and owned(os.stat(path))
+    if not ours:
+        strange.append(path)
+    return ours
+
+
+def owned(status: os.stat_result) -> bool:
+    """Whether a file belongs to the user or to root; True where the system has no such users."""
+    return not hasattr(os, "geteuid") or status.st_uid in (0, os.geteuid())
+
+
+def _note(path: str) -> str:
+    return f"{path} belongs to another user and is ignored; --config {path} takes it"
 
 
 def _is_about_us(project: str) -> bool:
@@ -104,13 +136,22 @@ def held(context: click.Context, name: str, command: click.Command, words: Seque
 
     found = settings.read(paths)
     context.meta[SETTINGS] = found
-    values, places = found.of_command(name, command)
-    context.meta[PLACES] = places
-    context.default_map = {name: values}
+    said = found.of_command(name, command)
+    context.meta[PLACES] = said.places
+    context.default_map = {name: said.values}
+    for path, folder in said.written.items():
+        stays(context, path, folder)
     if variables:
         from . import environment
 
         environment.attach(name, command, variables)
+
+
+def stays(context: click.Context, path: str, folder: str) -> None:
+    """Have what is written at *path* stay below *folder*, and follow no link there, as long as the command runs."""
+    from gradtool.engine.files import confined
+
+    context.with_resource(confined.within(path, folder))
 
 
 def _paths(command: click.Command, words: Sequence[str]) -> list[str]:
@@ -118,15 +159,25 @@ def _paths(command: click.Command, words: Sequence[str]) -> list[str]:
     if isolated:
         return []
     if given is None:
+        notes: list[str] = []
         try:
-            return nearest(os.getcwd())
+            return nearest(os.getcwd(), notes)
         except OSError:  # the folder has been deleted, or a file in it is not ours to read
             return []
+        finally:
+            for note in notes:
+                _say(note)
     if not os.path.isfile(given):
         from gradtool.models.errors import ConfigurationError
 
         raise ConfigurationError(f"--config: no such file: {given}")
     return [given]
+
+
+def _say(note: str) -> None:
+    from gradtool.viz.text import legible
+
+    click.echo(f"note: {legible(note)}", err=True)
 
 
 def _said(command: click.Command, words: Sequence[str]) -> tuple[str | None, bool]:

@@ -42,7 +42,7 @@ def settings(found: Settings, names: Sequence[str], all_: bool) -> list[dict[str
 def _of_command(found: Settings, name: str) -> Iterator[dict[str, Any]]:
     command = commands.loaded(name)
     said = {setting.key: (value, source.place(path)) for setting, value, source, path in found.said(name, command)}
-    for key, setting in sorted(options.of(command).items()):
+    for key, setting in sorted(options.of(name, command).items()):
         option = next(p for p in command.params if p.name == setting.name)
         value, origin = said.get(key, (_default(option), NOBODY))
         variable = next((v for v in environment.names(name, key) if os.environ.get(v)), None)

@@ -21,7 +21,7 @@ def names(command: str, key: str) -> list[str]:
 
 def attach(name: str, command: click.Command, variables: Sequence[str]) -> None:
     """Have click look at the variables of a command's options, and say which of *variables* nobody looks at."""
-    for key, setting in options.of(command).items():
+    for key, setting in options.of(name, command).items():
         option = next(p for p in command.params if p.name == setting.name)
         option.envvar = names(name, key)
     unknown = set(variables).difference(known())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -11,18 +10,9 @@ from typing import Final
 import click
 
 from .. import commands
-from . import nodes
+from . import nodes, permitted
 from .nodes import Listed, Node
-
-NOT_IN_FILES: Final[Mapping[str, str]] = {
-    "callbacks": "it runs code, which a file that lies in a folder may not say",
-    "scripts": "it carries out verbs, which a file that lies in a folder may not say",
-    "trust": "it says whom to trust, which a file that lies in a folder may not say",
-}
-"""Options that no file sets, and why: ``cd FOLDER && gradtool why net.pdmodel`` runs nothing that lies there."""
-
-_READ: Final = frozenset({"feed", "replay", "session"})
-"""Options that name files which are read; what is written stays below the folder of the file that says so."""
+from .permitted import Class, Inside, Never
 
 _THEMSELVES: Final = frozenset({"config_file", "isolated", "help", "script"})
 """Options that no file and no variable sets."""
@@ -39,18 +29,23 @@ class Setting:
         key: its name in files: that of the option without the dashes.
         name: its name among the parameters.
         node: what it takes.
-        path: whether it names a file or a folder; ``form`` where that stands behind ``FORM=``.
+        use: whether a file may set it, and where its paths lie.
     """
 
     key: str
     name: str
     node: Node
-    path: str = ""
+    use: Class
 
     @property
-    def is_read(self) -> bool:
-        """Whether the file that it names is only read."""
-        return self.name in _READ
+    def refused(self) -> str | None:
+        """Why no file sets it; None where one may."""
+        return self.use.why if isinstance(self.use, Never) else None
+
+    @property
+    def inside(self) -> Inside | None:
+        """How it names a path; None where it names none that a file may say."""
+        return self.use if isinstance(self.use, Inside) else None
 
     @property
     def variable(self) -> str:
@@ -58,30 +53,26 @@ class Setting:
         return self.key.replace("-", "_").upper()
 
 
-def of(command: click.Command) -> dict[str, Setting]:
-    """The options of a command, by key."""
-    told = (_setting(p) for p in command.params if isinstance(p, click.Option) and p.name not in _THEMSELVES)
+def of(name: str, command: click.Command) -> dict[str, Setting]:
+    """The options of the command *name*, by key."""
+    told = (_setting(name, p) for p in command.params if isinstance(p, click.Option) and p.name not in _THEMSELVES)
     return {setting.key: setting for setting in told}
 
 
-def _setting(option: click.Option) -> Setting:
+def _setting(command: str, option: click.Option) -> Setting:
     assert option.name is not None
-    long = next((o for o in option.opts if o.startswith("--")), option.name.replace("_", "-"))
+    long = next((o for o in option.opts if o.startswith("--")), option.name.replace("_", "-")).removeprefix("--")
     node = _node(option)
     return Setting(
-        long.removeprefix("--"), option.name, Listed(node, _doc(option)) if option.multiple else node, _path(option)
+        long,
+        option.name,
+        Listed(node, _doc(option)) if option.multiple else node,
+        permitted.of(command, long),
     )
 
 
 def _doc(option: click.Option) -> str:
     return (option.help or "").replace("; repeatable", "").replace("repeatable", "").strip()
-
-
-def _path(option: click.Option) -> str:
-    metavar = option.metavar or ""
-    if metavar.startswith(("FILE", "DIR")):
-        return "path"
-    return "form" if metavar == "FORM=FILE" else ""
 
 
 def _node(option: click.Option) -> nodes.Value:
@@ -106,7 +97,7 @@ def _node(option: click.Option) -> nodes.Value:
 @cache
 def by_command() -> dict[str, dict[str, Setting]]:
     """The options of every command, by command and key."""
-    return {name: of(commands.loaded(name)) for name in commands.names()}
+    return {name: of(name, commands.loaded(name)) for name in commands.names()}
 
 
 @cache

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from gradtool.models.errors import ConfigurationError
 
 from .. import commands
-from . import files, gate, options
+from . import files, gate, options, paths
 from .files import Source
 from .nodes import Path, Problem, Table
 from .options import Setting
@@ -22,24 +21,29 @@ from .options import Setting
 @cache
 def table() -> Table:
     """Everything that may stand in a file."""
-    members: dict[str, Any] = {**options.shared(), **gate.TABLES}
-    elsewhere = {key for settings in options.by_command().values() for key in settings} - set(members)
-    refused = dict.fromkeys(elsewhere, "it means different things in different commands: set it in the table of one")
-    said: dict[str, str] = {}
-    for name in options.by_command():
-        members[name] = _of(name)
-        said |= members[name].refused
-    for key in said:
-        members.pop(key, None)
-    return Table("option, command or table", members, refused=refused | said, doc="Settings of gradtool.")
+    by_command = options.by_command()
+    every = [setting for settings in by_command.values() for setting in settings.values()]
+    refused = {setting.key: setting.refused for setting in every if setting.refused is not None}
+    some = {setting.key for setting in every if setting.refused is None}
+    # One that is refused in some commands alone is set in the tables of the others.
+    shared = {key: node for key, node in options.shared().items() if key not in refused}
+    members: dict[str, Any] = {**shared, **gate.TABLES, **{name: _of(name) for name in by_command}}
+    why = {
+        key: refused.get(key, _MEANINGS) if key not in some else _MEANINGS
+        for key in {setting.key for setting in every}.difference(members)
+    }
+    return Table("option, command or table", members, refused=why, doc="Settings of gradtool.")
+
+
+_MEANINGS: Final = "it means different things in different commands: set it in the table of one"
 
 
 @cache
 def _of(name: str) -> Table:
     """What may stand in the table of a command."""
-    settings = options.of(commands.loaded(name))
-    refused = {s.key: options.NOT_IN_FILES[s.name] for s in settings.values() if s.name in options.NOT_IN_FILES}
-    own = {key: setting.node for key, setting in settings.items() if key not in refused}
+    settings = options.of(name, commands.loaded(name)).values()
+    refused = {s.key: s.refused for s in settings if s.refused is not None}
+    own = {s.key: s.node for s in settings if s.refused is None}
     return Table("option", own, refused=refused, doc=_doc(name))
 
 
@@ -60,6 +64,21 @@ def _doc(name: str) -> str:
 
 
 @dataclass(frozen=True)
+class Said:
+    """What files say for a command.
+
+    Attributes:
+        values: by parameter.
+        places: by parameter, where they say so.
+        written: paths at which something is written, and the folders of the files that name them.
+    """
+
+    values: dict[str, Any]
+    places: dict[str, str]
+    written: dict[str, str]
+
+
+@dataclass(frozen=True)
 class Settings:
     """What files say.
 
@@ -69,22 +88,24 @@ class Settings:
 
     sources: Sequence[Source]
 
-    def of_command(self, name: str, command: click.Command) -> tuple[dict[str, Any], dict[str, str]]:
-        """By parameter, what the files say for a command; and by parameter, the places where they say so."""
-        values: dict[str, Any] = {}
-        places: dict[str, str] = {}
+    def of_command(self, name: str, command: click.Command) -> Said:
+        """What the files say for a command."""
+        told = Said({}, {}, {})
         for setting, value, source, path in self.said(name, command):
-            values[setting.name] = _resolved(value, setting, source, path)
-            places[setting.name] = f"{source.place(path)}: {path[-1]}"
-        return values, places
+            resolved = _resolved(value, setting, source, path)
+            told.values[setting.name] = resolved
+            told.places[setting.name] = f"{source.place(path)}: {path[-1]}"
+            if setting.inside is not None:
+                told.written.update(dict.fromkeys(paths.written(resolved, setting.inside), source.folder))
+        return told
 
     def said(self, name: str, command: click.Command) -> Iterator[tuple[Setting, Any, Source, Path]]:
         """What the files say for a command, the stronger later: option, value, file and key."""
-        settings = options.of(command) if self.sources else {}
+        settings = options.of(name, command) if self.sources else {}
         tables = {*gate.TABLES, *commands.names()}  # --backward has the name of a command
         for source in self.sources:
             for key, setting in settings.items():
-                if key in source.values and key not in tables and options.takes(setting):
+                if key in source.values and key not in tables and setting.refused is None and options.takes(setting):
                     yield setting, source.values[key], source, (key,)
             for key, value in source.values.get(name, {}).items():
                 yield settings[key], value, source, (name, key)
@@ -109,36 +130,21 @@ class Settings:
 
 
 def _resolved(value: Any, setting: Setting, source: Source, path: Path) -> Any:
-    """A value with its paths as they are meant: relative to the folder of the file."""
-    if not setting.path:
+    """A value with its paths as they are meant: relative to the folder of the file, and below it."""
+    if setting.inside is None:
         return value
     if isinstance(value, list):
         return [_resolved(v, setting, source, path) for v in value]
-    form, equals, file = value.partition("=") if setting.path == "form" else ("", "", value)
-    if not file or file == "-":
-        return value
-    whole = os.path.normpath(os.path.join(source.folder, file))
-    if not setting.is_read and os.path.relpath(whole, source.folder).split(os.sep)[0] == os.pardir:
-        raise ConfigurationError(
-            f"{source.place(path)}: {path[-1]}: {file} lies outside the folder of {os.path.basename(source.path)}",
-            "say it on the command line: a file in a folder decides about that folder alone",
-        )
-    return f"{form}{equals}{_shown(whole)}"
+    return paths.resolved(value, setting.inside, source, path)
 
 
-def _shown(path: str) -> str:
-    """A path as a message has it: relative where that is shorter."""
-    relative = os.path.relpath(path)
-    return path if relative.startswith(os.pardir) else relative
-
-
-def read(paths: Sequence[str]) -> Settings:
+def read(names: Sequence[str]) -> Settings:
     """What files say.
 
     Raises:
         CommandError: a file cannot be read, or holds what it cannot; all of that is told.
     """
-    sources = [source for source in map(files.read, paths) if source is not None]
+    sources = [source for source in map(files.read, names) if source is not None]
     problems = [(source, problem) for source in sources for problem in _problems(source.values)]
     if problems:
         lines = [f"{s.place(p.path)}: {_key(p.path)}{p.message}" for s, p in problems]

@@ -84,6 +84,11 @@ def active() -> AbstractContextManager[None]:
     return nullcontext() if overlay is None else overlay.active()
 
 
+def is_active() -> bool:
+    """Whether files are an overlay's now."""
+    return os.open is not _real.open
+
+
 @contextmanager
 def over(overlay: Overlay | None) -> Iterator[None]:
     """Inside, :func:`active` means *overlay*, which is removed at the end; None means the files themselves."""

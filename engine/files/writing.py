@@ -2,7 +2,8 @@
 
 Contents go to files of other names beside their places first (``leftovers.py``) and are moved there at the end, so that
 a full disk, a missing folder, an error halfway or a signal leaves what was there before. They are on the disk before
-they are moved: a machine that loses power has the old file or the new one.
+they are moved: a machine that loses power has the old file or the new one. What a file in a folder has named stays in
+that folder (``confined.py``).
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import contextlib
 import errno
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from . import leftovers
+from . import confined, leftovers
 
 Content = bytes | Iterable[Any]
 """The bytes of a file, or pieces of it, one after the other (anything that ``file.write`` takes)."""
@@ -34,47 +36,75 @@ def write_files(contents: Mapping[str, Content], durable: bool = True) -> None:
     Raises:
         OSError: a file cannot be written; ``error.filename`` is the path that was given.
     """
-    pending: dict[str, str] = {}
-    new: list[str] = []
+    pending: list[_Place] = []
+    new: list[_Place] = []
     folders: dict[str, None] = {}
     path = ""
-    try:
-        for path, content in contents.items():
-            if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
-                with open(path, "wb") as device:
-                    device.writelines(_pieces(content))
-                continue
-            target = os.path.realpath(path)
-            if os.path.isdir(target):
-                raise IsADirectoryError(0, "it is a directory")
-            folder = os.path.dirname(target)
-            if folder not in folders:
-                leftovers.sweep(folder)
-                folders[folder] = None
-            temporary = os.path.join(folder, leftovers.fresh_name())
-            pending[temporary] = target  # before there is a file: a signal may come at any time
-            with open(temporary, "xb") as file:
-                file.writelines(_pieces(content))
-                file.flush()
-                if durable:
-                    _sync(file.fileno())
-            if os.path.exists(target):
-                os.chmod(temporary, os.stat(target).st_mode & 0o777)
-        for temporary, path in pending.items():
-            if not os.path.exists(path):
-                new.append(path)
-            os.replace(temporary, path)
-        pending.clear()
-        new.clear()
-    except OSError as error:
-        error.filename, error.filename2 = path, None
-        raise
-    finally:
-        for name in [*pending, *new]:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(name)
+    with contextlib.ExitStack() as open_folders:
+        try:
+            for path, content in contents.items():
+                is_free = confined.root(path) is None
+                if is_free and os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+                    with open(path, "wb") as device:
+                        device.writelines(_pieces(content))
+                    continue
+                target = os.path.realpath(path) if is_free else path
+                descriptor, name = open_folders.enter_context(confined.parent(target))
+                before = confined.status(descriptor, name, path)
+                folder = os.path.dirname(os.path.abspath(target))
+                if folder not in folders:
+                    leftovers.sweep(folder)
+                    folders[folder] = None
+                place = _Place(path, descriptor, name, os.path.join(os.path.dirname(name), leftovers.fresh_name()))
+                pending.append(place)  # before there is a file: a signal may come at any time
+                with open(place.temporary, "xb", opener=place.opener) as file:
+                    file.writelines(_pieces(content))
+                    file.flush()
+                    if durable:
+                        _sync(file.fileno())
+                if before is not None:
+                    os.chmod(place.temporary, before.st_mode & 0o777, **place.at())
+            for place in pending:
+                path = place.path
+                if confined.status(place.folder, place.name, path) is None:
+                    new.append(place)
+                os.replace(place.temporary, place.name, **place.at("src_dir_fd", "dst_dir_fd"))
+            pending.clear()
+            new.clear()
+        except OSError as error:
+            error.filename, error.filename2 = path, None
+            raise
+        finally:
+            for name, place in [*((p.temporary, p) for p in pending), *((p.name, p) for p in new)]:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(name, **place.at())
     for folder in folders if durable else ():
         _sync_folder(folder)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a file is to be.
+
+    Attributes:
+        path: as it was given, for messages.
+        folder: a descriptor of its folder, where it has to stay there; None where names are paths.
+        name: its name.
+        temporary: its name until it is complete.
+    """
+
+    path: str
+    folder: int | None
+    name: str
+    temporary: str
+
+    def at(self, *options: str) -> dict[str, Any]:
+        """What functions of :mod:`os` are given, so that they find a name in the folder."""
+        return {} if self.folder is None else dict.fromkeys(options or ("dir_fd",), self.folder)
+
+    def opener(self, path: str, flags: int) -> int:
+        """Open in the folder."""
+        return os.open(path, flags, 0o666, **self.at())
 
 
 def _pieces(content: Content) -> Iterable[Any]:

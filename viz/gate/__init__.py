@@ -19,9 +19,13 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Callable, Mapping
 from functools import cache
+from typing import Final
 
 from gradtool.models.gate.report import Report
+
+from ..text import in_text, inert
 
 _FOLDER = os.path.dirname(__file__)
 
@@ -39,4 +43,14 @@ def rendered(report: Report, form: str) -> str:
         form: one of :func:`names`.
     """
     text: str = importlib.import_module(f".{form}", __name__).text(report)
-    return text
+    return text if form in _OBEYED else inert(text, _ESCAPES.get(form, in_text))
+
+
+_OBEYED: Final = ("github",)
+"""Forms that are commands of pipelines, and escape what stands in them."""
+
+_ESCAPES: Final[Mapping[str, Callable[[str], str]]] = {
+    **dict.fromkeys(("gitlab", "json", "jsonl", "rdjson", "sarif"), lambda sign: f"\\u{ord(sign):04x}"),
+    **dict.fromkeys(("badge", "junit"), lambda sign: f"&#{ord(sign)};"),
+}
+"""By form, how a character is escaped, where that is not as a text shows it."""

@@ -20,6 +20,7 @@ def line(finding: Finding, root: str) -> str:
     """One finding in one line."""
     spot = finding.spot
     place = finding.model if spot is None else f"{spot.beneath(root)}:{spot.line}:{spot.column}"
+    place = f"./{place}" if place.startswith("::") else place  # no command of a workflow
     more = f" (and {len(finding.also)} more)" if finding.also else ""
     return f"{place}: {finding.code} {finding.message}{more}"
 

@@ -76,7 +76,7 @@ def _result(finding: Finding, index: int, root: str) -> dict[str, Any]:
         path, region = finding.model, None
     else:
         path, region = finding.spot.beneath(root), {"startLine": finding.spot.line, "startColumn": finding.spot.column}
-    place: dict[str, Any] = {"artifactLocation": {"uri": quote(path), "uriBaseId": "%SRCROOT%"}}
+    place: dict[str, Any] = {"artifactLocation": {"uri": quote(path, errors="surrogatepass"), "uriBaseId": "%SRCROOT%"}}
     if region is not None:
         place["region"] = region
     location: dict[str, Any] = {"physicalLocation": place}

@@ -46,5 +46,5 @@ def _point(report: Report, finding: Finding, number: int) -> Iterator[str]:
 
 
 def _name(text: str) -> str:
-    """A description: ``#`` would begin a directive."""
-    return printable(text).replace("\\", "\\\\").replace("#", "\\#")
+    """A description: ``#`` would begin a directive, for some readers behind a backslash, too."""
+    return printable(text).replace("\\", "\\\\").replace("#", "\\\\x23")

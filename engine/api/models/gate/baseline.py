@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gradtool.engine.core.errors import FileFormatError
-from gradtool.engine.files import jsontext
+from gradtool.engine.files import confined, jsontext
 
 from ..errors import CommandError
 from .finding import EXTERNAL, Finding, Suppressed
@@ -121,7 +121,7 @@ def read(path: str) -> Baseline:
         CommandError: there is none, or it is no baseline.
     """
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=confined.opener) as file:
             values = jsontext.read(file.read(), os.path.basename(path))
     except FileNotFoundError:
         raise CommandError(f"no such baseline: {path}", "gradtool check --write-baseline writes one") from None

@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Any, Final
 
 import gradtool
-from gradtool.engine.files import sealed, wheels
+from gradtool.engine.files import confined, sealed, wheels
 
 from . import rules, unchanged
 from .checked import Checked, Job
@@ -77,7 +77,7 @@ class Cache:
 
         own = os.path.join(self._folder, self.stamp)
         try:
-            os.makedirs(own, exist_ok=True)
+            confined.make_folder(own)
             self._new[os.path.join(self._folder, ".gitignore")] = _IGNORED.encode()
             self._new[os.path.join(own, "rules.json")] = _entry({"rules": [_card(r) for r in rules.every().values()]})
             write_files(self._new, durable=False)

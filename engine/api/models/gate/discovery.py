@@ -123,7 +123,7 @@ class Models:
         """The models of one word that is no folder and no glob."""
         session = sessions.current()
         live = word == "-" or (session is not None and session.has(word.partition(":")[0]))
-        configured = [] if live else [s for s in self.configured() if _same(s.target, word) or _same(s.file, word)]
+        configured = [] if live else [s for s in self.configured() if _is_meant(s, word)]
         if configured:
             yield from configured
             return
@@ -203,6 +203,13 @@ def _is_glob(word: str) -> bool:
 
 def _same(path: str, other: str) -> bool:
     return os.path.abspath(path) == os.path.abspath(other)
+
+
+def _is_meant(model: Subject, word: str) -> bool:
+    """Whether a configured model is the one that *word* names; a file that is there is no module because of a file."""
+    if model.options.get("as_module") and os.path.exists(word):
+        return False
+    return _same(model.target, word) or _same(model.file, word)
 
 
 def _is_below(path: str, folder: str) -> bool:

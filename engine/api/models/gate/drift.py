@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from gradtool.engine.answers.diff import golden
 from gradtool.engine.answers.diff.structure import Change, Difference, difference
 from gradtool.engine.core.source import NOWHERE, Place
+from gradtool.engine.files import confined
 from gradtool.engine.files.writing import write_files
 
 from ..errors import CommandError
@@ -46,8 +47,17 @@ def file_of(model: str, kept: str, models: Sequence[str]) -> str:
 
 def must_be_there(file: str) -> None:
     """Raise :class:`CommandError` where a golden file is not there."""
+    _must_stay(file)
     if not os.path.exists(file):
         raise CommandError(f"there is no golden file {file}", "--update writes it")
+
+
+def _must_stay(file: str) -> None:
+    """Raise :class:`CommandError` for a golden file that a configuration file names and that is a link to elsewhere."""
+    try:
+        confined.must_stay(file)
+    except OSError as error:
+        raise CommandError(f"golden file {file}: {error.strerror}") from None
 
 
 def drift(request: Request, file: str, notes: Notes) -> Difference:
@@ -70,8 +80,9 @@ def update(request: Request, file: str, notes: Notes) -> None:
     Raises:
         ModelError: the user's code raised.
         GradtoolError: the engine refused.
-        OSError: the file cannot be written.
+        CommandError: the file cannot be written.
     """
+    _must_stay(file)
     after = outline_of(request.model, request, Backward(), notes)
     if os.path.exists(file):
         try:
@@ -79,9 +90,12 @@ def update(request: Request, file: str, notes: Notes) -> None:
                 return
         except golden.GoldenError:
             pass  # what cannot be read is written anew
-    if os.path.dirname(file):
-        os.makedirs(os.path.dirname(file), exist_ok=True)
-    write_files({file: golden.write(after).encode()})
+    try:
+        if os.path.dirname(file):
+            confined.make_folder(os.path.dirname(file))
+        write_files({file: golden.write(after).encode()})
+    except OSError as error:
+        raise CommandError(f"cannot write {file}: {error.strerror or error}") from None
     notes.note(f"wrote {file}")
 
 

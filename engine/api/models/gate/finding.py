@@ -103,7 +103,7 @@ class Finding:
         """16 hexadecimal digits that stay the same when lines move: of rule, model, subject and the line's text."""
         text = self.spot.text if self.spot is not None else ""
         parts = (self.code, self.model, self.subject, " ".join(text.split()))
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+        return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     @property
     def order(self) -> tuple[Any, ...]:

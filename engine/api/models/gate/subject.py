@@ -39,8 +39,7 @@ class Subject:
     @property
     def file(self) -> str:
         """The file of the target, without the function."""
-        where, colon, after = self.target.rpartition(":")
-        return where if colon and where and after.isidentifier() else self.target
+        return file_of(self.target)
 
     def request(self) -> Request:
         """How it is loaded."""
@@ -59,6 +58,12 @@ class Subject:
     def of(cls, data: Mapping[str, Any]) -> Subject:
         """What :meth:`data` gave."""
         return cls(**data)
+
+
+def file_of(target: str) -> str:
+    """Return the file of a target, without the function."""
+    where, colon, after = target.rpartition(":")
+    return where if colon and where and after.isidentifier() else target
 
 
 def _steps(value: Any) -> int:

@@ -111,7 +111,7 @@ def _run(target: Target, request: Request, folder: Path) -> None:
     model = {"name": target.name, "folder": target.folder or os.getcwd()}
     (folder / REQUEST).write_text(json.dumps({"request": told, "model": model}), encoding="utf-8")
     python = os.environ.get(PYTHON) or sys.executable
-    words = [python, "-m", "gradtool.models.real_paddle.process", str(folder)]
+    words = [python, "-P", "-m", "gradtool.models.real_paddle.process", str(folder)]
     try:
         # stdout is for answers here: what the script prints goes where messages go.
         process = subprocess.Popen(words, stdout=_messages())

@@ -38,7 +38,7 @@ def _engine() -> str:
     for package in (gradtool.engine, gradtool.models):
         for folder in package.__path__:
             for file in sorted(_sources(folder)):
-                digest.update(os.path.relpath(file, folder).encode() + b"\0" + _bytes(file) + b"\0")
+                digest.update(os.fsencode(os.path.relpath(file, folder)) + b"\0" + _bytes(file) + b"\0")
     return digest.hexdigest()[:16]
 
 

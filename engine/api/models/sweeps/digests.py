@@ -18,7 +18,8 @@ def of_file(path: str) -> str:
             folders.sort()
             for name in sorted(files):
                 status = os.stat(os.path.join(where, name))
-                digest.update(f"{os.path.relpath(where, path)}/{name}:{status.st_size}:{status.st_mtime_ns}\n".encode())
+                line = f"{os.path.relpath(where, path)}/{name}:{status.st_size}:{status.st_mtime_ns}\n"
+                digest.update(os.fsencode(line))
         return digest.hexdigest()[:16]
     with open(path, "rb") as stream:
         while piece := stream.read(_PIECE):
@@ -30,5 +31,5 @@ def of_parts(parts: Iterable[tuple[str, object]]) -> str:
     """What stands for a folder behind a protocol: the names of its files, and what stands for each of them."""
     digest = hashlib.sha256()
     for name, told in parts:
-        digest.update(f"{name}\0{told}\n".encode())
+        digest.update(f"{name}\0{told}\n".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()[:16]

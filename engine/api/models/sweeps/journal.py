@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterable, Mapping
-from typing import Any, TextIO
+from typing import Any, Final, TextIO
+
+from gradtool.engine.files import confined
 
 from ..errors import CommandError
 from .carrying import OF_THE_MACHINE
+
+STDOUT: Final = "-"
+"""The name of standard output: rows go there as they come, and nothing can go on with them."""
 
 
 def line(row: Mapping[str, Any]) -> str:
@@ -20,7 +26,7 @@ class Journal:
     """A file of rows, or none.
 
     Args:
-        path: the file; None where rows are kept in memory alone.
+        path: the file, ``-`` for standard output; None where rows are kept in memory alone.
         resume: go on with what the file holds; else it must not be there.
 
     Raises:
@@ -33,12 +39,17 @@ class Journal:
         self._stream: TextIO | None = None
         if path is None:
             return
+        if path == STDOUT:
+            self._stream = sys.stdout
+            return
         there = os.path.exists(path) and os.path.getsize(path) > 0
         if there and not resume:
             raise CommandError(f"{path} holds the rows of a sweep already", "--resume goes on with it")
         try:
             whole = self._read(path) if there else 0
-            self._stream = open(path, "a", encoding="utf-8", newline="\n")  # noqa: SIM115  (as long as the sweep)
+            self._stream = open(  # noqa: SIM115  (as long as the sweep)
+                path, "a", encoding="utf-8", newline="\n", opener=confined.opener
+            )
             if there:
                 self._stream.truncate(whole)  # a last line that was cut short
         except OSError as error:
@@ -47,7 +58,7 @@ class Journal:
     def _read(self, path: str) -> int:
         """Take the rows of a file; how many bytes of it are whole lines."""
         whole = 0
-        with open(path, "rb") as stream:
+        with open(path, "rb", opener=confined.opener) as stream:
             for number, data in enumerate(stream, 1):
                 if not data.endswith(b"\n"):
                     break
@@ -75,9 +86,11 @@ class Journal:
                 self._stream.write("".join(map(line, new)))
                 self._stream.flush()
             except OSError as error:
+                if self.path == STDOUT:
+                    raise  # whoever has opened it says what is wrong with it
                 raise CommandError(f"cannot write {self.path}: {error.strerror or error}") from None
 
     def close(self) -> None:
         """Close the file."""
-        if self._stream is not None:
+        if self._stream is not None and self.path != STDOUT:
             self._stream.close()

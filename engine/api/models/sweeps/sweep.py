@@ -13,7 +13,7 @@ from ..errors import CommandError
 from . import subset as subsets
 from .axes import Axes
 from .carrying import REFUSED
-from .journal import Journal
+from .journal import STDOUT, Journal
 from .places import Place, place_for
 from .point import Point
 from .spec import Spec
@@ -99,7 +99,7 @@ class Sweep:
         """
         if self.means.memory is not None and not os.path.exists("/proc/self/statm"):
             raise CommandError("--memory: this system does not say what a process takes", "it works on Linux")
-        if self.resume and self.results is None:
+        if self.resume and self.results in (None, STDOUT):
             raise CommandError("--resume goes on with a file of rows", "--results FILE.jsonl says which")
         points = self.axes.points()
         keys = [self.axes.key(self.spec, point) for point in points]
