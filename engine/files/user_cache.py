@@ -3,21 +3,31 @@
 Whoever keeps something there names its folder, which :data:`NAMES` or a backend is. A file comes into being by
 renaming, so processes that run at the same time see it whole or not at all. Whatever goes wrong here costs the time of
 making it again and nothing else.
+
+Some of it is compiled code. It counts only where nobody but the user can have written it (``trusted.py``), and its
+seal has a key: a secret that lies beside the folders, in a file that the user alone can read.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hmac
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from . import sealed
+from . import leftovers, sealed, trusted
 from .writing import write_files
 
 NAMES: Final = "names"
 """The folder of what shells offer at Tab: names in models."""
+
+SECRET: Final = "secret"
+"""The file of what seals have as their key."""
+
+_SECRET_BYTES: Final = 32
 
 LIMIT = 64 << 20
 """Bytes beyond which the files of a folder that were not used for longest are deleted."""
@@ -38,50 +48,125 @@ class Stored(NamedTuple):
     size: int
 
 
-def folder(name: str = "") -> Path:
-    """That of one purpose, or of all of them, beside what other programs keep for this user."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-    return Path(home or os.path.join(os.path.expanduser("~"), ".cache"), "gradtool", name)
+def home(variable: str, inside: str) -> Path | None:
+    """Return the user's folder for files of a kind; None where no absolute path is known of one.
+
+    Args:
+        variable: of the environment, which may say where; a relative path there counts for nothing.
+        inside: where the folder lies in the user's home.
+    """
+    said = next((p for p in map(os.environ.get, (variable, "LOCALAPPDATA")) if p and os.path.isabs(p)), None)
+    if said is None and os.environ.get("HOME") == "":
+        return None  # "~" would be the root of the disk
+    path = said or os.path.join(os.path.expanduser("~"), inside)
+    return Path(path) if os.path.isabs(path) else None
+
+
+def folder(name: str = "") -> Path | None:
+    """Return that of one purpose, or of all of them, beside what other programs keep; None for users without a home."""
+    base = home("XDG_CACHE_HOME", ".cache")
+    return None if base is None else base / "gradtool" / name
 
 
 def made(name: str) -> Path | None:
-    """The folder of a purpose, made for this user alone; None where it cannot be written and read."""
+    """Return the folder of a purpose, made for this user alone; None where others can write, or the user cannot."""
     path = folder(name)
+    if path is None:
+        return None
     with contextlib.suppress(OSError):
-        path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if os.access(path, os.W_OK | os.R_OK | os.X_OK):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.mkdir(exist_ok=True, mode=0o700)
+        if _is_users(path) and os.access(path, os.W_OK | os.R_OK | os.X_OK):
             return path
     return None
 
 
+def _is_users(path: Path) -> bool:
+    """Whether the folder of a purpose, the one around it, and all above are closed to others."""
+    inner, outer = str(path), str(path.parent)
+    return (
+        trusted.is_users_folder(inner)
+        and trusted.is_users_folder(outer)
+        and trusted.is_closed(os.path.realpath(path.parent.parent))
+    )
+
+
+def holds_users_files(path: Path) -> bool:
+    """Whether all that lies in a folder, and in those below, is the user's own: regular files, no links, no pipes."""
+    for at, folders, files in os.walk(path):
+        for name in (*folders, *files):
+            status = os.lstat(os.path.join(at, name))
+            kind = stat.S_ISDIR if name in folders else stat.S_ISREG
+            if not kind(status.st_mode) or not trusted.is_users_own(status):
+                return False
+    return True
+
+
+def _key(name: str, file: str, make: bool) -> bytes | None:
+    """Return what the file of a purpose is sealed with; None where there is no secret, or another user's.
+
+    Args:
+        make: make the secret where there is none.
+    """
+    base = folder()
+    if base is None:
+        return None
+    path = base / SECRET
+    if make and not os.path.lexists(path):
+        with contextlib.suppress(OSError):
+            _draw(path)
+    secret = trusted.read(path)
+    if secret is None or len(secret) != _SECRET_BYTES or (os.name == "posix" and os.lstat(path).st_mode & 0o077):
+        return None
+    return hmac.digest(secret, f"{name}/{file}".encode(), "sha256")
+
+
+def _draw(path: Path) -> None:
+    """Make the secret; of several processes that do, one is first, and the others take its."""
+    temporary = path.with_name(leftovers.fresh_name())
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(os.urandom(_SECRET_BYTES))
+        with contextlib.suppress(FileExistsError):
+            os.link(temporary, path)
+    finally:
+        os.unlink(temporary)
+
+
 def read(name: str, file: str) -> bytes | None:
-    """What was kept for a purpose under the name *file*; None where there is nothing, or nothing whole."""
-    path = folder(name) / file
-    content = sealed.read(path)
+    """Return what was kept for a purpose under the name *file*; None where nothing is, or nothing of the user's."""
+    path = folder(name)
+    if path is None or not _is_users(path):
+        return None
+    key = _key(name, file, make=False)
+    content = None if key is None else sealed.read(path / file, key)
     if content is not None:
         with contextlib.suppress(OSError):
-            os.utime(path)  # used now
+            os.utime(path / file)  # used now
     return content
 
 
 def keep(name: str, file: str, content: bytes) -> None:
     """Keep *content* for a purpose under the name *file*, if that can be."""
-    home = made(name)
-    if home is None:
+    path = made(name)
+    key = None if path is None else _key(name, file, make=True)
+    if path is None or key is None:
         return
     with contextlib.suppress(OSError):
-        write_files({str(home / file): sealed.sealed(content)}, durable=False)
-        _shrink(home)
+        write_files({str(path / file): sealed.sealed(content, key)}, durable=False, direct=False)
+        os.chmod(path / file, 0o600)
+        _shrink(path)
 
 
 def stored(names: Iterable[str]) -> list[Stored]:
     """What there is for each purpose, in the order of *names*; without those that nothing was kept for."""
     listed: list[Stored] = []
     for name in names:
-        home = folder(name)
-        if home.is_dir():
-            sizes = [size for _, size in _files(home)]
-            listed.append(Stored(name, home, len(sizes), sum(sizes)))
+        path = folder(name)
+        if path is not None and trusted.is_users_folder(str(path)):
+            sizes = [size for _, size in _files(path)]
+            listed.append(Stored(name, path, len(sizes), sum(sizes)))
     return listed
 
 

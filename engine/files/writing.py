@@ -24,14 +24,14 @@ _NOT_SYNCED = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP)
 """What file systems say that cannot be asked to put something on a disk."""
 
 
-def write_files(contents: Mapping[str, Content], durable: bool = True) -> None:
+def write_files(contents: Mapping[str, Content], durable: bool = True, direct: bool = True) -> None:
     """Write every file, or none.
 
-    What is no regular file (``/dev/null``, a pipe) is written to directly.
 
     Args:
         contents: path -> content. Pieces are asked for while the file is being written; what they raise passes.
         durable: wait until they are on the disk; what can be made again at any time need not be.
+        direct: write directly to what is no regular file (``/dev/null``, a pipe); else the file takes its place.
 
     Raises:
         OSError: a file cannot be written; ``error.filename`` is the path that was given.
@@ -44,7 +44,7 @@ def write_files(contents: Mapping[str, Content], durable: bool = True) -> None:
         try:
             for path, content in contents.items():
                 is_free = confined.root(path) is None
-                if is_free and os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+                if direct and is_free and _is_device(path):
                     with open(path, "wb") as device:
                         device.writelines(_pieces(content))
                     continue
@@ -105,6 +105,10 @@ class _Place:
     def opener(self, path: str, flags: int) -> int:
         """Open in the folder."""
         return os.open(path, flags, 0o666, **self.at())
+
+
+def _is_device(path: str) -> bool:
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 def _pieces(content: Content) -> Iterable[Any]:

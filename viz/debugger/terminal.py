@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from gradtool.engine.files import user_cache
+
 from ..text import printable, to_ascii
 from . import show
 from .completion import complete
@@ -245,10 +247,7 @@ def _history(path: Path | None) -> Any:
 
 def history_file() -> Path:
     """Where what is typed is remembered: ``debugger_history`` in the user's state directory."""
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA")
-    else:
-        base = os.environ.get("XDG_STATE_HOME")
-    return (
-        Path(base) / "gradtool" / "debugger_history" if base else Path.home() / ".local/state/gradtool/debugger_history"
-    )
+    base = user_cache.home("XDG_STATE_HOME", ".local/state")
+    if base is None:
+        raise RuntimeError("no absolute path of a home is known")
+    return base / "gradtool" / "debugger_history"

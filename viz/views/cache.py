@@ -21,7 +21,7 @@ def view(clear: bool) -> View:
     total = f"{count(files, 'file')}, {size(sum(s.size for s in listed))}" if files else NOTHING
     last = f"{'deleted' if clear else 'kept'}: {total}"
     data: dict[str, Any] = {
-        "folder": str(user_cache.folder()),
+        "folder": None if (home := user_cache.folder()) is None else str(home),
         "cleared": clear,
         "kept": [{"for": s.name, "folder": str(s.folder), "files": s.files, "bytes": s.size} for s in listed],
     }

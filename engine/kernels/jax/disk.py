@@ -21,7 +21,7 @@ def keep_compiled_code() -> None:
     if said.jax_compilation_cache_dir is not None or not said.jax_enable_compilation_cache:
         return
     path = user_cache.made("jax")
-    if path is None:
+    if path is None or not user_cache.holds_users_files(path):  # JAX runs whatever lies there
         return
     jax.config.update("jax_compilation_cache_dir", str(path))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", FASTEST)

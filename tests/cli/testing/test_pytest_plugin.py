@@ -476,7 +476,7 @@ def test_a_model_that_ends_its_process_ends_no_test_run(
     ("text", "message"),
     [
         ("[check]\nselct = []", "gradtool.toml:2: check.selct: unknown option (closest: select"),
-        ("[check]\nupdate = true", "--update writes golden files, and a test compares with it"),
+        ("[check]\nupdate = true", "gradtool.toml:2: check.update: it has golden files overwritten"),
         ("[check]\nbaseline = 'no.json'", "no such baseline: no.json"),
     ],
 )

@@ -80,7 +80,7 @@ class Cache:
             confined.make_folder(own)
             self._new[os.path.join(self._folder, ".gitignore")] = _IGNORED.encode()
             self._new[os.path.join(own, "rules.json")] = _entry({"rules": [_card(r) for r in rules.every().values()]})
-            write_files(self._new, durable=False)
+            write_files(self._new, durable=False, direct=False)
             self._forget_others()
         except OSError:
             return
