@@ -16,7 +16,7 @@ import pytest
 import gradtool as paddle
 from gradtool import static
 from gradtool.engine.core.errors import BackendError, KernelError
-from gradtool.engine.files import sealed, user_cache
+from gradtool.engine.files import user_cache
 from gradtool.engine.kernels import choice
 from gradtool.engine.kernels.numba import compiling
 from gradtool.engine.kernels.numba.fused import FusedKernel, same
@@ -141,8 +141,8 @@ def test_files_that_are_no_good_cost_the_time_of_compiling(
         kernel.compile(compiling.compiled)
         assert made == [key, key]
         return
-    content = sealed.read(home / (key + compiling.ENDING))
-    assert content is not None
+    content = (home / (key + compiling.ENDING)).read_bytes().partition(b"\n")[2]
+    assert content
     user_cache.keep(compiling.FOLDER, key + compiling.ENDING, {"nonsense": b"nonsense"}.get(harm, content))
     file = folder / (key + compiling.ENDING)
     if harm == "cut":
