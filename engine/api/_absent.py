@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from gradtool.engine.core import near_names
+
+from . import _lazy
 
 DEVICES = "it is about devices, and gradtool computes on the CPU"
 DISTRIBUTED = "it is about training on several machines or devices, and gradtool computes in one process"
@@ -20,7 +24,7 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
     (
         "gradtool",
         (
-            "FLAGS_trace_api IrGuard MmapStorage check_shape disable_signal_handler ir_guard monkey_patch_dtype "
+            "IrGuard MmapStorage check_shape disable_signal_handler ir_guard monkey_patch_dtype "
             "monkey_patch_generated_methods_for_tensor monkey_patch_generated_methods_for_value "
             "monkey_patch_math_tensor monkey_patch_program monkey_patch_value monkey_patch_variable new_init "
             "original_init use_compat_guard"
@@ -50,7 +54,7 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
     (
         "gradtool.device",
         (
-            "Device Event Stream StreamContext TYPE_CHECKING amp current_device_is_cpu current_stream dev_types "
+            "Device Event Stream StreamContext amp current_stream "
             "empty_cache extract_device_id get_device_capability get_device_module get_device_name "
             "get_device_properties get_stream_from_external ipc_collect max_memory_allocated max_memory_reserved "
             "memory_allocated memory_reserved nvtx reset_max_memory_allocated reset_max_memory_reserved "
@@ -112,7 +116,7 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
             "PrepareLayerInput PrepareLayerOutput RowWiseParallel SequenceParallelBegin SequenceParallelDisable "
             "SequenceParallelEnable SequenceParallelEnd ShardedStateDict ShardedWeight SplitPoint Strategy "
             "build_sharded_state_dict create_nccl_config enable_auto_dp gloo_barrier gloo_init_parallel_env "
-            "gloo_release in_auto_parallel_align_mode io load_merged_state_dict parallelize shard_weight split "
+            "gloo_release in_auto_parallel_align_mode load_merged_state_dict parallelize shard_weight split "
             "to_distributed to_static"
         ),
         DISTRIBUTED,
@@ -131,7 +135,6 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
     ("gradtool.distributed.fleet", "check_memory_usage collective_perf", DEVICES),
     ("gradtool.distributed.fleet.utils", "DistributedInfer", SERVERS),
     ("gradtool.distributed.fleet.utils", "HDFSClient LocalFS", "it is about files of clusters"),
-    ("gradtool.distributed.fleet.utils", "TYPE_CHECKING", INTERNAL),
 )
 """Package or class, names separated by blanks, and the reason, which messages give."""
 
@@ -177,6 +180,32 @@ NAMELESS: dict[str, tuple[str, str]] = {
 }
 """Modules that can be imported, as scripts do without using them, and that have no names: the same of each."""
 
+AREAS: dict[str, str] = {
+    "paddle": INTERNAL,
+    "paddle.base.compiler": DEVICES,
+    "paddle.base.data_feed_desc": SERVERS,
+    "paddle.base.dataset": SERVERS,
+    "paddle.compat": OTHERS,
+    "paddle.cuda": DEVICES,
+    "paddle.dataset": "it is a data set of the old kind; give your data by paddle.io.Dataset",
+    "paddle.device": DEVICES,
+    "paddle.distributed": DISTRIBUTED,
+    "paddle.incubate.distributed": DISTRIBUTED,
+    "paddle.incubate.jit": "it makes a function run faster; call the function as it is",
+    "paddle.incubate.nn": KERNELS,
+    "paddle.incubate.operators": KERNELS,
+    "paddle.library": OTHERS,
+    "paddle.nn.attention": KERNELS,
+    "paddle.nn.functional": KERNELS,
+    "paddle.profiler": "it reads and writes recordings of Paddle's own profiler; gradtool profile MODEL measures",
+    "paddle.static.nn.sequence_lod": SEQUENCES,
+    "paddle.utils.cpp_extension": "it is for operators written in C++; write a paddle.autograd.PyLayer",
+}
+"""Modules, and why names of them and of those below them are not here where no row above says so."""
+
+WHOLE = frozenset((DEVICES, DISTRIBUTED, OTHERS, SERVERS))
+"""Reasons that hold for everything in an area, parts of Paddle's construction among them."""
+
 NEAR = 0.75
 """How alike, from 0 to 1, a name has to be that a message proposes."""
 
@@ -193,9 +222,32 @@ def explained(package: str, name: str, why: str | None, names: list[str]) -> tup
         if public == part or public.startswith(part + "."):
             which = "it" if public == part else part
             return f"{which} is a part of Paddle that gradtool does not have ({purpose})", advice
-    why = why or reasons().get((package, name))
+    why = why or reasons().get((package, name)) or _of_area(package, name)
     near = sorted((n for n in names if _likeness(name, n) >= NEAR), key=lambda n: -_likeness(name, n))[:3]
     return why, f"did you mean {', '.join(map(repr, near))}?" if near else None
+
+
+def _of_area(package: str, name: str) -> str | None:
+    """Return why a name that Paddle has is not here, by where it is from; None for a name that Paddle does not have.
+
+    What is in no ``__all__`` is a part of Paddle's own construction, unless all of its area is not here.
+    """
+    from . import _recorded
+
+    places = _recorded.places(package, name)
+    known = reasons()
+    for place in places:
+        ours = place.module.replace("paddle", "gradtool", 1), place.name
+        if why := known.get(ours) or _lazy.REASONS.get(ours):
+            return why
+    if not places or not places[-1].module.startswith("paddle"):
+        return f"{places[-1].module} is not installed" if places else None
+    for place in places:
+        parts = place.module.split(".")
+        why = next(why for n in range(len(parts), 0, -1) if (why := AREAS.get(".".join(parts[:n]))))
+        if why in WHOLE or not place.name or place.name in _recorded.of(place.module).public:
+            return why
+    return INTERNAL
 
 
 def _likeness(asked: str, name: str) -> float:
@@ -205,6 +257,7 @@ def _likeness(asked: str, name: str) -> float:
     return near_names.likeness(asked, name)
 
 
+@cache
 def reasons() -> dict[tuple[str, str], str]:
     """The reason of every name, by package and name."""
     table: dict[tuple[str, str], str] = {}

@@ -68,7 +68,7 @@ class LastResort(MetaPathFinder):
             return None
         if package not in _lazy.packages() and not _lazy.old_path(package):
             return None
-        names = dir(sys.modules[package]) if package in sys.modules else []
+        names = _lazy.own_names(sys.modules[package]) if package in sys.modules else []
         public = fullname.replace("gradtool", "paddle", 1)
         raise ModuleNotFoundError(str(_lazy.missing(package, last, names)), name=public)
 

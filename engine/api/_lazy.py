@@ -7,6 +7,7 @@ never meets a silent stub.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
@@ -115,7 +116,7 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
         "squeezenet",
         "vgg",
     ),
-    "gradtool.nn": ("clip", "decode", "functional", "initializer", "layer", "utils"),
+    "gradtool.nn": ("clip", "decode", "functional", "init", "initializer", "layer", "utils"),
     "gradtool.nn.layer": (
         "activation",
         "common",
@@ -201,6 +202,7 @@ PRIVATE: dict[str, dict[str, str]] = {
     "gradtool.base.framework": _MODES,
     "gradtool.fluid.framework": _MODES,
     "gradtool.framework": _MODES,
+    "gradtool.hapi.model": {"_all_gather": "gradtool.hapi._lists"},
     "gradtool.nn.functional.conv": {"_conv_nd": "gradtool.nn.functional._by_numbers"},
     "gradtool.distributed": {"_get_global_group": "gradtool.distributed._groups"},
     "gradtool.nn.layer.conv": {"_ConvNd": "gradtool.nn._conv_layers"},
@@ -274,22 +276,107 @@ def packages() -> set[str]:
     return {*SUBMODULES, *SOURCES}
 
 
+_HELD: Any = ModuleType.__dict__["__dict__"]
+
+
+def fields(module: ModuleType) -> dict[str, Any]:
+    """Return the names that a module holds by now; ``vars`` of a :class:`Furnished` one would load all of its names."""
+    held: dict[str, Any] = _HELD.__get__(module)
+    return held
+
+
+class Furnished(ModuleType):
+    """A module whose ``dir()`` and ``vars()`` have every name that Paddle's module has.
+
+    Its own modules become furnished when the import system puts them in their place. A function or class keeps its name
+    when a module of the same name is imported: ``from paddle.amp.auto_cast import amp_state`` makes the import system
+    put the module ``auto_cast`` where the class is; in Paddle the class comes after it.
+    """
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]  # what vars() and star imports ask for
+        held = fields(self)
+        asking = str(sys._getframe(1).f_globals.get("__name__")).partition(".")[0]
+        if (
+            asking == "gradtool"
+            or asking in sys.stdlib_module_names
+            or getattr(held["__spec__"], "_initializing", False)
+        ):
+            return held
+        for name in dir(self):
+            if name not in held and not name.startswith("__"):
+                held[name] = getattr(self, name)
+        return held
+
+    def __dir__(self) -> list[str]:
+        from . import _recorded
+
+        return sorted({*super().__dir__(), *_recorded.of(self.__name__)})
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, ModuleType):
+            if value.__name__ == f"{self.__name__}.{name}" and name[0] != "_":
+                furnish(value)
+            if name in SETTLED.get(self.__name__, ()):
+                return
+        super().__setattr__(name, value)
+
+
+RECORDED: dict[str, set[str]] = {}
+"""Package -> names that it has from the record alone, and that were asked for by now."""
+
+SETTLED: dict[str, set[str]] = {}
+"""Package -> functions and classes that stay what they are when a module of that name is imported."""
+
+UNFURNISHED = [["cli"], ["engine"], ["models"], ["testing"], ["viz"]]
+"""Second parts of the paths of modules that have no counterpart in Paddle."""
+
+
+def is_paddles(path: str) -> bool:
+    """Return True for a module of gradtool that is shaped like one of Paddle's."""
+    return path.split(".")[1:2] not in UNFURNISHED
+
+
+def furnish(module: ModuleType) -> None:
+    """See that a module has all the names of Paddle's."""
+    if type(module) is not ModuleType or not is_paddles(module.__name__):
+        return
+    held = fields(module)
+    held.setdefault("__getattr__", refuse(module.__name__, held))
+    module.__class__ = Furnished
+
+
+def own_names(module: ModuleType) -> list[str]:
+    """Return the names that a module has by a table or in its file, in order."""
+    return sorted({*ModuleType.__dir__(module)} - RECORDED.get(module.__name__, set()))
+
+
+def has_file(path: str) -> bool:
+    """Return True for a module of gradtool that has a file."""
+    place = os.path.join(os.path.dirname(__file__), *path.split(".")[1:])
+    return os.path.isdir(place) or os.path.isfile(f"{place}.py")
+
+
 def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """``__getattr__`` and ``__dir__`` for *package*."""
+    module = sys.modules.get(package)
+    if type(module) is ModuleType and is_paddles(package):
+        module.__class__ = Furnished
+        for name in fields(module):  # modules of it that it has imported by now
+            if (child := sys.modules.get(f"{package}.{name}")) is not None:
+                furnish(child)
 
     def get(name: str) -> Any:
         if name.startswith("_"):
             return _special(package, name, names, sys._getframe(1))
         if name in SUBMODULES.get(package, ()):
             module = importlib.import_module(f"{package}.{name}")
-            if "when_imported" in module.__dict__:
+            if "when_imported" in fields(module):
                 module.when_imported()
             return module
         where = sources(package).get(name)
-        if where is None and sys._getframe(1).f_code.co_name == "_handle_fromlist":
-            raise AttributeError(name)  # an import statement, which looks for a module of that name next
         if where is None:
-            return _old_module(package, name, names)
+            return fallback(package, name, names)
         if where.startswith(("gradtool.engine.ir.", "gradtool.engine.eager.")):
             importlib.import_module("gradtool._variable_methods")  # whoever makes variables gets their operators
         value = getattr(importlib.import_module(where), name)
@@ -309,7 +396,9 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
 def _special(package: str, name: str, names: Callable[[], list[str]], asking: FrameType) -> Any:
     """What *package* has under a name that begins with an underscore."""
     if name == "__all__":  # asked for by ``from paddle.io import *``
-        return [n for n in names() if n not in SUBMODULES.get(package, ())]
+        from . import _recorded
+
+        return sorted({*names(), *_recorded.of(package).public} - {*SUBMODULES.get(package, ())})
     if name == "__version__" and package == "gradtool":
         return version_for(asking)
     if name not in PRIVATE.get(package, {}):
@@ -317,22 +406,36 @@ def _special(package: str, name: str, names: Callable[[], list[str]], asking: Fr
     return getattr(importlib.import_module(PRIVATE[package][name]), name)
 
 
-def _old_module(package: str, name: str, names: Callable[[], list[str]]) -> ModuleType:
-    """The module of the table of old paths; raises the error for a name that is nothing at all."""
-    if old_path(f"{package}.{name}"):
-        return importlib.import_module(f"{package}.{name}")
+def fallback(package: str, name: str, names: Callable[[], list[str]]) -> Any:
+    """What Paddle has under a name that no table of the package has; raises the error for what is nothing at all.
+
+    Args:
+        names: gives the names that the package has, of which the error names those that are near.
+    """
+    if is_paddles(package):
+        from . import _recorded
+
+        value = _recorded.value(package, name)
+        if value is not _recorded.MISSING:
+            fields(sys.modules[package])[name] = value
+            RECORDED.setdefault(package, set()).add(name)
+            return value
+        if old_path(f"{package}.{name}"):
+            return importlib.import_module(f"{package}.{name}")
+    if name.startswith("_") or sys._getframe(2).f_code.co_name == "_handle_fromlist":
+        raise AttributeError(name)  # an import statement looks for a module of that name next
     raise missing(package, name, names())
 
 
 def old_path(path: str) -> bool:
-    """Whether that module is one of the table of old paths, from which it is then imported."""
-    from . import _old_paths
+    """Return True for a module without a file: of the table of old paths, or of those that are recorded."""
+    from . import _old_paths, _recorded
 
-    return path in _old_paths.HOMES
+    return path in _old_paths.HOMES or (_recorded.is_module(path) and not has_file(path))
 
 
 class _OldPaths:
-    """Asks the table of old paths for modules of this package that no folder has; installed once, at the end."""
+    """Asks the table of old paths and the record for modules that no folder has; installed once, at the end."""
 
     @staticmethod
     def find_spec(fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
@@ -386,6 +489,6 @@ def refuse(package: str, namespace: dict[str, object]) -> Callable[[str], Any]:
     def get(name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return _old_module(package, name, lambda: sorted(n for n in namespace if not n.startswith("_")))
+        return fallback(package, name, lambda: sorted(n for n in namespace if not n.startswith("_")))
 
     return get

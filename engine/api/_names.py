@@ -98,6 +98,12 @@ provide(
 provide("gradtool", "gradtool._search", "argmax argmin argsort nonzero sort topk where")
 provide("gradtool.static", "gradtool._indexing", "setitem")
 provide("gradtool.static", "gradtool.static._effects", "Print py_func")
+provide_all(
+    ("gradtool.static.nn.control_flow", "gradtool.static._branches", "case cond switch_case"),
+    ("gradtool.static.nn.control_flow", "gradtool.static._effects", "Assert Print"),
+    ("gradtool.static.nn.control_flow", "gradtool.static._loops", "while_loop"),
+    ("gradtool.static.nn.control_flow", "gradtool.static._while", "While"),
+)
 provide("gradtool", "gradtool.engine.eager.calls", "grad")
 provide("gradtool.autograd", "gradtool.engine.eager.calls", "backward grad")
 provide(

@@ -43,6 +43,7 @@ for _package in ("gradtool.incubate", OPTIMIZER):
     provide(_package, f"{OPTIMIZER}._look_ahead", "LookAhead")
     provide(_package, f"{OPTIMIZER}._model_average", "ModelAverage")
 provide(OPTIMIZER, "gradtool.optimizer", "LBFGS")
+provide("gradtool.incubate.layers.nn", "gradtool.incubate._rows", "partial_concat partial_sum shuffle_batch")
 provide("gradtool.incubate", "gradtool._layer_helper", "LayerHelper")
 provide("gradtool.incubate", "gradtool.incubate._functions", "identity_loss softmax_mask_fuse")
 provide("gradtool.incubate", "gradtool.incubate._functions", "softmax_mask_fuse_upper_triangle")

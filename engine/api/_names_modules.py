@@ -102,6 +102,15 @@ provide_all(*[(f"gradtool.io.dataloader.{_module}", "gradtool.io", _names) for _
 provide("gradtool.io.dataloader", "gradtool.io", " ".join(DATA.values()))
 provide("gradtool.io.dataloader.collate", "gradtool.io._collate", "default_collate_fn default_convert_fn")
 
+for _module in ("decode", "layer.rnn"):
+    provide(f"gradtool.nn.{_module}", "gradtool.nn._states", "ArrayWrapper")
+provide("gradtool.nn.layer.rnn", "gradtool.nn._states", "concat_states split_states")
+provide("gradtool.tensor.array", "gradtool._arrays", "array_length array_read array_write create_array")
+provide("gradtool.tensor.manipulation", "gradtool._arrays", "tensor_array_to_tensor")
+provide("gradtool.tensor.creation", "gradtool.fluid.layers._written", "create_tensor")
+provide("gradtool.tensor.random", "gradtool._random", "gaussian")
+provide("gradtool.jit.dy2static.program_translator", "gradtool.jit._static_function", "StaticFunction")
+provide("gradtool.base.data_feeder", "gradtool.base._bits", "convert_float_to_uint16 convert_uint16_to_float")
 provide("gradtool.autograd.py_layer", "gradtool.engine.eager.pylayer", "PyLayer PyLayerContext")
 provide(
     "gradtool.framework.random", "gradtool", "get_cuda_rng_state get_rng_state seed set_cuda_rng_state set_rng_state"

@@ -10,6 +10,7 @@ provide(
     "amp_guard auto_cast autocast get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_enabled "
     "is_bfloat16_supported is_float16_supported",
 )
+provide("gradtool.amp.auto_cast", "gradtool.amp._casting", "amp_state")
 provide("gradtool.amp", "gradtool.amp._lists", "black_list white_list")
 provide("gradtool.amp", "gradtool.amp._narrowing", "amp_decorate decorate")
 provide("gradtool.amp", "gradtool.amp._scaler", "AmpScaler GradScaler OptimizerState")
@@ -21,7 +22,13 @@ provide("gradtool.hapi", "gradtool.hapi._model", "Model")
 provide("gradtool.hapi.model", "gradtool.hapi._model", "Model")
 provide("gradtool.callbacks", "gradtool.hapi._callbacks", CALLBACKS)
 provide("gradtool.hapi.callbacks", "gradtool.hapi._callbacks", f"{CALLBACKS} CallbackList")
+provide("gradtool.hapi.callbacks", "gradtool.hapi._callbacks", "config_callbacks")
 provide("gradtool.hapi.callbacks", "gradtool.hapi._progress", "ProgressBar")
+provide(
+    "gradtool.hapi.model",
+    "gradtool.hapi._lists",
+    "extract_args flatten_list restore_flatten_list to_list to_numpy",
+)
 provide("gradtool.hapi.progressbar", "gradtool.hapi._progress", "ProgressBar")
 for _package in ("gradtool.hapi", "gradtool.hapi.model_summary"):
     provide(_package, "gradtool._summary", "summary")

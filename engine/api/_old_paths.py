@@ -12,7 +12,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from . import _lazy
+from . import _lazy, _recorded
 from ._old_paths_table import ROWS
 
 if TYPE_CHECKING:
@@ -30,26 +30,13 @@ for _parent, _children, _homes in ROWS:
         )
 
 
-class Settled(ModuleType):
-    """A package whose functions and classes keep their names when a module of the same name is imported.
-
-    ``from paddle.amp.auto_cast import amp_state`` makes the import system put the module ``auto_cast`` where the class
-    is; in Paddle the class comes after it.
-    """
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, ModuleType) and name in self.__dict__ and callable(self.__dict__[name]):
-            return
-        super().__setattr__(name, value)
-
-
 class Finder(Loader):
     """Finds the modules of the table, and makes them."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname not in HOMES:
+        if not _lazy.old_path(fullname):
             return None
         return ModuleSpec(fullname, self, is_package=True)
 
@@ -70,35 +57,37 @@ def fill(module: ModuleType) -> None:
     settle(package, last)
     own, own_names = _lazy.attach(path)
 
+    homes = HOMES.get(path, ())
+
     def names() -> list[str]:
+        if _recorded.is_module(path):
+            return own_names()  # and those that are recorded
         offered = {*own_names()}
-        for home in HOMES[path]:
-            offered |= {n for n in dir(importlib.import_module(home)) if not n.startswith("_")}
+        for home in homes:
+            offered |= {n for n in _lazy.own_names(importlib.import_module(home)) if not n.startswith("_")}
         return sorted(offered)
 
     def get(name: str) -> Any:
         if name == "__all__":
-            return names()
+            return sorted({*names(), *_recorded.of(path).public})
         if name.startswith("__"):
             raise AttributeError(name)
         if name in own_names() or name in _lazy.PRIVATE.get(path, {}) or f"{path}.{name}" in HOMES:
             return own(name)
-        for home in HOMES[path]:
+        for home in homes:
             successor = importlib.import_module(home)
-            if name in dir(successor) or name in _lazy.PRIVATE.get(home, {}):
+            if name in _lazy.own_names(successor) or name in _lazy.PRIVATE.get(home, {}):
                 value = module.__dict__[name] = getattr(successor, name)
                 return value
-        if name.startswith("_") or sys._getframe(1).f_code.co_name == "_handle_fromlist":
-            raise AttributeError(name)
-        raise _lazy.missing(path, name, names())
+        return _lazy.fallback(path, name, names)
 
-    module.__dict__.update(__getattr__=get, __dir__=names, __doc__=f"Names of {', '.join(HOMES[path])}.")
+    module.__dict__.update(__getattr__=get, __dir__=names, __doc__=f"Names of {', '.join(homes) or path}.")
 
 
 def settle(package: str, name: str) -> None:
     """See that *name* of *package* stays what it is, if it is no module."""
     parent = sys.modules[package]
     value = getattr(parent, name, None)
-    if callable(value) and not isinstance(value, ModuleType):
+    if value is not None and not isinstance(value, ModuleType):
         parent.__dict__[name] = value
-        parent.__class__ = Settled
+        _lazy.SETTLED.setdefault(package, set()).add(name)

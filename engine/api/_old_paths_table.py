@@ -101,6 +101,7 @@ ROWS: tuple[tuple[str, str, str], ...] = (
     ("utils", "op_version image_util plot environments inplace_utils flops", ""),
     ("autograd", "autograd functional", "autograd"),
     ("vision", "image", "vision"),
+    ("vision.transforms", "functional_cv2 functional_pil functional_tensor", "vision.transforms.functional"),
     ("incubate.autograd", "functional primapi", "incubate.autograd"),
     ("incubate", "tensor operators", "incubate"),
     ("incubate.nn", "layer memory_efficient_attention loss attn_bias", "incubate.nn"),

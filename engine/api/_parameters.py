@@ -149,7 +149,8 @@ def make(
         from ._late_values import parameter as tensor_parameter  # of dynamic mode alone
 
         op_type, attrs = init.operator(TensorSpec(dims, kind))
-        return tensor_parameter(lambda: apply(op_type, attrs=attrs).array, TensorSpec(dims, kind), name, flags)
+        spec = TensorSpec(tuple(attrs.get("shape", dims)), kind)  # given values have a shape of their own
+        return tensor_parameter(lambda: apply(op_type, attrs=attrs).array, spec, name, flags)
     program = default.default_main_program()
     is_new = name not in program.global_block().vars
     parameter = program.current_block().create_parameter(name, dims, kind, **flags)
@@ -180,10 +181,11 @@ def _startup_block() -> Block:
 def initialise(name: str, spec: TensorSpec, init: Any) -> None:
     """Append the operator that fills *name* to the startup program."""
     home = _startup_block()
+    op_type, attrs = init.operator(spec)
     target = home.vars.get(name)
     if target is None:
-        target = home.add_var(Variable(home, name, spec, persistable=True, loc=source.here()))
-    op_type, attrs = init.operator(spec)
+        filled = TensorSpec(tuple(attrs.get("shape", spec.shape)), spec.dtype)
+        target = home.add_var(Variable(home, name, filled, persistable=True, loc=source.here()))
     op = registry.by_type(op_type)
     # Of the operators that fill parameters, only uniform_random lists its empty slots (as Paddle's programs show).
     inputs = tuple(() if s.many else None for s in op.inputs) if op_type == "uniform_random" else ()

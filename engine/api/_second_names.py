@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gradtool.engine.core.errors import ArgumentTypeError
+from gradtool.engine.core.value import AnyTensor
 
 from . import _lazy
 
@@ -120,6 +121,46 @@ def _by_function() -> dict[tuple[str, str], dict[str, str]]:
 
 
 BY_FUNCTION = _by_function()
+
+
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+def _gathering(first: int) -> Callable[[tuple[Any, ...], dict[str, Any]], Arguments]:
+    """Return what makes a list of sizes that come one by one, from place *first* on: ``paddle.reshape(x, 2, 8)``."""
+
+    def gather(args: tuple[Any, ...], named: dict[str, Any]) -> Arguments:
+        if len(args) > first and all(map(_is_size, args[first:])):
+            return (*args[:first], [*args[first:]]), named
+        return args, named
+
+    return gather
+
+
+def _is_size(value: Any) -> bool:
+    return type(value) is int or (isinstance(value, AnyTensor) and value.ndim == 0)
+
+
+def _exchanging(args: tuple[Any, ...], named: dict[str, Any]) -> Arguments:
+    """Take two dimensions that change places, ``paddle.transpose(x, 0, 1)``, as an order of all of them."""
+    places: list[Any] = [
+        named.get(f"dim{i}", named.get(f"axis{i}", args[i + 1] if len(args) > i + 1 else None)) for i in (0, 1)
+    ]
+    if not all(type(place) is int for place in places):
+        return args, named
+    x: Any = args[0] if args else named.get("x", named.get("input"))
+    order = [*range(x.ndim)]
+    order[places[0]], order[places[1]] = order[places[1]], order[places[0]]
+    return (x, order), {key: value for key, value in named.items() if key == "name"}
+
+
+SIZES: dict[str, Callable[[tuple[Any, ...], dict[str, Any]], Arguments]] = {
+    **dict.fromkeys(("expand", "reshape"), _gathering(1)),
+    **dict.fromkeys(("empty", "ones", "rand", "randn", "zeros"), _gathering(0)),
+    "transpose": _exchanging,
+}
+"""Functions of ``paddle`` that take numbers one by one in place of a list, and what makes the list of them."""
+
 _taking: dict[Callable[..., Any], Callable[..., Any]] = {}
 """By function, what takes its second names: one object, whichever of its public names is asked for."""
 
@@ -134,8 +175,11 @@ def taking(package: str, module: str, name: str, function: Callable[..., Any]) -
     from ._remembered import called_directly
 
     others = frozenset(second)
+    sizes = SIZES.get(name)
 
     def call(*args: Any, **named: Any) -> Any:
+        if sizes is not None:
+            args, named = sizes(args, named)
         if named and not others.isdisjoint(named):
             named = _first_names(name, function, len(args), named, second)
         return function(*args, **named)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from gradtool.engine.core.errors import UsageError, expect_type
+from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.mode import no_grad
-from gradtool.engine.eager.tensor import Tensor
 
 from ._creation import ones
 from .nn._containers import LayerList, Sequential
 from .nn._recurrent_networks import RNNBase as Network
 from .nn.layer import Layer
+from .static._input_spec import InputSpec
 from .utils._structure import flatten
 
 MEGABYTE = 1024.0**2
@@ -41,9 +43,11 @@ def summary(net: Layer, input_size: Any = None, dtypes: Any = None, input: Any =
     Lists of layers are no rows, nor is *net* itself where it holds layers: what it has of its own is not counted.
 
     Args:
-        input_size: the shape of its input, or a list of shapes; a dimension that is None or -1 is taken as 1.
+        input_size: the shape of its input, as numbers or an InputSpec, or a list of shapes, one for each input; a
+            dimension that is None or -1 is taken as 1.
         dtypes: of the inputs; float32 when None.
-        input: tensors to call it with, instead of ones of that shape.
+        input: what to call it with, instead of ones of that shape: a tensor, or a list or dict that it takes as one
+            argument.
 
     Returns:
         ``total_params`` and ``trainable_params``.
@@ -55,28 +59,32 @@ def summary(net: Layer, input_size: Any = None, dtypes: Any = None, input: Any =
     expect_type(net, Layer, "net", "paddle.summary")
     if input is None and input_size is None:
         raise UsageError("input_size and input cannot be None at the same time")
-    inputs = _ones(input_size, dtypes) if input is None else input
-    calls = inputs if isinstance(inputs, (list, tuple)) else (inputs,)
+    calls = _ones(input_size, dtypes) if input is None else [input]
     rows = _called(net, calls)
     counts = {
         "total_params": sum(row.parameters for row in rows),
         "trainable_params": sum(row.trainable for row in rows),
     }
-    entered = sum(int(v.size) for v in flatten(calls) if isinstance(v, Tensor))
+    entered = sum(_size(v) for v in flatten(calls) if isinstance(v, AnyTensor))
     print(_table(rows, counts, entered))
     return counts
 
 
 def _ones(size: Any, dtypes: Any) -> list[Any]:
     """A tensor for each shape."""
-    single = isinstance(size, int) or not any(isinstance(part, (list, tuple)) for part in size)
+    single = isinstance(size, (int, InputSpec)) or not any(isinstance(p, (list, tuple, InputSpec)) for p in size)
     shapes: list[Any] = [size] if single else list(size)
     kinds = [dtypes] * len(shapes) if dtypes is None or isinstance(dtypes, str) else list(dtypes)
     return [ones(_dimensions(s), k or "float32") for s, k in zip(shapes, kinds, strict=True)]
 
 
 def _dimensions(shape: Any) -> list[int]:
-    dims = [1 if d in (None, -1) else d for d in ([shape] if isinstance(shape, int) else shape)]
+    if isinstance(shape, InputSpec):
+        shape = shape.shape
+    sizes = [shape] if isinstance(shape, int) else [*shape]
+    if sum(d in (None, -1) for d in sizes) > 1:
+        raise UsageError("Option input_size only the dim of batch_size can be None or -1.")
+    dims = [1 if d in (None, -1) else d for d in sizes]
     for d in dims:
         if not isinstance(d, int) or d <= 0:
             raise UsageError(f"Expected element in input size greater than zero, but got {d}")
@@ -124,15 +132,20 @@ def _row(layer: Layer, given: Any, result: Any) -> Row:
         title,
         [_shape(v) for v in given],
         _shape(result),
-        sum(int(v.size) for v in (*parameters, *statistics)),
-        sum(int(p.size) for p in parameters if not p.stop_gradient),
-        sum(int(v.size) for v in flatten(result) if isinstance(v, Tensor)),
+        sum(_size(v) for v in (*parameters, *statistics)),
+        sum(_size(p) for p in parameters if not p.stop_gradient),
+        sum(_size(v) for v in flatten(result) if isinstance(v, AnyTensor)),
     )
+
+
+def _size(value: Any) -> int:
+    """The number of elements of a tensor; of a variable, where a size that is yet unknown counts as one."""
+    return abs(math.prod(int(d) for d in value.shape))
 
 
 def _shape(value: Any) -> Any:
     """The shape of a tensor, shapes of nested ones; None for anything else."""
-    if isinstance(value, Tensor):
+    if isinstance(value, AnyTensor):
         return list(value.shape)
     return [_shape(v) for v in value] if isinstance(value, (list, tuple)) else None
 

@@ -82,13 +82,15 @@ def _new_full(
 def _new(value: int, doc: str) -> Callable[..., Any]:
     def call(
         var: Any,
-        size: Any,
-        *,
+        *sizes: Any,
+        size: Any = None,
         dtype: Any = None,
         device: Any = None,
         requires_grad: bool = False,
         pin_memory: bool = False,
     ) -> Any:
+        if size is None:
+            size = sizes[0] if len(sizes) == 1 else sizes
         return _new_full(var, size, value, dtype=dtype, requires_grad=requires_grad)
 
     call.__doc__ = f"A tensor of {doc}, of that size, in this one's type unless another is given."
@@ -187,14 +189,17 @@ def _view_dtype(self: Tensor, kind: DType) -> Tensor:
     return Tensor(np.ascontiguousarray(self.array).view(kind.numpy), stop_gradient=True)
 
 
-def viewed(self: Any, shape_or_dtype: Any, name: str | None = None) -> Any:
+def viewed(self: Any, shape_or_dtype: Any, *sizes: Any, name: str | None = None) -> Any:
     """The same storage in another shape, or read as another type of elements.
 
     Args:
-        shape_or_dtype: a list of numbers, one of which may be -1, or a type.
+        shape_or_dtype: a list of numbers, one of which may be -1, or a type; the first number of several.
+        sizes: the other numbers.
     """
     if isinstance(shape_or_dtype, (list, tuple)):
         return self.reshape([*shape_or_dtype])
+    if type(shape_or_dtype) is int:
+        return self.reshape([shape_or_dtype, *sizes])
     kind = dtype_of(shape_or_dtype)
     return self if kind is self.dtype else _view_dtype(self, kind)
 

@@ -18,6 +18,8 @@ __path__: list[str] = []  # there are modules below it, in the table of old path
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    if _lazy.old_path(f"{__name__}.{name}") and name not in dir(importlib.import_module("gradtool")):
-        return importlib.import_module(f"{__name__}.{name}")
-    return getattr(importlib.import_module("gradtool._arrays" if name in ARRAYS else "gradtool"), name)
+    if name in ARRAYS:
+        return getattr(importlib.import_module("gradtool._arrays"), name)
+    package = importlib.import_module("gradtool")
+    own = _lazy.own_names(package)
+    return getattr(package, name) if name in own else _lazy.fallback(__name__, name, lambda: own)

@@ -250,7 +250,7 @@ ERRORS: list[tuple[str, type[Exception], str]] = [
     ("paddle.reshape(x, [5, -1])", ValueError, "24 elements"),
     ("paddle.reshape(x, [-1, -1])", AssertionError, "at most one number"),
     ("paddle.reshape(x, [0, 0, 0, 0])", AssertionError, "no dimension to keep"),
-    ("paddle.reshape(x, 6)", TypeError, "'shape'"),
+    ("paddle.reshape(x, 6.0)", TypeError, "'shape'"),
     ("paddle.reshape(x, [2.0, 12])", TypeError, r"shape\[0\]"),
     ("paddle.reshape(x, [y, 3])", TypeError, "must be int32 or int64"),
     ("paddle.transpose(x, [0, 1])", ValueError, "each of the 3 dimensions once"),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-import gradtool
 from gradtool import _lazy
 from gradtool._old_paths import Finder
 
@@ -19,15 +19,12 @@ def packages() -> list[str]:
 
 
 def module(name: str) -> ModuleType:
-    target: ModuleType = gradtool
-    for part in name.split(".")[1:]:
-        target = getattr(target, part)
-    return target
+    return importlib.import_module(name)
 
 
 def _was_imported(home: ModuleType, name: str) -> bool:
     """Whether a name stands there only since some test imported an old path of that name."""
-    return isinstance(getattr(getattr(vars(home).get(name), "__spec__", None), "loader", None), Finder)
+    return isinstance(getattr(getattr(_lazy.fields(home).get(name), "__spec__", None), "loader", None), Finder)
 
 
 def listing() -> str:
@@ -35,7 +32,11 @@ def listing() -> str:
     parts = []
     for name in packages():
         home = module(name)
-        public = [n for n in dir(home) if n.isidentifier() and not n.startswith("_") and not _was_imported(home, n)]
+        public = [
+            n
+            for n in _lazy.own_names(home)
+            if n.isidentifier() and not n.startswith("_") and not _was_imported(home, n)
+        ]
         parts.append("\n".join([f"{name}:", *(f"    {n}" for n in public)]))
     return "\n\n".join(parts) + "\n"
 

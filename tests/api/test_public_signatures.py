@@ -41,6 +41,8 @@ LAYOUTS = (
     "ReplicationPad2D ReplicationPad2d ReplicationPad3D ReplicationPad3d ZeroPad1D ZeroPad1d ZeroPad2D ZeroPad2d "
     "ZeroPad3D ZeroPad3d"
 )
+SIZES = "takes sizes one by one, as Paddle's does by a decorator"
+
 DIFFERENCES = {
     **dict.fromkeys([f"nn.{name}" for name in LAYOUTS.split()], LAYOUT),
     "DataParallel.state_dict": "keep_vars as in every layer",
@@ -48,10 +50,14 @@ DIFFERENCES = {
     "Tensor.contiguous": "takes anything, as all tensors are in one piece",
     "Tensor.fill_": LENIENT,
     "Tensor.item": "the arguments have a name of their own",
+    "Tensor.new_empty": SIZES,
+    "Tensor.new_ones": SIZES,
+    "Tensor.new_zeros": SIZES,
     "Tensor.normal_": HANDS_ON,
     "Tensor.numpy": "names the argument that Paddle takes without saying so",
     "Tensor.to": "names what **kwargs may hold",
     "Tensor.uniform_": HANDS_ON,
+    "Tensor.view": SIZES,
     "Tensor.zero_": LENIENT,
     "autograd.no_grad": "says what is wrong with @no_grad without parentheses",
     "base.Executor": BACKEND,

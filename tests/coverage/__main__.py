@@ -5,6 +5,8 @@
     python -m tests.coverage [NAMESPACE …]       counts; of the namespaces that are named, every name that is lacking
     python -m tests.coverage --renew             writes not_yet.txt, after names have come
     python -m tests.coverage --record PYTHON     records the names anew, with an interpreter that has Paddle 3.3.1
+    python -m tests.coverage --record-modules PYTHON PYTHON
+                                                 records those of all modules, with 3.1.1 and 3.3.1, the newest last
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import subprocess
 import textwrap
 from collections import defaultdict
 
-from . import names, record
+from . import modules, names, record
 
 
 def table() -> str:
@@ -49,7 +51,10 @@ def main() -> None:
     parser.add_argument("namespaces", nargs="*", metavar="NAMESPACE", help="list what is lacking in it")
     parser.add_argument("--renew", action="store_true", help="write not_yet.txt")
     parser.add_argument("--record", metavar="PYTHON", help="record Paddle's names with this interpreter")
+    parser.add_argument("--record-modules", nargs="+", metavar="PYTHON", help="record the names of all modules")
     options = parser.parse_args()
+    if options.record_modules:
+        modules.renew(options.record_modules)
     if options.record:
         subprocess.run([options.record, record.__file__], check=True)
     if options.renew:

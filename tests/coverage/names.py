@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import gradtool
-from gradtool import _absent
+from gradtool import _absent, _recorded
 
 from .record import FILE
 
@@ -57,13 +57,13 @@ def reasons(path: str) -> dict[str, str]:
 
 
 def ours(path: str) -> set[str]:
-    """The names that gradtool has in that namespace."""
+    """The names that gradtool has in that namespace, without those that stand there to say why they are missing."""
     owner: Any = gradtool
     for part in path.split(".")[1:]:
         if part not in dir(owner):
             return set()
         owner = getattr(owner, part)
-    return {*dir(owner)}
+    return {n for n in dir(owner) if not isinstance(getattr(owner, n, None), _recorded.NotHere)}
 
 
 def lacking() -> list[str]:

@@ -37,4 +37,4 @@ def test_a_name_that_never_comes_says_why() -> None:
     with pytest.raises(
         AttributeError, match=r"paddle\.XPUPinnedPlace is not implemented in gradtool: it is about devices"
     ):
-        gradtool.XPUPinnedPlace  # noqa: B018
+        gradtool.XPUPinnedPlace()

@@ -70,7 +70,7 @@ def test_a_new_schema_goes_along_and_a_new_kind_of_file_is_seen(tmp_path: Path) 
 
 def test_the_type_marker_goes_along() -> None:
     assert (ROOT / "engine/api/py.typed").exists()
-    assert SETTINGS["tool"]["setuptools"]["package-data"]["gradtool"] == ["py.typed"]
+    assert SETTINGS["tool"]["setuptools"]["package-data"]["gradtool"] == ["py.typed", "_paddle_names.txt"]
 
 
 def test_versions_agree() -> None:

@@ -25,6 +25,20 @@ NARROW = (float16, bfloat16)
 _last = ["float32"]
 """The type that was asked for last: loss scales are for float16 alone."""
 
+_states: list[dict[str, Any]] = []
+"""The arguments of each :func:`auto_cast` that is entered, the innermost last."""
+
+
+def amp_state() -> dict[str, Any] | None:
+    """Return the arguments of the :func:`auto_cast` around the call; None outside.
+
+    >>> with auto_cast(level="O1"):
+    ...     state = amp_state()
+    >>> state["level"], amp_state()
+    ('O1', None)
+    """
+    return _states[-1] if _states else None
+
 
 def last_dtype() -> str:
     """The type that :func:`auto_cast` was asked for last; ``"float32"`` where it never was."""
@@ -62,6 +76,7 @@ def auto_cast(
     >>> product.dtype, total.dtype
     (paddle.float16, paddle.float32)
     """
+    asked = dict(locals())
     if level not in ("O0", "OD", "O1", "O2"):
         raise UsageError("level should be O0, OD, O1 or O2.")
     if enable and convert(dtype) not in NARROW:
@@ -83,8 +98,12 @@ def auto_cast(
         how = Casting(
             level, kind, frozenset((usual | white) - black), frozenset((never - white) | black), bool(use_promote)
         )
-    with mode.cast_by(how):
-        yield
+    _states.append(asked)
+    try:
+        with mode.cast_by(how):
+            yield
+    finally:
+        _states.pop()
 
 
 def _names(operators: Iterable[str] | None, what: str) -> set[str]:

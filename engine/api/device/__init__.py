@@ -311,7 +311,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     if name in TENSORS:
         return getattr(importlib.import_module("gradtool"), name)
-    raise _lazy.missing(__name__, name, [n for n in globals() if not n.startswith("_")])
+    return _lazy.fallback(__name__, name, lambda: [n for n in globals() if not n.startswith("_")])
 
 
 def __dir__() -> list[str]:

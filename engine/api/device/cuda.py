@@ -12,4 +12,5 @@ def empty_cache() -> None:
     """There is no cache."""
 
 
+__path__: list[str] = []  # there are modules below it, of those that are recorded
 __getattr__ = _lazy.refuse(__name__, globals())

@@ -32,6 +32,7 @@ __all__ = [
     "in_pir_mode",
     "seed",
     "set_flags",
+    "use_pir_api",
 ]
 
 
@@ -57,6 +58,9 @@ in_dygraph_mode = in_dynamic_or_pir_mode = in_dynamic_mode
 def in_pir_mode() -> bool:
     """False: programs have Paddle's classic form, not the newer one that is called PIR."""
     return False
+
+
+use_pir_api = in_pir_mode
 
 
 def enable_dygraph(place: Any = None) -> None:

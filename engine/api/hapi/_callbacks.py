@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import numbers
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -446,14 +447,57 @@ class ReduceLROnPlateau(_Monitor):
 
 
 class VisualDL(Callback):
-    """Refused: event files are written by ``gradtool stats --tensorboard``, not by a package of its own.
+    """Write loss and metrics with the package ``visualdl``. Where it is not installed, say so once and write nothing.
 
-    Raises:
-        UnsupportedError: always (a NotImplementedError).
+    Args:
+        log_dir: the folder that it writes to.
     """
 
     def __init__(self, log_dir: str) -> None:
-        _refuse("VisualDL")
+        super().__init__()
+        self.log_dir = log_dir
+        self.epoch = 0
+        self.steps = {"train": 0, "eval": 0}
+        self.writer: Any = None
+        self.is_missing = False
+
+    def on_epoch_begin(self, epoch: int, logs: Logs | None = None) -> None:
+        self.epoch = epoch
+
+    def on_train_batch_end(self, step: int, logs: Logs | None = None) -> None:
+        self.steps["train"] += 1
+        self._write("train", self.steps["train"], logs)
+
+    def on_eval_end(self, logs: Logs | None = None) -> None:
+        self._write("eval", self.epoch, logs)
+
+    def on_train_end(self, logs: Logs | None = None) -> None:
+        if self.writer is not None:
+            self.writer.close()
+            self.writer = None
+
+    def _write(self, mode: str, step: int, logs: Logs | None) -> None:
+        if self.writer is None and not self.is_missing:
+            self._open()
+        if self.writer is None:
+            return
+        for name in self.params.get("metrics") or ():
+            value = (logs or {}).get(name)
+            number = value[0] if isinstance(value, (list, tuple)) else value
+            if isinstance(number, numbers.Number):
+                self.writer.add_scalar(tag=f"{mode}/{name}", step=step, value=number)
+
+    def _open(self) -> None:
+        try:
+            self.writer = importlib.import_module("visualdl").LogWriter(self.log_dir)
+        except ImportError:
+            self.is_missing = True
+            warnings.warn(
+                "paddle.callbacks.VisualDL writes nothing, as visualdl is not installed; gradtool stats MODEL shows "
+                "the course of loss and gradients.",
+                TrainingWarning,
+                stacklevel=2,
+            )
 
 
 class WandbCallback(Callback):
@@ -464,11 +508,39 @@ class WandbCallback(Callback):
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        _refuse("WandbCallback")
+        raise UnsupportedError(
+            "paddle.callbacks.WandbCallback sends what it is given to a server, and gradtool sends nothing.",
+            hint="leave it out; gradtool stats MODEL shows the course of loss and gradients, and writes it with -o",
+        )
 
 
-def _refuse(name: str) -> NoReturn:
-    raise UnsupportedError(
-        f"paddle.callbacks.{name} needs a package that gradtool does not use.",
-        hint="leave it out; gradtool stats MODEL shows the course of loss and gradients, and writes it with -o",
-    )
+def config_callbacks(
+    callbacks: Sequence[Callback] | Callback | None = None,
+    model: Any = None,
+    batch_size: int | None = None,
+    epochs: int | None = None,
+    steps: int | None = None,
+    log_freq: int = 2,
+    verbose: int = 2,
+    save_freq: int = 1,
+    save_dir: str | None = None,
+    metrics: list[str] | None = None,
+    mode: str = "train",
+) -> CallbackList:
+    """Return *callbacks*, with those that every training has where none of its kind is among them, for *model*."""
+    own: list[Any] = list(callbacks) if isinstance(callbacks, (list, tuple)) else [callbacks] if callbacks else []
+    if verbose and not any(isinstance(c, ProgBarLogger) for c in own):
+        own.insert(0, ProgBarLogger(log_freq, verbose=verbose))
+    if not any(isinstance(c, ModelCheckpoint) for c in own):
+        own.append(ModelCheckpoint(save_freq, save_dir))
+    for callback in own:
+        if isinstance(callback, EarlyStopping):
+            callback.save_dir = save_dir
+    if not any(isinstance(c, LRScheduler) for c in own):
+        own.append(LRScheduler())
+    every = CallbackList(own)
+    every.set_model(model)
+    named = (metrics or []) if mode != "test" else []
+    params = {"batch_size": batch_size, "epochs": epochs, "steps": steps, "verbose": verbose, "metrics": named}
+    every.set_params(params)
+    return every

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradtool import _creation, _manipulation, _math
+from gradtool._arguments import tensor
 from gradtool._dispatch import apply
 from gradtool.engine.core.errors import UsageError
 from gradtool.engine.ir import build, roles
@@ -131,6 +132,31 @@ class ClipGradByGlobalNorm(ClipGradBase):
 
     def __str__(self) -> str:
         return f"Gradient Clip By GlobalNorm, global_norm={self.clip_norm:f}"
+
+
+def clip_by_norm(x: Any, max_norm: float, name: str | None = None) -> Any:
+    """Return *x*, scaled where its norm is greater than *max_norm*.
+
+    >>> import gradtool as paddle
+    >>> clip_by_norm(paddle.to_tensor([3.0, 4.0]), 1.0).tolist()
+    [0.6000000238418579, 0.800000011920929]
+    """
+    return apply("clip_by_norm", tensor(x, "x", "paddle.nn.clip.clip_by_norm"), attrs={"max_norm": float(max_norm)})
+
+
+def merge_selected_rows(x: Any, name: str | None = None) -> Any:
+    """Return a sparse gradient in which the rows of one number are added."""
+    return apply("merge_selected_rows", x)
+
+
+def get_tensor_from_selected_rows(x: Any, name: str | None = None) -> Any:
+    """Return the rows of a sparse gradient as a tensor."""
+    return apply("get_tensor_from_selected_rows", x)
+
+
+def _squared_l2_norm(x: Any) -> Any:
+    """Return the sum of the squares of *x*."""
+    return apply("squared_l2_norm", x)
 
 
 def _squared_norm(grad: Any) -> Any:

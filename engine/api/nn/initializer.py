@@ -30,7 +30,12 @@ class Initializer:
         """Append the operator that fills *param* to *block* (of the startup program); fill a tensor at once."""
         if isinstance(param, Tensor):
             type_, attrs = self.operator(param.spec)
-            param.set_value(apply(type_, attrs=attrs))
+            value = apply(type_, attrs=attrs)
+            if value.shape == param.shape:
+                param.set_value(value)
+            else:
+                param.array = value.array
+                param.version.wrote("set_value")
             return param
         home = block if block is not None else param.block
         type_, attrs = self.operator(param.spec)
@@ -225,7 +230,7 @@ class Assign(Initializer):
     """Given values.
 
     Args:
-        value: an array, nested lists or a tensor, of the parameter's shape.
+        value: an array, nested lists or a tensor; a parameter of another shape takes the shape of the value.
 
     Raises:
         ArgumentTypeError: *value* is nothing of that kind (a TypeError).
@@ -240,12 +245,8 @@ class Assign(Initializer):
         self.value = value.numpy() if isinstance(value, Tensor) else np.asarray(value)
 
     def operator(self, spec: TensorSpec) -> tuple[str, dict[str, Any]]:
-        if self.value.shape != spec.shape:
-            raise ShapeError(
-                f"Assign: the value has the shape {list(self.value.shape)}, the parameter {list(spec.shape)}"
-            )
         return "assign_value", {
-            "shape": spec.shape,
+            "shape": self.value.shape,
             "dtype": spec.dtype.code,
             "values": tuple(self.value.reshape(-1).tolist()),
         }

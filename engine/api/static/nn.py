@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +17,6 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops.infer import product
 from gradtool.nn.functional._linear import padding_index
 
-from . import control_flow
 from ._branches import case, cond, switch_case
 from ._effects import py_func
 from ._finishing import activated
@@ -28,7 +26,6 @@ from ._pylayer import static_pylayer
 __all__ = [
     "case",
     "cond",
-    "control_flow",
     "create_parameter",
     "embedding",
     "fc",
@@ -101,9 +98,7 @@ def embedding(
     return apply("lookup_table_v2", input, w, attrs=attrs, name=layer)  # type: ignore[no-any-return]
 
 
-# In Paddle this is a package; `from paddle.static.nn.control_flow import Assert` finds its part here.
-__path__: list[str] = []
-sys.modules[f"{__name__}.control_flow"] = control_flow
+__path__: list[str] = []  # there are modules below it, in the table of old paths
 
 LATE: dict[str, str] = {
     "batch_norm": "_layers_norm",

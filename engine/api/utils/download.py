@@ -15,6 +15,32 @@ class ChecksumError(UsageError, RuntimeError):
     """A file in the cache has other contents than expected (Paddle raises RuntimeError once it cannot download)."""
 
 
+WEIGHTS_HOME = os.path.expanduser("~/.cache/paddle/hapi/weights")
+
+
+def is_url(path: str) -> bool:
+    """Return True for an address that begins with http:// or https://."""
+    return path.startswith(("http://", "https://"))
+
+
+def _map_path(url: str, root_dir: str) -> str:
+    """Return the path of the file of that address below *root_dir*."""
+    return os.path.join(root_dir, os.path.split(url)[-1])
+
+
+def _md5check(fullname: str, md5sum: str | None = None) -> bool:
+    """Return True for a file with that MD5 sum; for every file where none is given."""
+    return md5sum is None or hashlib.md5(Path(fullname).read_bytes(), usedforsecurity=False).hexdigest() == md5sum
+
+
+def _get_unique_endpoints(trainer_endpoints: list[str]) -> set[str]:
+    """Return the first of the addresses ``host:port`` of each host."""
+    first: dict[str, str] = {}
+    for endpoint in sorted(trainer_endpoints):
+        first.setdefault(endpoint.split(":")[0], endpoint)
+    return set(first.values())
+
+
 def cache() -> Path:
     """Where Paddle keeps weights that it has downloaded."""
     return Path(os.path.expanduser("~")) / ".cache" / "paddle" / "hapi" / "weights"
@@ -45,7 +71,7 @@ def get_path_from_url(
         FileMissing: it is not there (a FileNotFoundError).
         ChecksumError: it is another file (a RuntimeError).
     """
-    if not url.startswith(("http://", "https://")):
+    if not is_url(url):
         raise UsageError(f"downloading from url only support http or https, but received {url!r}.")
     path = Path(root_dir) / url.split("?")[0].rsplit("/", 1)[-1]
     folder = path.with_name(path.name.split(".tar")[0].removesuffix(".zip").removesuffix(".tgz"))
@@ -55,6 +81,6 @@ def get_path_from_url(
         raise FileMissing(
             f"{path} does not exist, and gradtool downloads nothing.", hint=f"download {url} and put it there"
         )
-    if md5sum is not None and hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest() != md5sum:
+    if not _md5check(str(path), md5sum):
         raise ChecksumError(f"{path} has another md5sum than {md5sum}.", hint=f"download {url} again and put it there")
     return str(path)

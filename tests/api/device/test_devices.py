@@ -48,9 +48,9 @@ def test_there_are_no_other_devices() -> None:
     with pytest.raises(
         AttributeError, match=r"paddle\.device\.cuda\.synchronize is not implemented in gradtool: it is about"
     ):
-        device.cuda.synchronize  # noqa: B018
-    with pytest.raises(AttributeError, match=r"paddle\.device\.xpu is not implemented"):
-        device.xpu  # noqa: B018
+        device.cuda.synchronize()
+    with pytest.raises(AttributeError, match=r"paddle\.device\.xpu\.synchronize is not implemented"):
+        device.xpu.synchronize()
 
 
 def test_dynamic_mode_takes_a_place() -> None:

@@ -160,7 +160,7 @@ def strategy(**settings: Any) -> Any:
         (lambda: D.ProcessMesh(), ValueError, "must be given"),
         (lambda: D.shard_optimizer(None, gradient_accumulation_steps=2), ValueError, "gradient_accumulation_steps"),
         (lambda: D.group_sharded_parallel(None, None, "x"), ValueError, "os_g"),
-        (lambda: D.parallelize, AttributeError, "several machines or devices"),
+        (lambda: D.parallelize(), AttributeError, "several machines or devices"),
         (lambda: fleet.init(strategy=strategy(hybrid_configs={"mp_degree": 2})), ValueError, "mp_degree=2"),
         (lambda: fleet.distributed_optimizer(None, strategy(lamb=True)), ValueError, r"strategy\.lamb"),
         (lambda: strategy(nope=1), TypeError, "nope is not a attribute"),
@@ -168,10 +168,10 @@ def strategy(**settings: Any) -> Any:
         (lambda: strategy(amp_configs=3), TypeError, "must be a dict"),
         (lambda: fleet.init_server(), ValueError, "servers"),
         (lambda: fleet.minimize(None), ValueError, "keeps no optimizer"),
-        (lambda: fleet.shrink, AttributeError, "parameter servers"),
+        (lambda: fleet.shrink(), AttributeError, "parameter servers"),
         (lambda: mp.PipelineLayer([], num_stages=2), ValueError, "2 stages"),
         (lambda: mp.LayerDesc(print), TypeError, "derived class of Layer"),
-        (lambda: mp.PipelineParallel, AttributeError, "among several devices"),
+        (lambda: mp.PipelineParallel(), AttributeError, "among several devices"),
     ],
 )
 def test_what_needs_others_says_so(call: Any, error: type[Exception], words: str) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 
@@ -29,10 +32,43 @@ def test_every_case_is_recorded() -> None:
 
 
 @pytest.mark.usefixtures("dynamic")
-def test_callbacks_of_other_packages_are_refused() -> None:
-    for name in ("VisualDL", "WandbCallback"):
-        with pytest.raises(ValueError, match=f"paddle.callbacks.{name} needs a package"):
-            getattr(paddle.callbacks, name)("logs")
+def test_a_callback_that_sends_numbers_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"paddle\.callbacks\.WandbCallback sends what it is given to a server"):
+        paddle.callbacks.WandbCallback("logs")
+
+
+class LogWriter:
+    """Stands in for that of the package ``visualdl``, which tests do not install."""
+
+    folders: ClassVar[list[str]] = []
+    numbers: ClassVar[list[tuple[str, int]]] = []
+
+    def __init__(self, folder: str) -> None:
+        self.folders.append(folder)
+
+    def add_scalar(self, tag: str, step: int, value: float) -> None:
+        self.numbers.append((tag, step))
+
+    def close(self) -> None:
+        self.numbers.append(("closed", 0))
+
+
+@pytest.mark.usefixtures("dynamic")
+def test_visualdl_writes_with_its_package_and_says_where_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fit() -> None:
+        model = paddle.Model(paddle.nn.Linear(2, 1))
+        model.prepare(paddle.optimizer.SGD(0.1, parameters=model.parameters()), paddle.nn.MSELoss())
+        data = paddle.io.TensorDataset([paddle.ones([4, 2]), paddle.ones([4, 1])])
+        model.fit(data, batch_size=2, epochs=2, verbose=0, callbacks=paddle.callbacks.VisualDL("folder"))
+
+    monkeypatch.setitem(sys.modules, "visualdl", None)
+    with pytest.warns(UserWarning, match=r"VisualDL writes nothing, as visualdl is not installed") as warned:
+        fit()
+    assert len(warned) == 1
+    monkeypatch.setitem(sys.modules, "visualdl", SimpleNamespace(LogWriter=LogWriter))
+    fit()
+    assert LogWriter.folders == ["folder"]
+    assert LogWriter.numbers == [*[("train/loss", n) for n in (1, 2, 3, 4)], ("closed", 0)]
 
 
 @pytest.mark.usefixtures("dynamic")

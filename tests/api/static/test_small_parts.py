@@ -194,5 +194,5 @@ def test_devices_answer_as_a_cpu_does() -> None:
     device.set_rng_state(before)
     assert paddle.rand([3]).tolist() == drawn
     with pytest.raises(AttributeError, match="about devices"):
-        _ = device.synchronize
+        device.synchronize()
     assert device.FloatTensor([1, 2]).dtype is paddle.float32

@@ -129,7 +129,7 @@ def compared(left: Any, *pairs: tuple[str, Callable[[], Any]]) -> Any:
 def asserted(test: Any, message: Callable[[], Any]) -> None:
     """``assert test, message()``."""
     if isinstance(test, Variable):
-        from gradtool.static.control_flow import Assert
+        from gradtool.static._effects import Assert
 
         Assert(truth(test))
     elif not test:

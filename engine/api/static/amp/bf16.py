@@ -192,4 +192,5 @@ def convert_float_to_uint16(in_list: Any) -> np.ndarray[Any, Any]:
     return np.asarray(in_list, "float32").astype(bfloat16.numpy).view(np.uint16)
 
 
+__path__: list[str] = []  # there are modules below it, of those that are recorded
 __getattr__ = _lazy.refuse(__name__, globals())

@@ -15,19 +15,55 @@ from ..image import get_image_backend
 
 __all__ = ["DatasetFolder", "ImageFolder"]
 
-IMAGES = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
+IMAGES = IMG_EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
 
 
 class NoFiles(UsageError, RuntimeError):
     """There is nothing in a folder that could be read (Paddle raises RuntimeError)."""
 
 
-def _load(path: str) -> Any:
-    if get_image_backend() == "cv2":
-        cv = opencv("backend cv2")
-        return cv.cvtColor(cv.imread(path), cv.COLOR_BGR2RGB)
+def cv2_loader(path: str) -> Any:
+    """Return the image in that file as an array of height, width and RGB, read with OpenCV."""
+    cv = opencv("backend cv2")
+    return cv.cvtColor(cv.imread(path), cv.COLOR_BGR2RGB)
+
+
+def pil_loader(path: str) -> Any:
+    """Return the image in that file, read with Pillow and converted to RGB."""
     with open(path, "rb") as file:
         return pillow().open(file).convert("RGB")
+
+
+def default_loader(path: str) -> Any:
+    """Return the image in that file, read with what :func:`paddle.vision.set_image_backend` chose."""
+    return cv2_loader(path) if get_image_backend() == "cv2" else pil_loader(path)
+
+
+def has_valid_extension(filename: str, extensions: Sequence[str]) -> bool:
+    """Return True for a name that ends with one of *extensions*, in capitals or not."""
+    return filename.lower().endswith(tuple(e.lower() for e in extensions))
+
+
+def make_dataset(
+    dir: str,
+    class_to_idx: dict[str, int],
+    extensions: Sequence[str] | None,
+    is_valid_file: Callable[[str], bool] | None = None,
+) -> list[tuple[str, int]]:
+    """Return the files below the folder of each class, each with the number of the class.
+
+    Args:
+        dir: the folder with a folder for each class.
+        class_to_idx: by the name of a folder, the number of its class.
+        extensions: the ends of names that count; None where *is_valid_file* says so.
+        is_valid_file: called with a path.
+    """
+    counts = is_valid_file if extensions is None else _counts(tuple(e.lower() for e in extensions))
+    assert counts is not None, "extensions or is_valid_file"
+    root = os.path.expanduser(dir)
+    return [
+        (path, class_to_idx[name]) for name in sorted(class_to_idx) for path in _files(os.path.join(root, name), counts)
+    ]
 
 
 def _files(folder: str, counts: Callable[[str], bool]) -> Iterator[str]:
@@ -81,7 +117,7 @@ class DatasetFolder(Dataset):
         ]
         if not self.samples:
             raise _nothing("files", root, self.extensions)
-        self.loader = _load if loader is None else loader
+        self.loader = default_loader if loader is None else loader
         self.targets = [i for _, i in self.samples]
         self.dtype = get_default_dtype()
 
@@ -116,7 +152,7 @@ class ImageFolder(Dataset):
         self.samples = [*_files(root, _counts(self.extensions))]
         if not self.samples:
             raise _nothing("files", root, self.extensions)
-        self.loader = _load if loader is None else loader
+        self.loader = default_loader if loader is None else loader
 
     def __getitem__(self, index: int) -> list[Any]:
         sample = self.loader(self.samples[index])
