@@ -276,7 +276,7 @@ def packages() -> set[str]:
     return {*SUBMODULES, *SOURCES}
 
 
-_HELD: Any = ModuleType.__dict__["__dict__"]
+_HELD: Any = vars(ModuleType)["__dict__"]
 
 
 def fields(module: ModuleType) -> dict[str, Any]:
