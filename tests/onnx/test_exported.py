@@ -14,6 +14,7 @@ from onnx.reference import ReferenceEvaluator
 
 import gradtool as paddle
 import gradtool.nn.functional as F
+from gradtool import nn
 from gradtool.engine.core.errors import UnsupportedError
 from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
 from gradtool.models.onnx.writers import TABLE
@@ -190,10 +191,115 @@ def test_batch_norm_that_trains(layout: str, shape: tuple[int, ...]) -> None:
     expect_gradients(lambda x: paddle.static.nn.batch_norm(x, data_layout=layout), shape)
 
 
+KINKS: dict[str, Callable[[Any], Any]] = {
+    "abs": paddle.abs,
+    "clip": lambda x: paddle.clip(x, -3.0, 3.0),
+    "hardsigmoid": F.hardsigmoid,
+    "hardswish": F.hardswish,
+    "leaky_relu": F.leaky_relu,
+    "maximum": lambda x: paddle.maximum(x, x * x),
+    "minimum": lambda x: paddle.minimum(x, x * x),
+    "relu": F.relu,
+    "relu6": F.relu6,
+    "square": paddle.square,
+}
+
+
+@pytest.mark.parametrize("name", KINKS)
+def test_slopes_at_kinks(name: str) -> None:
+    """A convolution after dead units gives exact zeros: the slope there is the one that gradtool has."""
+    whole, startup = paddle.static.Program(), paddle.static.Program()
+    with scope_guard(Scope()), unique_name.guard():
+        with paddle.static.program_guard(whole, startup):
+            x = paddle.static.create_parameter([9], "float32", name="x")
+            pairs = paddle.static.append_backward(paddle.sum(KINKS[name](x)))
+        paddle.static.Executor().run(startup)
+        global_scope().values["x"] = np.array([-6, -3, -1, -0.0, 0, 1, 3, 6, 7], "float32")
+        expect_equal(whole, [gradient.name for _, gradient in pairs], {})
+
+
+def _beyond_six(x: Any) -> Any:
+    return F.relu6(x * 9) - F.relu6(0 - x)
+
+
 def test_slopes_of_elementwise_operators() -> None:
-    functions = (paddle.abs, paddle.sin, paddle.cos, paddle.rsqrt, paddle.reciprocal, F.softplus)
+    functions = (paddle.abs, paddle.sin, paddle.cos, paddle.rsqrt, paddle.reciprocal, F.softplus, _beyond_six)
     expect_gradients(lambda x: paddle.concat([f(x) for f in functions] + [paddle.pow(x, 1.7)]), (3, 4), low=0.2)
     expect_gradients(lambda x: paddle.maximum(x, x * 2) + paddle.minimum(x, paddle.exp(x[:1]) - 1), (3, 4))
+
+
+@pytest.mark.parametrize("kind", ["add", "sub", "mul", "div", "max", "min"])
+@pytest.mark.parametrize(
+    ("shape", "axis"), [((3,), 1), ((3, 4), 1), ((2, 3), 0), ((1, 4), 1), ((3, 1), 1), ((2, 1), 0)]
+)
+def test_an_operand_along_axes_in_the_middle(kind: str, shape: tuple[int, ...], axis: int) -> None:
+    """The bias of a convolution stands along axis 1 of four: its gradient is the sum over the others."""
+    whole, startup = paddle.static.Program(), paddle.static.Program()
+    rng = np.random.default_rng(1)
+    with scope_guard(Scope()), unique_name.guard():
+        with paddle.static.program_guard(whole, startup):
+            x = paddle.static.create_parameter([2, 3, 4, 5], "float32", name="x")
+            y = paddle.static.create_parameter(shape, "float32", name="y")
+            out = whole.global_block().create_var("out", [2, 3, 4, 5], "float32")
+            whole.global_block().append_op(
+                type=f"elementwise_{kind}", inputs={"X": [x], "Y": [y]}, outputs={"Out": [out]}, attrs={"axis": axis}
+            )
+            weights = paddle.assign(rng.standard_normal([2, 3, 4, 5]).astype("float32"))
+            pairs = paddle.static.append_backward(paddle.sum(out * weights))
+        paddle.static.Executor().run(startup)
+        global_scope().values["x"] = rng.uniform(0.5, 1.5, [2, 3, 4, 5]).astype("float32")
+        global_scope().values["y"] = rng.uniform(0.5, 1.5, shape).astype("float32")
+        expect_equal(whole, ["out", *(gradient.name for _, gradient in pairs)], {})
+
+
+class Residual(nn.Layer):
+    """Two convolutions, with what comes in added to what they give."""
+
+    def __init__(self, before: int, after: int, stride: int) -> None:
+        super().__init__()
+        self.first = nn.Conv2D(before, after, 3, stride, 1)
+        self.second = nn.Sequential(nn.BatchNorm2D(after), nn.ReLU(), nn.Conv2D(after, after, 3, padding=1))
+        self.shortcut = nn.Conv2D(before, after, 1, stride, bias_attr=False)
+
+    def forward(self, x: Any) -> Any:
+        return F.relu(self.second(self.first(x)) + self.shortcut(x))
+
+
+CLASSIC: dict[str, Callable[[], list[Any]]] = {
+    "lenet": lambda: [
+        *(nn.Conv2D(1, 6, 3, padding=1), nn.ReLU(), nn.MaxPool2D(2, 2), nn.Conv2D(6, 16, 5), nn.ReLU()),
+        *(nn.MaxPool2D(2, 2), nn.Flatten(), nn.Linear(256, 20), nn.Linear(20, 10)),
+    ],
+    "vgg": lambda: [
+        *(nn.Conv2D(1, 4, 3, padding=1), nn.BatchNorm2D(4), nn.ReLU(), nn.Conv2D(4, 8, 3, padding=1), nn.ReLU()),
+        *(nn.MaxPool2D(2, 2), nn.AdaptiveAvgPool2D(2), nn.Flatten(), nn.Linear(32, 8), nn.ReLU(), nn.Linear(8, 10)),
+    ],
+    "resnet": lambda: [
+        *(nn.Conv2D(1, 4, 3, 2, 1), nn.BatchNorm2D(4), nn.ReLU(), nn.MaxPool2D(3, 2, 1), Residual(4, 4, 1)),
+        *(Residual(4, 8, 2), nn.AdaptiveAvgPool2D(1), nn.Flatten(), nn.Linear(8, 10)),
+    ],
+    "mobilenet": lambda: [
+        *(nn.Conv2D(1, 4, 3, 2, 1), nn.Hardswish(), nn.Conv2D(4, 4, 3, 1, 1, groups=4), nn.ReLU6()),
+        *(nn.Conv2D(4, 8, 1), nn.LeakyReLU(), nn.AvgPool2D(2), nn.Flatten(), nn.Linear(288, 10)),
+    ],
+    "one dimension": lambda: [nn.Flatten(1, 2), nn.Conv1D(24, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(88, 10)],
+}
+
+
+@pytest.mark.parametrize("network", CLASSIC)
+def test_classic_networks_with_their_backward_part(network: str) -> None:
+    whole, startup = paddle.static.Program(), paddle.static.Program()
+    with scope_guard(Scope()), unique_name.guard():
+        with paddle.static.program_guard(whole, startup):
+            x = paddle.static.data("x", [2, 1, 24, 24])
+            label = paddle.static.data("label", [2, 1], "int64")
+            loss = F.cross_entropy(nn.Sequential(*CLASSIC[network]())(x), label)
+            pairs = paddle.static.append_backward(loss)
+        paddle.static.Executor().run(startup)
+        images = np.random.default_rng(0).standard_normal((2, 1, 24, 24)).astype("float32")
+        feed = {"x": images, "label": np.array([[1], [2]])}
+        assert len(pairs) > 3
+        expect_equal(whole, [loss.name, *(gradient.name for _, gradient in pairs)], feed)
 
 
 def test_sizes_that_are_known_when_it_is_fed() -> None:

@@ -105,6 +105,17 @@ def _clip(c: Call) -> Any:
     return c.w.node("Clip", c["X"], c.w.number(c.attrs["min"], x), c.w.number(c.attrs["max"], x))
 
 
+@writes("hard_sigmoid")
+def _hard_sigmoid(c: Call) -> Any:
+    return c.w.node("HardSigmoid", c["X"], alpha=float(c.attrs["slope"]), beta=float(c.attrs["offset"]))
+
+
+@writes("relu6")
+def _relu6(c: Call) -> Any:
+    x = c.var("X")
+    return c.w.node("Clip", c["X"], c.w.number(0, x), c.w.number(c.attrs.get("threshold", 6.0), x))
+
+
 @writes("scale")
 def _scale(c: Call) -> Any:
     c.only("ScaleTensor", "BiasTensor")
@@ -158,13 +169,19 @@ def _normal(w: Writer, value: str, x: Variable, rough: bool) -> str:
 # -- gradients --------------------------------------------------------------------------------------------------------
 
 
-def summed(w: Writer, value: str, of: Sequence[int], like: Variable) -> str:
-    """*value*, of the shape *of*, added up over the axes along which *like* was broadcast."""
-    more = len(of) - len(like.shape)
-    inner = [more + i for i, d in enumerate(like.shape) if d == 1 and of[more + i] != 1]
+def summed(w: Writer, value: str, of: Sequence[int], like: Variable, axis: int = -1) -> str:
+    """*value*, of the shape *of*, added up over the axes along which *like* was broadcast.
+
+    Args:
+        axis: the axis of *value* that the first one of *like* stands at; -1: its last ones are the last.
+    """
+    rank = len(like.shape)
+    first = len(of) - rank if axis == -1 else axis
+    inner = [first + i for i, d in enumerate(like.shape) if d == 1 and of[first + i] != 1]
     if inner:
         value = w.node("ReduceSum", value, w.constant(inner), keepdims=1)
-    return w.node("ReduceSum", value, w.constant(list(range(more))), keepdims=0) if more > 0 else value
+    outer = [i for i in range(len(of)) if not first <= i < first + rank]
+    return w.node("ReduceSum", value, w.constant(outer), keepdims=0) if outer else value
 
 
 def _both(compute: Callable[[Call, str, str, str], tuple[str, str]]) -> Callable[[Call], Any]:
@@ -172,14 +189,13 @@ def _both(compute: Callable[[Call, str, str, str], tuple[str, str]]) -> Callable
 
     def write(c: Call) -> Any:
         x, y, g = c.var("X"), c.var("Y"), c.var("Out@GRAD")
-        if len(y.shape) < len(x.shape) and c.attrs.get("axis", -1) not in (-1, len(x.shape) - len(y.shape)):
-            raise Unwritten("of an operand along an axis in the middle")
-        dx, dy = compute(c, c["X"], c["Y"], c["Out@GRAD"])
+        axis = c.attrs.get("axis", -1) if len(y.shape) < len(x.shape) else -1
+        dx, dy = compute(c, *aligned(c), c["Out@GRAD"])
         made = {}
         if c.out("X@GRAD") is not None:
             made["X@GRAD"] = summed(c.w, dx, g.shape, x)
         if c.out("Y@GRAD") is not None:
-            made["Y@GRAD"] = summed(c.w, dy, g.shape, y)
+            made["Y@GRAD"] = summed(c.w, dy, g.shape, y, axis)
         return made
 
     return write
@@ -199,12 +215,14 @@ TABLE["elementwise_div_grad"] = _both(_quotient)
 
 
 def _greater(kind: str) -> Callable[[Call, str, str, str], tuple[str, str]]:
-    """Of a maximum or minimum: what arrives goes to the operand that was taken, of equal ones to the second."""
+    """Of a maximum or minimum: what arrives goes to the operand that was taken, of equal ones half to each."""
 
     def compute(c: Call, x: str, y: str, g: str) -> tuple[str, str]:
-        w = c.w
-        first, zero = w.node(kind, x, y), w.number(0, c.var("Out@GRAD"))
-        return w.node("Where", first, g, zero), w.node("Where", first, zero, g)
+        w, arriving = c.w, c.var("Out@GRAD")
+        first, equal, zero = w.node(kind, x, y), w.node("Equal", x, y), w.number(0, arriving)
+        half = w.node("Mul", g, w.number(0.5, arriving))
+        ones = w.node("Where", first, g, zero), w.node("Where", first, zero, g)
+        return w.node("Where", equal, half, ones[0]), w.node("Where", equal, half, ones[1])
 
     return compute
 
@@ -243,7 +261,7 @@ def _erf_slope(c: Call) -> str:
 
 def _leaky_slope(c: Call) -> str:
     w, x, alpha = c.w, c.var("X"), c.attrs["alpha"]
-    return w.node("Add", w.node("Mul", _above(c, "X"), w.number(1 - alpha, x)), w.number(alpha, x))
+    return w.node("Where", w.node("GreaterOrEqual", c["X"], w.number(0, x)), w.number(1, x), w.number(alpha, x))
 
 
 def _clip_slope(c: Call) -> str:
@@ -252,6 +270,19 @@ def _clip_slope(c: Call) -> str:
     low = w.node("GreaterOrEqual", c["X"], w.number(c.attrs["min"], x))
     high = w.node("LessOrEqual", c["X"], w.number(c.attrs["max"], x))
     return w.node("Cast", w.node("And", low, high), to=type_number(x.dtype.name))
+
+
+def _relu6_slope(c: Call) -> str:
+    w, out = c.w, c.var("Out")
+    low = w.node("Greater", c["Out"], w.number(0, out))
+    high = w.node("Less", c["Out"], w.number(c.attrs.get("threshold", 6.0), out))
+    return w.node("Cast", w.node("And", low, high), to=type_number(out.dtype.name))
+
+
+def _hard_sigmoid_slope(c: Call) -> str:
+    w, out = c.w, c.var("Out")
+    inside = w.node("And", w.node("Greater", c["Out"], w.number(0, out)), w.node("Less", c["Out"], w.number(1, out)))
+    return w.node("Where", inside, w.number(c.attrs["slope"], out), w.number(0, out))
 
 
 def _power_slope(c: Call) -> str:
@@ -292,6 +323,7 @@ SLOPES: dict[str, Callable[[Call], str]] = {
     "pow": _power_slope,
     "reciprocal": lambda c: c.w.node("Neg", c.w.node("Mul", c["Out"], c["Out"])),
     "relu": lambda c: _above(c, "Out"),
+    "relu6": _relu6_slope,
     "rsqrt": _rsqrt_slope,
     "sin": lambda c: c.w.node("Cos", c["X"]),
     "softplus": _softplus_slope,
@@ -302,6 +334,7 @@ SLOPES: dict[str, Callable[[Call], str]] = {
     "log": lambda c: c.w.node("Reciprocal", c["X"]),
     "sqrt": lambda c: c.w.node("Div", c.w.number(0.5, c.var("Out")), c["Out"]),
     "erf": _erf_slope,
+    "hard_sigmoid": _hard_sigmoid_slope,
     "leaky_relu": _leaky_slope,
     "clip": _clip_slope,
     "gelu": _gelu_slope,
