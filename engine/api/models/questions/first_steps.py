@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
@@ -12,6 +12,7 @@ import numpy as np
 
 from gradtool.engine.answers.events import Adapter
 from gradtool.engine.answers.training.first_loss import FirstLoss, FirstLossSeen
+from gradtool.engine.answers.training.frozen_statistics import FrozenStatistics, MovingLayer
 from gradtool.engine.answers.training.mixed import Mixed, Mixing
 from gradtool.engine.answers.training.modes import Evaluated, Modes
 from gradtool.engine.answers.training.one_batch import OneBatch, Own, learn
@@ -47,6 +48,25 @@ class Named(Generic[Seen]):
 
 
 @dataclass(frozen=True, slots=True)
+class Moving:
+    """A frozen network whose running statistics move.
+
+    Attributes:
+        network: what people call it.
+        layers: its layers that normalise with the statistics of the batch.
+        calls: how many calls of the first of them moved its statistics.
+        steps: how many steps these are of.
+        loc: the line of the first call.
+    """
+
+    network: str
+    layers: tuple[str, ...]
+    calls: int
+    steps: int
+    loc: Location
+
+
+@dataclass(frozen=True, slots=True)
 class FirstSteps:
     """What was seen.
 
@@ -61,6 +81,7 @@ class FirstSteps:
         mixed: steps that go by what another loss has left.
         cleared: backward calls whose gradients are cleared before anything goes by them.
         vain: clips of what no step goes by.
+        moving: frozen networks whose running statistics move.
     """
 
     loss: FirstLoss | None
@@ -73,6 +94,7 @@ class FirstSteps:
     mixed: tuple[Named[Mixed], ...]
     cleared: tuple[Named[Cleared], ...]
     vain: tuple[Named[Vain], ...]
+    moving: tuple[Moving, ...]
 
 
 def first_steps(request: Request, notes: Notes = SILENT) -> FirstSteps:
@@ -94,7 +116,7 @@ def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
     It answers once: the watchers hold tensors of the file, which are released with the answer.
     """
     seen, updates, modes, scalings = FirstLossSeen(), Updates(), Modes(), Scalings()
-    mixing, unread = Mixing(), Unread()
+    mixing, unread, statistics = Mixing(), Unread(), FrozenStatistics()
 
     def told(left: Loaded, request: Request) -> FirstSteps:
         model = opening.model_in(left, request)
@@ -117,8 +139,9 @@ def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
             those(mixing.found.values()),
             those(unread.cleared),
             those(unread.vain),
+            tuple(_moving(statistics, getattr(model, "named", {}), named)),
         )
-        for watcher in (seen, updates, modes, scalings, mixing, unread):
+        for watcher in (seen, updates, modes, scalings, mixing, unread, statistics):
             vars(watcher).clear()
         return steps
 
@@ -128,8 +151,36 @@ def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
         watch.watched(None, scalings),
         watch.watched(None, mixing),
         watch.watched(unread.step, unread),
+        watch.watched(statistics.step, statistics),
     ):
         yield told
+
+
+def _moving(statistics: FrozenStatistics, tensors: Mapping[Any, str], named: Callable[[Any], str]) -> Iterator[Moving]:
+    """The frozen networks whose statistics move, each with its layers.
+
+    A network is the outermost in which nothing is trained; of one that gradients go through, all that is behind its
+    name must be frozen.
+    """
+    trained = {path for t, name in tensors.items() if statistics.is_trained(t) for path in _owners(name)}
+    networks: dict[str, list[tuple[str, MovingLayer]]] = {}
+    for layer in statistics.found:
+        scale = layer.scale()
+        name = named(layer.mean() if scale is None else scale)
+        owners = _owners(name) or [name]
+        if layer.passes_on and owners[0] in trained:
+            continue
+        network = next((path for path in owners if path not in trained), owners[-1])
+        networks.setdefault(network, []).append((owners[-1], layer))
+    for network, layers in networks.items():
+        _, first = layers[0]
+        yield Moving(network, tuple(name for name, _ in layers), first.calls, first.steps, first.loc)
+
+
+def _owners(name: str) -> list[str]:
+    """What holds a tensor, the outermost first: ``net`` and ``net.body`` of ``net.body.weight``."""
+    parts = name.split(".")
+    return [".".join(parts[:i]) for i in range(1, len(parts))]
 
 
 def one_batch(
