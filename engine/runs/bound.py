@@ -156,6 +156,21 @@ def _flattening(kernel: Callable[..., Any], sizes: Sequence[int | None]) -> Call
     return run
 
 
+def numbered(entry: Entry, results: Sequence[Any]) -> list[tuple[int, Any]]:
+    """Return each result of an operator that was computed again, with the number of its value.
+
+    Raises:
+        FixedError: it has another number of results than the recorded run, so that nobody can say which is which.
+    """
+    if len(results) != len(entry.outs):
+        raise FixedError(
+            f"{entry.name} cannot be repeated: it gives {len(results)} results, and {len(entry.outs)} in the recorded "
+            "run.",
+            op=entry.type,
+        )
+    return [(number, value) for (_, number), value in zip(entry.outs, results, strict=True)]
+
+
 def runs_again(entry: Entry) -> bool:
     """Whether the kernel of an entry can be bound again from the registry: it is none of the user's own Python."""
     if isinstance(entry.origin, Operator):

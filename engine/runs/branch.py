@@ -18,7 +18,7 @@ from ..core import watch
 from ..core.errors import FixedError, GradtoolError
 from ..core.scoped import scoped
 from ..core.tensor_array import TensorArray
-from .bound import digest, runs_again
+from .bound import digest, numbered, runs_again
 from .timeline import NOBODY, Entry, FixedOperand, Timeline, Value
 
 _rerunning: ContextVar[bool] = ContextVar("gradtool_debugger_reruns", default=False)
@@ -261,7 +261,7 @@ class Branch:
             self.recomputed += 1
             if not runs_again(entry):
                 self.timeline.recalled.setdefault(entry.index, {})[digest(operands)] = results
-        for (_, number), array in zip(entry.outs, results, strict=True):
+        for number, array in numbered(entry, results):
             if number >= 0:
                 self._hold(number, array, fresh)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core import state
 from ..core.streams import Position
+from .bound import numbered
 from .timeline import Entry, FixedOperand, Timeline
 
 
@@ -40,7 +41,7 @@ def fill(
                 return
             if before is not None:
                 entry.kernel, entry.drawn = redrawing(entry.kernel, before), before
-            for (_, number), array in zip(entry.outs, results, strict=True):
+            for number, array in numbered(entry, results):
                 filling.hold(number, array)
         for total in entry.sums:
             filling.add(total)

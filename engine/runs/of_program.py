@@ -20,6 +20,7 @@ from ..ops.opdef import Trait
 from ..view import from_program
 from ..view.from_program import reads, writes
 from ..view.graph import BACKWARD, FORWARD, op_names
+from .bound import numbered
 from .first_run import fill, redrawing
 from .store import Remote, Store
 from .timeline import NOBODY, Entry, Lowered, Timeline, Value
@@ -110,7 +111,7 @@ def _computed_whole(plan: Plan, registers: list[Any], entry_of: Mapping[int, Ent
             entry = entry_of.get(id(plan.instructions[index]))
             if entry is None:
                 continue
-            for (_, number), value in zip(entry.outs, outputs, strict=True):
+            for number, value in numbered(entry, outputs):
                 if number >= 0:
                     store.put(number, value)
                     numbers.append(number)

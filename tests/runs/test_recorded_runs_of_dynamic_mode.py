@@ -431,6 +431,32 @@ def test_another_value_of_a_leaf(name: str, leaf: str) -> None:
         same({n: gradient}, {n: grads[n]})
 
 
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "SimpleRNN"])
+@pytest.mark.parametrize("change", [lambda results: results[:-1], lambda results: [*results, None]])
+def test_an_operator_that_gives_another_number_of_results_cannot_be_repeated(
+    kind: str, change: Callable[[list[Any]], list[Any]]
+) -> None:
+    """Lists of what was recorded and of what came again are only taken together where they are of one length."""
+    paddle.disable_static()
+    network, x = getattr(paddle.nn, kind)(3, 4, num_layers=2, direction="bidirect"), paddle.rand([2, 3, 3])
+    x.stop_gradient = False
+    recorder = Recorder()
+    with recorder.recording():
+        network(x)[0].mean().backward()
+    line = of_tape.timeline(recorder, named={}, shown={x.leaf: "x"})
+    entry = next(e for e in line.entries if e.type == "rnn")
+    kernel = entry.kernel
+    assert kernel is not None
+    entry.kernel = lambda *operands: change(list(kernel(*operands)))
+    first = next(n for _, n in entry.outs if n >= 0)
+    branch = Branch(line, cursor=0)
+    branch.edit(next(n for n in line.versions("x")), np.ones([2, 3, 3], "float32"), "")
+    with pytest.raises(
+        FixedError, match=r"rnn\S* cannot be repeated: it gives \d+ results, and \d+ in the recorded run"
+    ):
+        branch.value(first, END)
+
+
 # -- passes before the last one -------------------------------------------------------------------------------------
 
 
