@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from gradtool.engine.answers.double import Double
 from gradtool.engine.answers.gradcheck import Claim, likely_cause
 from gradtool.engine.runs import of_tape
 from gradtool.engine.runs.recorder import Recorder
+from gradtool.models.loader import Request
+from gradtool.models.questions.gradcheck import Gradcheck
 
 pytestmark = pytest.mark.usefixtures("dynamic")
 
@@ -185,3 +188,61 @@ def test_a_program_is_checked_from_python() -> None:
 def test_recurrent_layers_are_computed_again() -> None:
     lstm = paddle.nn.LSTM(3, 2)
     assert paddle.gradcheck(lambda: lstm(paddle.ones([1, 4, 3]))[0].sum()).passed
+
+
+_SHIFTED = """\
+import paddle
+
+{mode}
+paddle.seed(3)
+lin, bn, head = paddle.nn.Linear(8, 6), paddle.nn.BatchNorm1D(6), paddle.nn.Linear(6, 1)
+{data}
+loss = 100 * (head(paddle.tanh(bn(lin(x)))).mean() - head(paddle.tanh(bn(lin(y)))).mean())
+"""
+_STATIC = (
+    "paddle.enable_static()",
+    "x, y = paddle.static.data('x', [256, 8]), paddle.static.data('y', [256, 8])",
+)
+_DYNAMIC = "", "x, y = paddle.randn([256, 8]), paddle.randn([256, 8]) + 3"
+_ATTENTION = """\
+import paddle
+
+paddle.seed(3)
+q, k, v = (paddle.nn.Linear(8, 8) for _ in range(3))
+x = paddle.randn([2, 16, 8])
+a = paddle.nn.functional.softmax(q(x) @ k(x).transpose([0, 2, 1]), axis=-1) @ v(x)
+loss = 100 * (a[0].mean() - a[1].mean())
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "bias"),
+    [
+        (_SHIFTED.format(mode=_DYNAMIC[0], data=_DYNAMIC[1]), "lin.bias"),
+        (_SHIFTED.format(mode=_DYNAMIC[0], data=_DYNAMIC[1]) + "loss.backward()\n", "lin.bias"),
+        (_SHIFTED.format(mode=_STATIC[0], data=_STATIC[1]), "linear_0.b_0"),
+        (_ATTENTION + "loss.backward()\n", "k.bias"),
+    ],
+    ids=["computed", "trained", "static", "attention"],
+)
+def test_a_gradient_that_is_zero_by_structure_is_right_up_to_rounding(text: str, bias: str, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(text, encoding="utf-8")
+    entries = Gradcheck().ask(Request(str(script))).story.entries
+    assert {e.status for e in entries} == {"ok"}, [str(e) for e in entries if e.status != "ok"]
+    [e] = [e for e in entries if e.name == bias]
+    assert abs(e.analytic) > 100 * abs(e.numeric)
+
+
+def test_a_wrong_rule_is_no_rounding(tmp_path: Path) -> None:
+    rule = (
+        "class Off(paddle.autograd.PyLayer):\n"
+        "    forward = staticmethod(lambda ctx, x: x * 2)\n"
+        "    backward = staticmethod(lambda ctx, g: g * 2.02)\n"
+    )
+    text = _SHIFTED.format(mode=rule, data=_DYNAMIC[1])
+    text = text.replace("bn(lin(x))", "Off.apply(bn(lin(x)))")
+    script = tmp_path / "script.py"
+    script.write_text(text, encoding="utf-8")
+    entries = Gradcheck().ask(Request(str(script))).story.entries
+    assert [e.name for e in entries if e.status == "wrong"][:1] == ["lin.weight"]

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from gradtool.engine.answers import rounding
 from gradtool.engine.answers.gradcheck import OK, Checked, GradcheckStory
 from gradtool.engine.core import watch
+from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.runs.recorder import Recorder
+from gradtool.engine.runs.timeline import Timeline
 
 from .. import loader, opening
 from ..answered import Answered
+from ..errors import CommandError
+from ..loaded import Loaded
 from ..model import About, Model
 from ..notes import SILENT, Notes
+from ..options import Debug
 from ..request import Request
 from .calls import number_of
 from .question import Question
@@ -54,7 +60,8 @@ class Gradcheck(Question[Comparison]):
         with recorder.recording(), loader.executed(request, notes) as left, watch.unwatched():
             meant = left.calls.meant() if request.backward is None else None
             if meant is None or meant is left.calls.swept[-1]:
-                return self._of(opening.model_in(left, request), recorder, notes)
+                model = opening.model_in(left, request)
+                return self._of(model, recorder, notes, lambda: self._written(model, left, request, recorder))
         # What was recorded is the last pass, of paddle.grad, and what is asked about is another one.
         return self.ask(replace(request, backward=str(meant.number)), notes)
 
@@ -64,12 +71,22 @@ class Gradcheck(Question[Comparison]):
             return self.ask(model.must_have_request("gradcheck"), notes)
         return self._of(model, Recorder(), notes)
 
-    def _of(self, model: Model, recorder: Recorder, notes: Notes) -> Comparison:
+    def _written(self, model: Model, left: Loaded, request: Request, recorder: Recorder) -> Timeline | None:
+        """The pass with its gradients; None where nothing says how it went."""
+        try:
+            return type(model).timeline(left, request, recorder, Debug(feed=self.feed), SILENT)[0]
+        except (CommandError, GradtoolError):
+            return None
+
+    def _of(
+        self, model: Model, recorder: Recorder, notes: Notes, written: Callable[[], Timeline | None] = lambda: None
+    ) -> Comparison:
         if model.computes_while_loading:
             model.must_run("gradcheck")
         model.must_take({"--feed": self.feed})
         story = GradcheckStory(model.compared(recorder, self.order, self.feed, notes))
         _acquit(model, story.wrong)
+        _acquit_of_rounding(story.wrong, written)
         _say_what_is_lost(model, [e for e in story.wrong if not e.suspect])
         about = replace(model.about, others=[*model.about.others, *model.about.together], together=())
         return Comparison(about, story)
@@ -92,6 +109,24 @@ def _acquit(model: Model, wrong: Sequence[Checked]) -> None:
         level = slopes.level(subject.value)
         if level.dead and level.largest and max(map(abs, entry.element)) <= level.noise:
             entry.status, entry.index, entry.element, entry.cause = OK, None, None, ""
+
+
+def _acquit_of_rounding(wrong: Sequence[Checked], written: Callable[[], Timeline | None]) -> None:
+    """Call right what is as far from the difference as the steps of the pass were rounded."""
+    first = [entry for entry in wrong if entry.order == 1 and entry.element is not None and not entry.own]
+    run = written() if first else None
+    if run is None:
+        return
+    roundings = rounding.roundings(run, [entry.name for entry in first])
+    for entry in first:
+        assert entry.element is not None
+        analytic, numeric = entry.element
+        if abs(analytic - numeric) <= _AT_MOST * roundings.get(entry.name, 0.0):
+            entry.status, entry.index, entry.element, entry.cause = OK, None, None, ""
+
+
+_AT_MOST = 1.5
+"""So many times the rounding of a gradient it may be from the difference, which is rounded, too."""
 
 
 def _say_what_is_lost(model: Model, wrong: Sequence[Checked]) -> None:

@@ -1,0 +1,42 @@
+"""How far gradients of a recorded pass are off since its steps were rounded: beside the same pass in double precision.
+
+A gradient that is zero by structure, as that of a bias before batch norm, is nothing but that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from ..runs.branch import Branch, Edit
+from ..runs.repeating import REFUSED
+from ..runs.timeline import NOBODY, Timeline
+from .double import wide
+
+
+def roundings(run: Timeline, names: Iterable[str]) -> Mapping[str, float]:
+    """Return by how much any element of the gradients of *names* differs in double precision.
+
+    What cannot be repeated in it is left out.
+    """
+    recorded = Branch(run)
+    edits = []
+    for number, value in enumerate(run.values):
+        array = run.store.get(number) if value.maker == NOBODY and number in run.store else None
+        if array is not None and getattr(array, "dtype", None) in (np.float32, np.float16):
+            edits.append(Edit(0, number, wide(array), ""))
+    precise = Branch.with_edits(run, "double", 0, edits)
+    gradients = {run.find(name, 0): number for name, number in run.results.items()}
+    found = {}
+    for name in names:
+        number = gradients.get(run.find(name, 0))
+        if number is None:
+            continue
+        try:
+            one, other = (np.asarray(wide(branch.made(number))) for branch in (recorded, precise))
+        except REFUSED:
+            continue
+        if one.shape == other.shape and np.isfinite(other).all():
+            found[name] = float(np.abs(one - other).max(initial=0.0))
+    return found
