@@ -187,6 +187,8 @@ def take(x: Tensor, result: Tensor, method: str, *, shares: bool = False, any_sh
     if shares or not fits or result.array.dtype != x.array.dtype:
         x.array = result.array
         x.version.wrote(method)
+        if x._leaf is not None:
+            state.written.note(x)
         if watch.noting:
             watch.note(watch.Written(x, x.array, method))
     else:

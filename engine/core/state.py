@@ -403,5 +403,8 @@ passed = Told("gradtool_passed_watcher")
 updating = Told("gradtool_update_watcher")
 """An optimizer is about to update these tensors."""
 
+written = Told("gradtool_write_watcher")
+"""The values of a tensor of dynamic mode have been overwritten, by whomever."""
+
 made = Told("gradtool_parameter_watcher")
 """A parameter of dynamic mode was made: what stays known of it (``engine/eager/parameter.py``)."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core import source, watch
+from ..core import source, state, watch
 from ..core.errors import GradientError, ShapeError, UsageError
 from ..core.names import UniqueNames
 from ..core.rows import RowArray, RowUpdate, SelectedRows
@@ -488,6 +488,8 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
         else:
             np.copyto(self.array, array, casting="same_kind")
         self.version.wrote(writer)
+        if self._leaf is not None:
+            state.written.note(self)
         if watch.noting:
             watch.note(watch.Written(self, array, writer))
 

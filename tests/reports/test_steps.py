@@ -177,3 +177,64 @@ def test_a_sum_of_losses_keeps_the_graphs_of_all_steps(gradtool, command):
     assert "torch_graph_grows.py:9" in done.out
     assert "a step adds 5 nodes of the graph, 0 bytes that they retain for backward" in done.out
     assert "total += loss.item()" in done.out
+
+
+# -- updates by hand --------------------------------------------------------------------------------------------------
+
+BY_HAND = """\
+import paddle
+
+first, second = paddle.nn.Linear(4, 1), paddle.nn.Linear(4, 1)
+x = paddle.rand([8, 4])
+for step in range(4):
+    net = first if step < 2 else second
+    loss = (net(x) ** 2).mean()
+    loss.backward()
+    for p in net.parameters():
+        {update}
+        p.clear_gradient()
+"""
+UPDATES = [
+    "p.set_value(p - 0.1 * p.grad)",
+    "p.set_value(p.numpy() - 0.1 * p.grad.numpy())",
+    "p.data = p - 0.1 * p.grad",
+    "exec('with paddle.no_grad(): p.subtract_(0.1 * p.grad)')",
+    "exec('with paddle.no_grad(): paddle.assign(p - 0.1 * p.grad, p)')",
+]
+
+
+@pytest.mark.parametrize("update", UPDATES)
+def test_an_update_by_hand_ends_a_step(gradtool, tmp_path, update):
+    script = tmp_path / "script.py"
+    script.write_text(BY_HAND.format(update=update), encoding="utf-8")
+    done = gradtool("backward", str(script))
+    assert "backward calls of one step" not in done.out
+    assert "2 of 4 parameters get a gradient" in done.out
+
+
+def test_an_update_by_hand_ends_a_step_in_pytorch(gradtool):
+    done = gradtool("backward", str(model("torch_updates_by_hand")))
+    assert "backward calls of one step" not in done.out
+    assert "2 of 4 parameters get a gradient" in done.out
+
+
+ACCUMULATED = """\
+import paddle
+
+net = paddle.nn.Linear(4, 1)
+opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+for step in range(3):
+    (net(paddle.rand([8, 4])) ** 2).mean().backward()
+    with paddle.no_grad():
+        net.weight.clip_(-1.0, 1.0)
+    loss = net(paddle.rand([8, 4])).abs().mean()
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+"""
+
+
+def test_what_is_written_between_updates_of_an_optimizer_ends_no_step(gradtool, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(ACCUMULATED, encoding="utf-8")
+    assert "2 backward calls of one step" in gradtool("backward", str(script)).out

@@ -29,6 +29,10 @@ _MOST_FRAMES = 32
 """Frames of a user's stack whose names are kept: an endless recursion has more."""
 
 
+_BY_HAND = "by hand"
+"""Who updates parameters that the script itself writes."""
+
+
 def _as_it_is(value: Any) -> Any:
     return value
 
@@ -255,12 +259,29 @@ class PassCalls:
         """Note that an optimizer is about to update these tensors."""
         if self.over or not tensors:
             return
+        self._windows.pop(_BY_HAND, None)
         optimizer, last = (id(tensors[0]), len(tensors)), len(self.every)
         before = self._windows.get(optimizer, Window(0, 0)).last
         if before < last:
             window = self._windows[optimizer] = Window(before, last)
             self.updates += 1
             self.shares.updating((t._leaf for t in tensors if t._leaf is not None), window)
+
+    def written(self, tensor: Any) -> None:
+        """Note that the values of a tensor were overwritten: an update by hand, where no optimizer makes updates.
+
+        What gets a gradient and is written next is updated by it, or is at least another tensor then.
+        """
+        leaf = tensor._leaf
+        if self.over or self._open or leaf is None or leaf not in self.shares.by_leaf:
+            return
+        by_hand, last = self._windows.get(_BY_HAND), len(self.every)
+        if len(self._windows) > (by_hand is not None):
+            return
+        if by_hand is None or by_hand.last < last:
+            by_hand = self._windows[_BY_HAND] = Window(0 if by_hand is None else by_hand.last, last)
+            self.updates += 1
+        self.shares.updating((), by_hand)
 
     def _is_between_steps(self) -> bool:
         """Whether an update took what the last pass gave, so that a step is over; also where none comes."""

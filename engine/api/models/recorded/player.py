@@ -62,6 +62,8 @@ class Player:
         self._scales: list[LossScale] = []
         self._nodes: dict[int, ForeignNode] = {}
         self._apart = apart
+        self._of_data: dict[int, int] = {}
+        """By tensor without a graph the one whose memory it shares: ``p.data`` is written in place of ``p``."""
         self._grads: dict[int, int] = {}
         """By leaf, the tensor of the program's that its ``.grad`` is, once it was met."""
         self._guards: list[_GradMode] = []
@@ -107,6 +109,7 @@ class Player:
         self.tensors[event.tensor] = t
 
     def _gone(self, event: events.Gone) -> None:
+        self._of_data.pop(event.tensor, None)
         if event.tensor not in self.pinned:
             self.tensors.pop(event.tensor, None)
 
@@ -123,10 +126,12 @@ class Player:
         if watch.noting:
             watch.note(watch.Copied("detach", (t,), copy))
         self.tensors[event.made] = copy
+        self._of_data[event.made] = self._of_data.get(event.tensor, event.tensor)
 
     def _rebound(self, event: events.Rebound) -> None:
         t = self.tensors[event.tensor]
         t.array = event.array
+        self._note_written(event.tensor)
         if event.tensor in self._grads.values():
             self._grads = {leaf: n for leaf, n in self._grads.items() if n != event.tensor}
         if not watch.noting:
@@ -135,6 +140,11 @@ class Player:
         if source is not None:
             watch.note(watch.Left(event.how, source, t))
         watch.note(watch.Written(t, t.array, event.how))
+
+    def _note_written(self, number: int) -> None:
+        t = self.tensors.get(self._of_data.get(number, number))
+        if t is not None and t.node is None:
+            state.written.note(t)
 
     def _unfilled(self, event: events.Unfilled) -> None:
         if watch.noting:
@@ -444,6 +454,7 @@ class Player:
         for n, t in written.items():
             self._wrote(n)
             t.version.wrote(event.operator)
+            self._note_written(n)
         if node is not None:
             for r in event.results:
                 if r.output is not None:
