@@ -35,6 +35,7 @@ of tensors      when
 ``Awaited``     processes wait for each other's gradients of some parameters
 ``Replaced``    an attribute of a layer that held parameters was assigned to anew
 ``Switched``    layers were switched to training or to evaluation
+``Read``        an optimizer has read gradients, and may look elsewhere before it updates anything
 ``Updating``    an optimizer begins to update parameters
 ``Clipped``     it has clipped their gradients
 ``Scaled``      a loss was multiplied by a loss scale
@@ -416,6 +417,13 @@ class Listed:
 @dataclass(frozen=True, slots=True)
 class Awaited:
     """Processes wait in each backward pass for each other's gradients of *tensors*; one without any stops all."""
+
+    tensors: tuple[Tensor, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """An optimizer has read the gradients of *tensors*, and only then decides where it goes, if anywhere."""
 
     tensors: tuple[Tensor, ...]
 

@@ -527,6 +527,7 @@ _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Guarding: Journal._guarding,
     watch.Guarded: Journal._guarded,
     watch.Switched: lambda journal, event: None,  # a mode moves no gradient
+    watch.Read: lambda journal, event: None,  # no graph goes on from there
     watch.Scaled: lambda journal, event: None,  # the product is an operator like any other
     watch.Unscaled: lambda journal, event: None,
     watch.Limited: lambda journal, event: None,  # what it writes is told

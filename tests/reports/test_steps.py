@@ -238,3 +238,37 @@ def test_what_is_written_between_updates_of_an_optimizer_ends_no_step(gradtool, 
     script = tmp_path / "script.py"
     script.write_text(ACCUMULATED, encoding="utf-8")
     assert "2 backward calls of one step" in gradtool("backward", str(script)).out
+
+
+# -- optimizers that look around --------------------------------------------------------------------------------------
+
+SEARCHED = """\
+import paddle
+
+paddle.seed(0)
+x, y = paddle.randn([32, 3]), paddle.randn([32, 1])
+net = paddle.nn.Linear(3, 1)
+opt = paddle.optimizer.LBFGS(1.0, max_iter=50, line_search_fn="strong_wolfe", parameters=net.parameters())
+
+
+def closure():
+    opt.clear_grad()
+    loss = ((net(x) - y) ** 2).mean()
+    loss.backward()
+    return loss
+
+
+for _ in range(10):
+    loss = opt.step(closure)
+"""
+
+
+@pytest.mark.parametrize("framework", ["paddle", "torch"])
+def test_an_optimizer_that_is_done_has_no_findings(gradtool, tmp_path, framework):
+    script = model("torch_converged_lbfgs")
+    if framework == "paddle":
+        script = tmp_path / "script.py"
+        script.write_text(SEARCHED, encoding="utf-8")
+    bare, checked = gradtool(str(script)), gradtool("check", str(script))
+    assert "no findings" in bare.out.splitlines()[0]
+    assert (bare.code, checked.code) == (0, 0), bare.out + checked.out

@@ -179,7 +179,7 @@ def _stale(points: Sequence[Point | None], track: Track, history: History) -> Se
 
 
 def _old(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
-    steps = [i for i, p in enumerate(points) if p is not None and not p.passes]
+    steps = [i for i, p in enumerate(points) if p is not None and not p.passes and not _searches(history.steps[i])]
     return (steps[0], len(steps), None) if steps else None
 
 
@@ -190,10 +190,19 @@ def _written(points: Sequence[Point | None], track: Track, history: History) -> 
     return min(first.after, len(points) - 1), len(track.writes), (first.loc, (first.ratio,))
 
 
+_SEARCHING = frozenset({"LBFGS"})
+"""Optimizers that compute the loss at several points of a step, come back to one of them, and end by themselves."""
+
+
+def _searches(step: TrainingStep) -> bool:
+    """Whether an update of a step is by an optimizer that decides itself where it looks, and when it is done."""
+    return any(update.by in _SEARCHING for update in step.updates)
+
+
 def _unmoved(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
     """Updates that change nothing, until the end, although there is a gradient and a learning rate."""
     flags = [
-        p.update == 0 and bool(p.weight) and not p.gradient.all_zero and step.rate != 0
+        p.update == 0 and bool(p.weight) and not p.gradient.all_zero and step.rate != 0 and not _searches(step)
         for p, step in zip(points, history.steps, strict=True)
         if p is not None and p.weight is not None
     ]

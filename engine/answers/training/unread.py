@@ -164,6 +164,10 @@ class Unread:
             if leaf.grad is not None:
                 self._stale[leaf] = leaf.grad.array, source.here()
 
+    def _asked(self, event: watch.Read) -> None:
+        for tensor in event.tensors:
+            self._read(tensor.leaf)
+
     def _unscaled(self, event: watch.Unscaled) -> None:
         if not event.finite:  # the update is left out for a good reason
             for tensor in event.tensors:
@@ -220,6 +224,7 @@ _ACTS: dict[type, Any] = {
     watch.Cleared: Unread._clear,
     watch.Listed: Unread._listed,
     watch.Updating: Unread._updating,
+    watch.Read: Unread._asked,
     watch.Unscaled: Unread._unscaled,
     watch.Left: Unread._left,
     watch.Copied: Unread._copied,

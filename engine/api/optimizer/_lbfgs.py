@@ -141,6 +141,8 @@ class LBFGS(Optimizer):
         """The loss, and the gradients one after the other."""
         with enable_grad():
             loss = closure()
+        if watch.noting:
+            watch.note(watch.Read(tuple(self._all)))
         parts = [
             np.zeros(p.array.size, p.array.dtype) if p.grad is None else p.grad.array.reshape(-1) for p in self._all
         ]
