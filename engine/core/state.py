@@ -403,6 +403,9 @@ passed = Told("gradtool_passed_watcher")
 updating = Told("gradtool_update_watcher")
 """An optimizer is about to update these tensors."""
 
+taken = Told("gradtool_taken_watcher")
+"""An optimizer goes by these gradients, clipped as they may be: pairs of a tensor and its gradient."""
+
 written = Told("gradtool_write_watcher")
 """The values of a tensor of dynamic mode have been overwritten, by whomever."""
 

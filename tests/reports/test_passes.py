@@ -1,5 +1,6 @@
 """Passes and steps of the reports: gradients that were given, several losses a step, training layer by layer."""
 
+import json
 import math
 
 import pytest
@@ -11,7 +12,6 @@ from gradtool.models.questions.nan import Nan
 from gradtool.models.questions.stats import Stats
 from gradtool.models.questions.why import Why
 from gradtool.models.request import Request
-
 from . import model
 
 
@@ -200,3 +200,40 @@ def test_a_pass_inside_of_a_gradient_rule_is_not_the_one_that_is_asked_about(tmp
     assert calls.asked == 1
     assert table.loss.name == "loss"
     assert table.arrays[next(row.subject for row in table.rows if row.shown == "w")].tolist() == [3.0, 12.0]
+
+
+# -- what an optimizer goes by ----------------------------------------------------------------------------------------
+
+CLIPPED = {
+    "by the optimizer": ("grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0)", "pass"),
+    "by the script": ("grad_clip=None", "p.grad.set_value(p.grad * 0.01)"),
+}
+
+
+@pytest.mark.parametrize("how", CLIPPED)
+def test_the_gradient_that_an_optimizer_used_stands_next_to_what_backward_gave(gradtool, tmp_path, how):
+    clip, write = CLIPPED[how]
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import paddle\n\nnet = paddle.nn.Linear(3, 1)\n"
+        f"opt = paddle.optimizer.SGD(1e-3, parameters=net.parameters(), {clip})\n"
+        "loss = (net(paddle.ones([4, 3]) * 100) ** 2).mean()\nloss.backward()\n"
+        f"for p in net.parameters():\n    {write}\nopt.step()\n",
+        encoding="utf-8",
+    )
+    data = json.loads(gradtool("backward", str(script), "--format", "json").out)
+    rows = {row["name"]: row for row in data["parameters"] if row["is_parameter"]}
+    gave = math.hypot(*(row["values"]["norm"] for row in rows.values()))
+    used = math.hypot(*(row["used"]["norm"] for row in rows.values()))
+    assert used == pytest.approx(1.0 if how == "by the optimizer" else gave / 100, rel=1e-4)
+    assert "‖g‖ used" in gradtool("backward", str(script)).out
+
+
+def test_nothing_is_said_of_gradients_that_are_used_as_they_are(gradtool, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import paddle\n\nnet = paddle.nn.Linear(3, 1)\nopt = paddle.optimizer.SGD(1e-3, parameters=net.parameters())\n"
+        "loss = net(paddle.ones([4, 3])).mean()\nloss.backward()\nopt.step()\n",
+        encoding="utf-8",
+    )
+    assert "used" not in gradtool("backward", str(script)).out.partition("\n")[2]

@@ -104,11 +104,13 @@ def _columns(answer: GradientTable) -> list[tuple[Sequence[str], Callable[[Gradi
 
 
 def origin_columns(answer: GradientTable) -> list[tuple[Sequence[str], Callable[[GradientRow], Iterable[str]]]]:
-    """What ``.grad`` held after backward, where that is not the gradient, and which of several calls gave it."""
+    """What ``.grad`` held after backward, and what an optimizer used, where that is not the gradient; who gave it."""
     held = any(row.held is not None for row in answer.rows)
+    used = any(row.used is not None for row in answer.rows)
     given_by = any(row.given_by for row in answer.rows)
     return [
         (["‖.grad‖"] if held else [], lambda row: [_held(row)]),
+        (["‖g‖ used"] if used else [], lambda row: [_held(row) if row.used is None else number(row.used.norm)]),
         (["from"] if given_by else [], lambda row: [row.given_by or NOTHING]),
     ]
 

@@ -267,6 +267,11 @@ class PassCalls:
             self.updates += 1
             self.shares.updating((t._leaf for t in tensors if t._leaf is not None), window)
 
+    def taken(self, pairs: Sequence[tuple[Any, Any]]) -> None:
+        """Note by which gradients an optimizer updates its tensors."""
+        if not self.over:
+            self.shares.take(pairs)
+
     def written(self, tensor: Any) -> None:
         """Note that the values of a tensor were overwritten: an update by hand, where no optimizer makes updates.
 

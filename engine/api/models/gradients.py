@@ -44,6 +44,7 @@ class GradientRow:
         values: the numbers of the gradient, where it was computed.
         given_by: the lines of the backward calls that gave it, ``model.py:7, 12``; empty where one call gave all.
         held: the numbers of what ``.grad`` held after these calls, where that is something else than the gradient.
+        used: the numbers of the gradient that the optimizer went by, where that is something else again: clipped, say.
     """
 
     subject: Any
@@ -59,6 +60,7 @@ class GradientRow:
     values: Numbers | None = None
     given_by: str = ""
     held: Numbers | None = None
+    used: Numbers | None = None
 
     @property
     def returned(self) -> bool:
@@ -100,7 +102,11 @@ class GradientRow:
 
     def origin(self) -> dict[str, Any]:
         """Where the gradient comes from and what became of it, in JSON's types."""
-        return {"given_by": self.given_by or None, "held": None if self.held is None else self.held.data()}
+        return {
+            "given_by": self.given_by or None,
+            "held": None if self.held is None else self.held.data(),
+            "used": None if self.used is None else self.used.data(),
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,6 +100,7 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
             state.swept.watched(calls.gave),
             state.passed.watched(calls.ended),
             state.updating.watched(calls.updating),
+            state.taken.watched(calls.taken),
             state.written.watched(calls.written),
             state.runs.watched(calls.ran),
             state.made.watched(loaded.births.append),

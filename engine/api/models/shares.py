@@ -37,11 +37,13 @@ class Share:
         array: the sum of what the passes gave, before hooks of the leaf.
         passes: number and line of each pass that gave it something.
         held: the ``.grad`` after the last of these passes; None where nothing was there before, so that it is *array*.
+        used: the gradient that an optimizer went by, where it is something else: clipped, scaled, or written by hand.
     """
 
     array: Any
     passes: list[tuple[int, Location]] = field(default_factory=list)
     held: Any = None
+    used: Any = None
 
 
 class Shares:
@@ -106,6 +108,16 @@ class Shares:
                 share.passes.append((number, location))
         return gave
 
+    def take(self, pairs: Iterable[tuple[Any, Any]]) -> None:
+        """Note the gradients that an optimizer goes by: pairs of a tensor and its gradient."""
+        for tensor, gradient in pairs:
+            share = None if tensor._leaf is None else self.by_leaf.get(tensor._leaf)
+            if share is None:
+                continue
+            there, taken = _plain(share.array if share.held is None else share.held), _plain(gradient)
+            is_other = there is not None and taken is not None and there.shape == taken.shape
+            share.used = np.array(taken) if is_other and not np.array_equal(there, taken) else None
+
     def hold(self, leaves: Iterable[Leaf]) -> dict[Leaf, Any]:
         """Note what the ``.grad`` of these leaves holds after a pass.
 
@@ -117,6 +129,12 @@ class Shares:
             if leaf in self.by_leaf:
                 self.by_leaf[leaf].held = array
         return held
+
+
+def _plain(gradient: Any) -> Any:
+    """The gradient as one array; None of rows of a table."""
+    array = array_of(gradient)
+    return None if isinstance(array, RowArray) else np.asarray(array)
 
 
 def is_fresh(leaf: Leaf) -> bool:

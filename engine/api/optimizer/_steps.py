@@ -185,6 +185,7 @@ class Steps:
                 clipped = pairs if self._grad_clip is None else self._grad_clip(pairs)
                 if watch.noting and self._grad_clip is not None:
                     watch.note(watch.Clipped(pairs, clipped))
+                state.taken.note(clipped)
                 for p, g in clipped:
                     decay = self._decay_of(p)
                     if self._by_elements and (decay is None or type(decay) in (L1Decay, L2Decay)):

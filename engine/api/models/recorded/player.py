@@ -690,6 +690,7 @@ class Player:
         for n in event.tensors:
             self._about_to_write(n)
         state.updating.note(tensors)
+        state.taken.note([(t, t._leaf.grad) for t in tensors if t._leaf is not None and t._leaf.grad is not None])
         if watch.noting:
             watch.note(watch.Updating(tensors, event.by, event.rate))
 

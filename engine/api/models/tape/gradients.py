@@ -121,7 +121,10 @@ def _makers(model: TapeModel, graph: TapeGraph) -> dict[Any, str]:
 
 
 def _with_origin(row: GradientRow, model: TapeModel, t: Tensor, array: Any, several: bool) -> GradientRow:
-    """*row* with the lines that gave the gradient, where there are several, and with what ``.grad`` held after them."""
+    """*row* with the lines that gave the gradient, where there are several, and with what became of it.
+
+    That is what ``.grad`` held after them, and what an optimizer went by.
+    """
     if array is None or t._leaf is None:
         return row
     share = model.shares.get(t.leaf)
@@ -131,6 +134,9 @@ def _with_origin(row: GradientRow, model: TapeModel, t: Tensor, array: Any, seve
         held = None if model.pass_call is None else model.pass_call.held.get(t.leaf)
     if held is not None and not is_close(held, array):
         row.held = Numbers.of(held, orders=False)
+    used = None if share is None else share.used
+    if used is not None and not is_close(used, array if held is None else held):
+        row.used = Numbers.of(used, orders=False)
     return row
 
 
