@@ -30,11 +30,11 @@ def roundings(run: Timeline, names: Iterable[str]) -> Mapping[str, float]:
     gradients = {run.find(name, 0): number for name, number in run.results.items()}
     found = {}
     for name in names:
-        number = gradients.get(run.find(name, 0))
-        if number is None:
+        gradient = gradients.get(run.find(name, 0))
+        if gradient is None:
             continue
         try:
-            one, other = (np.asarray(wide(branch.made(number))) for branch in (recorded, precise))
+            one, other = (np.asarray(wide(branch.made(gradient))) for branch in (recorded, precise))
         except REFUSED:
             continue
         if one.shape == other.shape and np.isfinite(other).all():

@@ -12,6 +12,7 @@ from gradtool.models.questions.nan import Nan
 from gradtool.models.questions.stats import Stats
 from gradtool.models.questions.why import Why
 from gradtool.models.request import Request
+
 from . import model
 
 
