@@ -118,7 +118,8 @@ class JournalFlow(Flow[int, Call]):
         if not guard.kind:
             return Cut(_VERDICTS[maker.unrecorded], value, maker, guard=guard.loc)
         enclosure = Enclosure(guard.kind, guard.name, guard.inputs)
-        return Cut(Verdict.NO_INPUT, value, maker, guard=guard.loc, enclosure=enclosure)
+        verdict = Verdict.NO_GRAD if enclosure.is_mode else Verdict.NO_INPUT
+        return Cut(verdict, value, maker, guard=guard.loc, enclosure=enclosure)
 
     def refused(self, call: Call, value: int) -> Cut[int, Call]:
         whole, v = self.journal.whole_numbers, value

@@ -1,6 +1,6 @@
 """A checkpoint whose input takes no gradient cuts the segment off."""
 
-# expect: NO_GRAD body.weight at line 12
+# expect: NO_INPUT body.weight at line 12
 
 import torch
 import torch.nn as nn

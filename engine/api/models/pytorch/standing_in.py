@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from importlib.abc import Loader
 from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
@@ -16,9 +17,11 @@ import torch._functorch.vmap
 
 from ..recorded.relays import relayed
 from ..recorded.stand_ins import (
+    Enclosed,
     Row,
     Standing,
     Steps,
+    applying,
     clearing,
     detaching,
     entered,
@@ -93,8 +96,11 @@ def _rows(recorder: TorchRecorder) -> Iterator[Row]:
     # modes
     modes = torch.autograd.grad_mode
     for guard, enabled in ((modes.no_grad, False), (modes.enable_grad, True), (modes.inference_mode, False)):
-        yield guard, "__enter__", entered(recorder, guard.__enter__, enabled, _enable)
+        yield guard, "__enter__", entered(recorder, guard.__enter__, enabled, _enable, partial(_enclosing, recorder))
         yield guard, "__exit__", left(recorder, guard.__exit__)
+    function = torch.autograd.Function
+    apply = applying(recorder, vars(function)["apply"].__func__, _taken_without_gradient, _kind_of)
+    yield function, "apply", classmethod(apply)
     yield modes.set_grad_enabled, "__init__", switching(recorder, modes.set_grad_enabled.__init__)
     yield modes.set_grad_enabled, "__exit__", left(recorder, modes.set_grad_enabled.__exit__)
     # transforms of functions: inside, tensors stand for others, and have neither elements nor nodes to tell of
@@ -116,6 +122,26 @@ def _rows(recorder: TorchRecorder) -> Iterator[Row]:
     yield parallel, "__init__", waiting(recorder, parallel.__init__, _waited)
     yield torch.nn.Module, "zero_grad", clearing(recorder, torch.nn.Module.zero_grad, _of_module, "zero_grad")
     yield from _of_scaled_losses(recorder)
+
+
+def _enclosing(recorder: TorchRecorder, guard: Any) -> Enclosed | None:
+    """The call that switches recording off by itself: a mode for inference, or a checkpoint without inputs."""
+    if isinstance(guard, torch.inference_mode):
+        return "inference_mode", "inference_mode", ()
+    return recorder.enclosed if recorder.enclosed is not None and recorder.enclosed[0] == "checkpoint" else None
+
+
+def _taken_without_gradient(args: Sequence[Any], named: Mapping[str, Any]) -> list[Any] | None:
+    """The tensors that a function takes; None where one needs a gradient, or recording is switched off anyway."""
+    tensors = [t for t in (*args, *named.values()) if isinstance(t, torch.Tensor)]
+    return None if not torch.is_grad_enabled() or any(t.requires_grad for t in tensors) else tensors
+
+
+def _kind_of(function: Any) -> tuple[str, str]:
+    """What the user calls a function by: the name of a checkpoint is that of what makes it."""
+    if function.__module__ == "torch.utils.checkpoint":
+        return "checkpoint", "checkpoint"
+    return "Function", function.__name__
 
 
 def _of_scaled_losses(recorder: TorchRecorder) -> Iterator[Row]:

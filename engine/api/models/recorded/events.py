@@ -190,10 +190,16 @@ class Requires(NamedTuple):
 
 
 class Guarding(NamedTuple):
-    """Recording is switched off or on."""
+    """Recording is switched off or on.
+
+    Attributes:
+        enclosure: kind, name and tensors of the call that switches it off by itself, see
+            :class:`gradtool.engine.core.watch.Enclosure`; None where the program does.
+    """
 
     enabled: bool
     site: Site
+    enclosure: tuple[str, str, tuple[int, ...]] | None = None
 
 
 class Guarded(NamedTuple):

@@ -206,7 +206,11 @@ class Player:
     # -- modes --------------------------------------------------------------------------------------------------------
 
     def _guarding(self, event: events.Guarding) -> None:
-        guard = _GradMode(event.enabled, event.site)
+        enclosure = None
+        if event.enclosure is not None:
+            kind, name, numbers = event.enclosure
+            enclosure = watch.Enclosure(kind, name, tuple([self.tensors[n] for n in numbers]))
+        guard = _GradMode(event.enabled, event.site, enclosure)
         guard.__enter__()
         self._guards.append(guard)
 

@@ -80,6 +80,8 @@ class Recorder(Graph):
         """How many backward passes run."""
         self._before_nested: dict[int, Any] | None = None
         """By number of a leaf its ``.grad``, before another pass ran inside of the one that runs."""
+        self.enclosed: tuple[str, str, tuple[int, ...]] | None = None
+        """Kind, name and tensors of the call that runs and records nothing by itself."""
         self.exploring = False
         """Whether the framework runs a pass for gradtool alone."""
 

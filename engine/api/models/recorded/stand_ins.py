@@ -444,13 +444,22 @@ def limiting(recorder: Recorder, original: Callable[..., Any], is_tensor: Callab
     return clip
 
 
+Enclosed = tuple[str, str, tuple[int, ...]]
+"""Kind, name and tensors of a call that records nothing by itself."""
+
+
 def entered(
-    recorder: Recorder, original: Callable[..., Any], enabled: bool, enable: Callable[[], Any]
+    recorder: Recorder,
+    original: Callable[..., Any],
+    enabled: bool,
+    enable: Callable[[], Any],
+    enclosing: Callable[[Any], Enclosed | None] = lambda guard: None,
 ) -> Callable[..., Any]:
     """Tell that recording is switched off or on.
 
     Args:
         enable: switches it on after all, at lines that are spared.
+        enclosing: the call that a guard is part of, if that is one which records nothing by itself.
     """
 
     @functools.wraps(original)
@@ -459,7 +468,8 @@ def entered(
         if not recorder.quiet:
             recorder.flush()
             spared = recorder.spares(site)
-            recorder.sink(events.Guarding(spared or enabled or not getattr(guard, "mode", True), site))
+            on = spared or enabled or not getattr(guard, "mode", True)
+            recorder.sink(events.Guarding(on, site, None if on else enclosing(guard)))
         with recorder.unheard():  # it switches through others of these names
             result = original(guard)
         if spared:
@@ -467,6 +477,37 @@ def entered(
         return result
 
     return enter
+
+
+def applying(
+    recorder: Recorder,
+    original: Callable[..., Any],
+    taken: Callable[[Any, Any], list[Any] | None],
+    called: Callable[[Any], tuple[str, str]],
+) -> Callable[..., Any]:
+    """Tell of a function of the user's own that is not recorded, since no tensor that it takes needs a gradient.
+
+    Args:
+        taken: the tensors among the arguments; None where the call is recorded, or nothing is.
+        called: kind and name of the call of a class.
+    """
+
+    @functools.wraps(original)
+    def apply(cls: Any, *args: Any, **named: Any) -> Any:
+        if recorder.quiet or (tensors := taken(args, named)) is None:
+            return original(cls, *args, **named)
+        recorder.flush()
+        site, before = recorder.site(), recorder.enclosed
+        recorder.enclosed = (*called(cls), tuple([recorder.number(t, site) for t in tensors]))
+        recorder.sink(events.Guarding(False, site, recorder.enclosed))
+        try:
+            return original(cls, *args, **named)
+        finally:
+            recorder.enclosed = before
+            recorder.flush()
+            recorder.sink(events.Guarded())
+
+    return apply
 
 
 def switching(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
