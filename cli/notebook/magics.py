@@ -7,12 +7,15 @@ becomes the value of the magic (:class:`~gradtool.cli.notebook.shown.Shown`), an
 
 from __future__ import annotations
 
+import importlib.util
 import shlex
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
+from gradtool import _alias
 from gradtool.engine.core import source
 from gradtool.models import sessions
 from gradtool.models.errors import CommandError
@@ -184,20 +187,28 @@ def _with_model(words: list[str], name: str) -> list[str]:
 _loaded: dict[int, Extension] = {}
 """By the id of the shell, which lives as long as its process."""
 
+_stands_in: set[int] = set()
+"""Ids of shells in which ``import paddle`` finds gradtool since the extension was loaded."""
+
 
 def load_ipython_extension(shell: Any) -> None:
-    """What ``%load_ext gradtool`` calls: the commands become magics, and cells are watched.
+    """Make the commands magics, and watch cells: ``%load_ext gradtool``.
+
+    Where no real Paddle is installed, ``import paddle`` finds gradtool in the cells that follow, as it does in scripts.
 
     Args:
         shell: IPython's ``InteractiveShell``.
     """
     if id(shell) not in _loaded:
+        if "paddle" not in sys.modules and importlib.util.find_spec("paddle") is None:
+            _alias.install()
+            _stands_in.add(id(shell))
         extension = _loaded[id(shell)] = Extension(shell)
         extension.load()
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """What ``%unload_ext gradtool`` calls: everything is as before.
+    """Make everything as it was before: ``%unload_ext gradtool``.
 
     Args:
         shell: IPython's ``InteractiveShell``.
@@ -205,6 +216,9 @@ def unload_ipython_extension(shell: Any) -> None:
     extension = _loaded.pop(id(shell), None)
     if extension is not None:
         extension.unload()
+    if id(shell) in _stands_in:
+        _stands_in.discard(id(shell))
+        _alias.uninstall()
 
 
 def magics_in(shell: Any) -> Extension | None:

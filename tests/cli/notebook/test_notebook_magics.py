@@ -96,6 +96,7 @@ CELLS = {
     "step": "%gstep 3",
     "stumbled": "%gstep",
     "help": "get_ipython().find_line_magic('gprofile').__doc__",
+    "door": "from paddle import nn\nnn.__name__",
     "unload": "%unload_ext gradtool",
     "alike": "before == {k: set(v) for k, v in get_ipython().magics_manager.magics.items()}",
     "taken": f"sorted(before['line'] & set({[magic_of(c) for c in command_names()]}))",
@@ -158,6 +159,10 @@ def test_other_answers(shown: dict[str, NotebookNode]) -> None:
     assert "no gradient" in bundle(shown["stats"])["text/plain"]
     assert "the forward pass, which was over before the search" in bundle(shown["nan"])["text/plain"]
     assert "the backward pass alone is measured" in bundle(shown["profile"])["text/html"]
+
+
+def test_paddle_is_found_where_no_real_one_is_installed(shown: dict[str, NotebookNode]) -> None:
+    assert bundle(shown["door"])["text/plain"] == "'gradtool.nn'"
 
 
 def test_a_picture_needs_no_script(shown: dict[str, NotebookNode]) -> None:
