@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
-from . import overlay
+from . import pythons
 
 _CAN: Final = hasattr(os, "O_NOFOLLOW") and hasattr(os, "O_DIRECTORY") and os.open in os.supports_dir_fd
 """The system opens files from a folder's descriptor; where it does not (Windows), paths are compared once more."""
@@ -55,7 +55,7 @@ def within(path: str, folder: str) -> Iterator[None]:
 
 def root(path: str) -> str | None:
     """The folder that *path* has to stay in; None where it may lead anywhere."""
-    if not _named or overlay.is_active():  # what the user's code writes stays in the overlay
+    if not _named or pythons.is_active():  # what the user's code writes stays in the overlay
         return None
     whole = os.path.abspath(path)
     return next((f for p, f in reversed(_named) if whole == p or whole.startswith(_around(p))), None)

@@ -76,8 +76,8 @@ class Runner:
     def run(self, script: Script, question: str) -> Outcome:
         """Run a script; *question* is a key of :data:`QUESTIONS` or :data:`PLAIN`."""
         copy = staging.stage(script, self._folder / "stage")
-        out = self._folder / "out"
-        out.mkdir(exist_ok=True)
+        out = self._folder / ".cache" / "out"  # what lies in a cache is not the overlay's: there the probe writes
+        out.mkdir(parents=True, exist_ok=True)
         for path in out.iterdir():
             path.unlink()
         variables = _variables(script, out)

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from gradtool.engine.core import source
 from gradtool.engine.core.source import is_installed
-from gradtool.engine.files import overlay
+from gradtool.engine.files import layer, native, overlay
 
 from .unchanged import beside, digest, environment, hashed, listing
 
@@ -76,6 +76,8 @@ class Usage:
 
     def heard(self, event: str, arguments: tuple[Any, ...]) -> None:
         """An audit event."""
+        if native.is_busy():
+            return
         if event == "open":
             self._opened(*arguments)
         elif event in _FOLDERS:
@@ -102,7 +104,7 @@ class Usage:
     def _listed(self, path: Any) -> None:
         # What looks for modules lists the folders that they may lie in: what stands for that is in `beside`.
         caller = str(sys._getframe(3).f_globals.get("__name__", ""))
-        ours = source.is_ours(caller) and caller != overlay.__name__
+        ours = source.is_ours(caller) and caller not in (overlay.__name__, layer.__name__)
         if isinstance(path, int) or ours or caller.startswith(("importlib.", "_frozen_importlib")):
             return
         self.folders[os.path.abspath(os.fsdecode(path if path is not None else os.curdir))] = None

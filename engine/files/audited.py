@@ -1,0 +1,108 @@
+"""Writes that would go past an overlay are refused.
+
+Who has a function of Python's from before the run, or one of the C library's, does not ask an overlay:
+``from os import replace`` in a module that was imported before the run, ``io.FileIO(path, "w")`` and functions that
+``ctypes`` takes out of the C library by name ask nobody where a file lies. Python tells its audit hooks of each, before
+it happens, and a hook may refuse.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, Final, Protocol
+
+from . import native
+
+_WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+
+_PATHS: Final[dict[str, tuple[tuple[int, int | None], ...]]] = {
+    "os.rename": ((0, 2), (1, 3)),
+    "os.link": ((1, 3),),
+    "os.symlink": ((1, 2),),
+    "os.mkdir": ((0, 2),),
+    "os.remove": ((0, 1),),
+    "os.rmdir": ((0, 1),),
+    "os.truncate": ((0, None),),
+    "os.chmod": ((0, 2),),
+    "os.chown": ((0, 3),),
+    "os.utime": ((0, 3),),
+    "os.setxattr": ((0, None),),
+    "os.removexattr": ((0, None),),
+}
+"""By event, where its arguments have paths that are changed, and the descriptors of the folders that they lie in."""
+
+
+class Files(Protocol):
+    """What says which paths a run may change, as the overlay does."""
+
+    @property
+    def handling(self) -> bool: ...
+
+    def is_meant(self) -> bool: ...
+
+    def may_change(self, path: str) -> bool: ...
+
+
+class _Process:
+    """What holds for the whole process: a hook stays until its end."""
+
+    files: Files | None = None
+
+
+@contextmanager
+def watched(files: Files | None) -> Iterator[None]:
+    """Inside, changes of files that *files* knows nothing of are refused; with None, nothing is."""
+    if files is not None:
+        _hear()
+    before, _Process.files = _Process.files, files
+    try:
+        yield
+    finally:
+        _Process.files = before
+
+
+@cache
+def _hear() -> None:
+    sys.addaudithook(_hook)
+
+
+def _hook(event: str, arguments: tuple[Any, ...]) -> None:
+    files = _Process.files
+    if files is None or native.is_busy() or not (event == "open" or event in _PATHS or event == "ctypes.dlsym"):
+        return
+    if event == "open":
+        path, mode, flags = arguments
+        if flags & _WRITING and not (mode is not None and files.handling):
+            _must_be_known(files, path, None)
+    elif event == "ctypes.dlsym":
+        _must_not_be_taken(files, *arguments)
+    else:
+        for path, folder in _PATHS[event]:
+            _must_be_known(files, arguments[path], None if folder is None else arguments[folder])
+
+
+def _must_be_known(files: Files, path: Any, folder: int | None) -> None:
+    if not isinstance(path, (str, bytes)) or not files.is_meant():
+        return
+    name = os.fsdecode(path)
+    if folder is not None and folder >= 0 and not os.path.isabs(name):
+        name = os.path.join(os.readlink(f"/proc/self/fd/{folder}"), name)
+    if not files.may_change(name):
+        raise refusal(name)
+
+
+def _must_not_be_taken(files: Files, library: Any, name: Any) -> None:
+    if name in native.WRITERS and files.is_meant() and native.is_c_librarys(library, name):
+        raise refusal(f"{name} of the C library")
+
+
+def refusal(what: str) -> PermissionError:
+    """Return the error for a write that gradtool cannot keep away from the user's files."""
+    return PermissionError(
+        errno.EPERM, "gradtool keeps what a run writes away from your files, and cannot; --write lets it write", what
+    )
