@@ -232,6 +232,8 @@ def _backward(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable
         grad_variables: Any = None,
         inputs: Any = None,
     ) -> None:
+        tensors, grad_tensors, inputs = map(_read_once, (tensors, grad_tensors, inputs))
+
         def run() -> None:
             original(tensors, grad_tensors, retain_graph, create_graph, grad_variables, inputs)
 
@@ -246,6 +248,11 @@ def _backward(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable
         recorder.passed(roots, seeds, "backward", retains, create_graph, run, _tensors_in(inputs))
 
     return backward
+
+
+def _read_once(values: Any) -> Any:
+    """What an iterator gives, such as ``net.parameters()``: torch and the recorder both read it; others as they are."""
+    return tuple(values) if isinstance(values, Iterator) else values
 
 
 def _tensors_in(inputs: Any) -> list[Any] | None:
@@ -268,6 +275,8 @@ def _grad(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[...
         *args: Any,
         **named: Any,
     ) -> Any:
+        outputs, inputs, grad_outputs = map(_read_once, (outputs, inputs, grad_outputs))
+
         def run() -> Any:
             return original(outputs, inputs, grad_outputs, retain_graph, create_graph, *args, **named)
 
