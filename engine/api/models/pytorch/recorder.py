@@ -9,8 +9,7 @@ in for a few names of torch while the program runs (:mod:`.standing_in`).
 from __future__ import annotations
 
 import sys
-import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
@@ -31,6 +30,7 @@ from ..recorded.graph import returns_at
 from ..recorded.recorder import Operator, Recorder, Waiting
 from ..recorded.relays import Relay, relay
 from ..recorded.tensors import Sink
+from .storages import Storages, is_refused, layout_of, restore, storage_of
 
 _base = torch._C.TensorBase
 _grad_fn = _base.grad_fn.__get__
@@ -62,8 +62,7 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
         Recorder.__init__(self, sink, spared)
         self._stepping = self._away = False
         self._operators: dict[Any, Operator] = {}
-        self._births: dict[int, tuple[Any, Any]] = {}
-        """By its address in torch, memory that a factory has made, and where."""
+        self.storages = Storages()
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -91,22 +90,9 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
         """As in the base: torch says so of views of leaves that were made under ``no_grad``."""
         return not isinstance(t, UninitializedTensorMixin) and _is_view(t) and _requires(_viewed(t))
 
-    def _note_birth(self, given: Sequence[Any], site: Any) -> None:
-        """Note where memory was made: most factories hand out another object than their operator gave."""
-        births = self._births
-        for t in given:
-            if t.layout is torch.strided and not t.is_nested:
-                storage = t.untyped_storage()
-                key = storage._cdata
-                births[key] = weakref.ref(storage, _forgetting(births, key)), site
-
     def born_at(self, t: Any) -> Any:
         """As in the base."""
-        if isinstance(t, UninitializedTensorMixin) or t.layout is not torch.strided or t.is_nested:
-            return None
-        storage = t.untyped_storage()
-        reference, site = self._births.get(storage._cdata, (None, None))
-        return site if reference is not None and reference() is storage else None
+        return self.storages.birth(t)
 
     def array(self, t: Any) -> Any:
         """Return the values of a tensor, read-only, in the same memory where that is possible."""
@@ -114,17 +100,14 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
         values.flags.writeable = False
         return values
 
-    @staticmethod
-    def _memory_of(t: Any) -> Any:
+    def _memory_of(self, t: Any) -> Any:
         if isinstance(t, UninitializedTensorMixin):
             with torch._C.DisableTorchFunctionSubclass():
                 t = _detach(t)
-        if not (t.is_nested or t.is_quantized or t.numel()):  # What NumPy has seen cannot grow, as empty buffers do.
+        if not (t.is_nested or t.is_quantized or t.numel()):  # nothing to share: it may grow where nobody is asked
             t = torch.empty(tuple(t.shape), dtype=t.dtype, device="cpu")
         if t.is_meta:
-            return np.broadcast_to(
-                _numpy(torch.zeros((), dtype=_WIDER.get(t.dtype, t.dtype), device="cpu")), tuple(t.shape)
-            )
+            return self._zeros_like(t)
         if t.is_nested:
             t = t.values()
         if t.is_quantized:
@@ -136,6 +119,8 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
         if t.is_conj() or t.is_neg():
             t = t.resolve_conj().resolve_neg()
         plain = _detach(t)
+        if not self.storages.hold(plain):
+            return self._zeros_like(t)
         if plain.dtype in _NARROW:
             import ml_dtypes
 
@@ -144,6 +129,15 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
         if plain.dtype in _WIDER:
             plain = plain.to(_WIDER[plain.dtype])
         return _numpy(plain)
+
+    def _zeros_like(self, t: Any) -> Any:
+        """Return an array that stands for a tensor without memory."""
+        return np.broadcast_to(self._memory_of(torch.zeros((), dtype=t.dtype, device="cpu")), tuple(t.shape))
+
+    def note_left(self, t: Any, how: str) -> None:
+        """As in the base: torch refuses to resize what the program has an array of."""
+        if how == "numpy":
+            self.storages.lend(t)
 
     def is_told(self, t: Any) -> bool:
         """As in the base: not of tensors that a class of their own represents, such as fake ones."""
@@ -196,13 +190,11 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
 
     def _compute(self, call: Relay, func: Any, args: Any, kwargs: Any) -> Any:
         """Compute one operator and note what it took and gave."""
-        if self.quiet:
-            return call(func, args, kwargs or {})
         operator = self._operators.get(func)
         if operator is None:
             operator = self._operators[func] = _operator(func)
-        if operator.aside:
-            return call(func, args, kwargs or {})
+        if self.quiet or operator.aside:
+            return self._carried_out(call, func, args, kwargs, operator)
         self.flush()
         site = self.site()
         arguments = (*args, *kwargs.values()) if kwargs else args
@@ -212,27 +204,62 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
             return call(func, args, kwargs or {})
         taken = [] if operator.name in _FRESH else read
         before = self.taking(taken, site)
-        written = _tensors([args[i] for i in operator.written if i < len(args)])
-        if kwargs and "out" in kwargs:
-            written += _tensors((kwargs["out"],))
+        written = _written(operator, args, kwargs)
         self.writing(operator.name, written, args, site)
         plain = tuple([self.plain(v) for v in arguments])
-        if any(self.is_told(t) and not t.is_nested and not t.numel() for t in written):
-            operator = operator._replace(turns=True)  # it may grow, into other memory
+        shapes = [t.shape for t in written]
         enabled = torch.is_grad_enabled()
         start = perf_counter()
-        result = call(func, args, kwargs or {})
+        result = self._carried_out(call, func, args, kwargs, operator)
         seconds = perf_counter() - start
+        if shapes != [t.shape for t in written]:
+            operator = operator._replace(turns=True)
         given = _tensors(result if isinstance(result, (tuple, list)) else (result,))
         if given and all(map(self.is_told, given)):
             if not taken or operator.name.endswith("_like") or operator.name.startswith("new_"):
-                self._note_birth(given, site)
+                for t in given:
+                    self.storages.note_birth(t, site)
             # Here nobody is asked: outside, the recorder itself would be for each of its own calls.
             arrays = [None if id(t) in self._known and not operator.turns else self.array(t) for t in given]
             known = operator if names == operator.names else operator._replace(names=names)
             held = self.hold_weakly(taken, before)
             self.await_node(Waiting(known, plain, held, before, given, arrays, written, enabled, seconds, site))
         return result
+
+    def _carried_out(self, call: Relay, func: Any, args: Any, kwargs: Any, operator: Operator) -> Any:
+        """Compute one operator; what grows, and only an array of ours is in its way, gets other memory for it."""
+        written = _tensors(args[:1]) if operator.turns else _written(operator, args, kwargs)
+        layouts = [layout_of(t) for t in written]
+        try:
+            return call(func, args, kwargs or {})
+        except RuntimeError as error:
+            held = self.storages.held(written) if is_refused(error) else ()
+            if not held:
+                raise
+        growing = restore(written, layouts)
+        moved = [t for storage in held for t in self.move(storage, written)[1]]
+        if not operator.turns:
+            self._empty(growing, written, [*args, *(kwargs or {}).values()])
+        result = call(func, args, kwargs or {})
+        self.tell_moved(moved)
+        return result
+
+    @staticmethod
+    def _empty(growing: Sequence[Any], written: Sequence[Any], arguments: Sequence[Any]) -> None:
+        """Make what is about to grow empty, if nothing reads it: torch has warned once that it will grow."""
+        read = [t for t in _tensors(arguments) if all(t is not w for w in written)]
+        for t in growing:
+            if all(storage_of(t) is not storage_of(other) for other in read):
+                t.resize_(0)
+
+    def move(self, storage: Any, tensors: Sequence[Any] = ()) -> tuple[Any, list[Any]]:
+        """Give all tensors in *storage* a copy of it; return that, and them.
+
+        Args:
+            tensors: such as may not have been met.
+        """
+        with _unasked(), _disable_current_modes():
+            return self.storages.move(storage, [*self.living(), *tensors])
 
     # -- the graph ----------------------------------------------------------------------------------------------------
 
@@ -331,10 +358,6 @@ _WIDER = {
 """Types that NumPy does not have, and those that hold all of their values."""
 
 
-def _forgetting(births: dict[int, Any], key: int) -> Callable[[Any], object]:
-    return lambda _: births.pop(key, None)
-
-
 def _nobody_else_is_asked() -> bool:
     """Whether no mode, the recorder's or one of the script's, sees what is called here."""
     return _get_current_dispatch_mode() is None and not torch._C._len_torch_function_stack()
@@ -369,6 +392,14 @@ def _tensors(values: Any) -> list[Any]:
         elif isinstance(v, (list, tuple)):
             tensors += [e for e in v if isinstance(e, torch.Tensor)]
     return tensors
+
+
+def _written(operator: Operator, args: Sequence[Any], kwargs: Mapping[str, Any] | None) -> list[Any]:
+    """Return the tensors that a call writes."""
+    if not operator.written:
+        return []
+    named = kwargs or {}
+    return _tensors([args[i] if i < len(args) else named.get(operator.names[i]) for i in operator.written])
 
 
 def _operator(func: Any) -> Operator:

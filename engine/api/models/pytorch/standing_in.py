@@ -43,6 +43,7 @@ from ..recorded.stand_ins import (
     unscaling,
     waiting,
 )
+from . import storages
 
 if TYPE_CHECKING:
     from .recorder import TorchRecorder
@@ -73,6 +74,7 @@ def _rows(recorder: TorchRecorder) -> Iterator[Row]:
     yield tensor, "data", property(detaching(recorder, data.__get__, "data"), setting_data)
     for name in ("set_", "resize_", "resize_as_"):
         yield tensor, name, rebinding(recorder, getattr(tensor, name), name, torch.is_tensor)
+    yield from storages.rows(recorder)
     yield torch.utils, "swap_tensors", swapping(recorder, torch.utils.swap_tensors)
     # values that go to Python
     for name in ("item", "tolist", "numpy", "__array__", "__float__", "__int__"):

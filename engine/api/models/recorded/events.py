@@ -155,7 +155,7 @@ class Rebound(NamedTuple):
 
     Attributes:
         source: the tensor whose memory it is now, or whose values were copied; None where none is known.
-        how: what was called, such as ``data =``.
+        how: what was called, such as ``data =``; empty where the tensor was moved, and holds the same values.
     """
 
     tensor: int

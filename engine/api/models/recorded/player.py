@@ -131,6 +131,8 @@ class Player:
     def _rebound(self, event: events.Rebound) -> None:
         t = self.tensors[event.tensor]
         t.array = event.array
+        if not event.how:  # the same values elsewhere
+            return
         self._note_written(event.tensor)
         if event.tensor in self._grads.values():
             self._grads = {leaf: n for leaf, n in self._grads.items() if n != event.tensor}

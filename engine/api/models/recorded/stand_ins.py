@@ -138,12 +138,15 @@ def leaving(recorder: Recorder, original: Callable[..., Any], name: str) -> Call
     @functools.wraps(original)
     def leave(t: Any, *args: Any, **named: Any) -> Any:
         if recorder.quiet or not recorder.is_told(t):
-            return original(t, *args, **named)
+            values = original(t, *args, **named)
+            recorder.note_left(t, name)
+            return values
         recorder.flush()
         site = recorder.site()
         number = recorder.number(t, site)
         with recorder.unheard():
             values = original(t, *args, **named)
+        recorder.note_left(t, name)
         recorder.sink(events.Left(number, name, site))
         return values
 

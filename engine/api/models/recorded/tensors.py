@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from threading import get_ident
 from typing import Any
@@ -77,6 +77,9 @@ class Tensors(ABC):
         """Return where a factory made the memory of *t*, which hands out another object; None where none did."""
         return None
 
+    def note_left(self, t: Any, how: str) -> None:  # noqa: B027  # most frameworks have nothing to note
+        """Note that the program has the values of *t* by one of its methods."""
+
     @abstractmethod
     def output_of(self, t: Any) -> int:
         """Which output of its node a tensor is."""
@@ -104,7 +107,12 @@ class Tensors(ABC):
     @property
     def quiet(self) -> bool:
         """Whether nothing is told: also in other threads, whose operators and nodes the framework numbers anew."""
-        return bool(self._silence) or get_ident() != self._thread
+        return bool(self._silence) or self.is_elsewhere
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether this is another thread than the one that is recorded."""
+        return get_ident() != self._thread
 
     # -- numbers ------------------------------------------------------------------------------------------------------
 
@@ -137,6 +145,11 @@ class Tensors(ABC):
         """The number of a tensor, None where it was never met."""
         known = self._known.get(id(t))
         return None if known is None else known.number
+
+    def living(self) -> list[Any]:
+        """The tensors that were met and are still there."""
+        met = [known.reference() for known in list(self._known.values()) if known.reference is not None]
+        return [t for t in met if t is not None]
 
     def forget(self, t: Any) -> None:
         """Let a tensor be one that was not met before: it stands for something else from now on."""
@@ -246,6 +259,16 @@ class Tensors(ABC):
     def tell_rebound(self, t: Any, source: int | None, how: str, site: Any) -> None:
         """Tell that a tensor that was met has other memory now."""
         self.sink(events.Rebound(self._known[id(t)].number, self.quietly(t), source, how, site))
+
+    def tell_moved(self, tensors: Sequence[Any]) -> None:
+        """Tell that tensors which share memory share other memory now, with the same values."""
+        known = [t for t in tensors if id(t) in self._known]
+        if self.is_elsewhere or not known:
+            return
+        first, site = self._known[id(known[0])].number, self.site()
+        for t in known:
+            number = self._known[id(t)].number
+            self.sink(events.Rebound(number, self.quietly(t), None if number == first else first, "", site))
 
     def tell_requires(self, t: Any, how: str, site: Any) -> None:
         """Tell whether a leaf takes a gradient, if that has changed."""
