@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import select
 import signal
 import sys
 import threading
@@ -16,6 +17,7 @@ import click
 
 from gradtool.models.effects import of_command
 from gradtool.models.errors import CommandError, ModelError, Terminated
+from gradtool.models.overdue import SECONDS
 from gradtool.viz.text import legible
 
 from . import errors
@@ -27,6 +29,28 @@ def run(command: Callable[[], Any], arguments: Sequence[str]) -> int:
     Args:
         arguments: those of the command line; ``-v`` among them shows where a bug of gradtool happened.
     """
+    global _code
+    _code = None
+    _code = _run(command, arguments)
+    return _code
+
+
+_code: int | None = None
+"""The exit code of the command that has said all that it had to say."""
+
+
+def overdue() -> int:
+    """Say that the command does not end by itself after Ctrl-C, if it has said nothing yet; return the exit code."""
+    if _code is not None:
+        return _code
+    hint = f"  hint  it had not ended {SECONDS:g} s later; --limit SECONDS ends a file and answers"
+    with suppress(OSError, ValueError):
+        if select.select([], [2], [], 0.1)[1]:  # nobody may read there
+            os.write(2, (_error(["interrupted", hint], os.isatty(2)) + "\n").encode())
+    return errors.INTERRUPTED
+
+
+def _run(command: Callable[[], Any], arguments: Sequence[str]) -> int:
     try:
         with _terminated(), _warnings(), nullcontext() if _asks_often(arguments) else of_command():
             result = command()
@@ -139,9 +163,13 @@ def _wants_details(arguments: Sequence[str]) -> bool:
 
 def say(lines: list[str]) -> None:
     """Tell an error on stderr."""
-    colours = sys.stderr.isatty() and "NO_COLOR" not in os.environ
+    _write(_error(lines, sys.stderr.isatty()))
+
+
+def _error(lines: list[str], is_terminal: bool) -> str:
+    colours = is_terminal and "NO_COLOR" not in os.environ
     head = click.style("error:", fg="red", bold=True) if colours else "error:"
-    _write("\n".join([f"{head} {lines[0]}", *lines[1:]]))
+    return "\n".join([f"{head} {lines[0]}", *lines[1:]])
 
 
 def _write(text: str) -> None:

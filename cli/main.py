@@ -203,4 +203,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     # What a command loads and builds stays to its end. Looking through it for garbage took a tenth of a short command.
     gc.set_threshold(_NEW_OBJECTS)
     streams.opened()
+    if argv is None:
+        from gradtool.models.overdue import end_soon_after_ctrl_c
+
+        from .boundary import overdue
+
+        end_soon_after_ctrl_c(overdue)
     cli.main(None if argv is None else list(argv), prog_name="gradtool")

@@ -14,6 +14,7 @@ import sys
 from contextlib import suppress
 from typing import Any, NoReturn
 
+from . import unfinished
 from .pythons import current_folder, outside, real, real_open
 
 _CACHES = frozenset({"__pycache__", ".cache", "Caches"})
@@ -165,6 +166,7 @@ class Layer:
 
             with outside():  # the folder is not there yet, so nobody may look for it
                 self._folder = os.path.realpath(tempfile.mkdtemp(prefix="gradtool-"))
+            unfinished.folders[self._folder] = None
         parents, folder = [], os.path.dirname(self._folder + absolute)
         while not exists(folder):
             parents.append(folder)

@@ -22,7 +22,7 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
-from . import audited, native
+from . import audited, native, unfinished
 from .layer import Layer, copy, exists, refuse
 from .pythons import (
     BY_NUMBER,
@@ -119,6 +119,7 @@ class Overlay(Layer):
             import shutil
 
             shutil.rmtree(self._folder, ignore_errors=True)
+            unfinished.folders.pop(self._folder, None)
 
     def is_meant(self) -> bool:
         """Whether this thread is one of the run's."""

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from . import confined, leftovers
+from . import confined, leftovers, unfinished
 
 Content = bytes | Iterable[Any]
 """The bytes of a file, or pieces of it, one after the other (anything that ``file.write`` takes)."""
@@ -56,7 +56,9 @@ def write_files(contents: Mapping[str, Content], durable: bool = True, direct: b
                     leftovers.sweep(folder)
                     folders[folder] = None
                 place = _Place(path, descriptor, name, os.path.join(os.path.dirname(name), leftovers.fresh_name()))
-                pending.append(place)  # before there is a file: a signal may come at any time
+                # Before there is a file: a signal may come at any time.
+                pending.append(place)
+                unfinished.files[place.temporary] = place.folder
                 with open(place.temporary, "xb", opener=place.opener) as file:
                     file.writelines(_pieces(content))
                     file.flush()
@@ -64,18 +66,21 @@ def write_files(contents: Mapping[str, Content], durable: bool = True, direct: b
                         _sync(file.fileno())
                 if before is not None:
                     os.chmod(place.temporary, before.st_mode & 0o777, **place.at())
-            for place in pending:
-                path = place.path
-                if confined.status(place.folder, place.name, path) is None:
-                    new.append(place)
-                os.replace(place.temporary, place.name, **place.at("src_dir_fd", "dst_dir_fd"))
-            pending.clear()
-            new.clear()
+            with unfinished.moving:
+                for place in pending:
+                    path = place.path
+                    if confined.status(place.folder, place.name, path) is None:
+                        new.append(place)
+                    os.replace(place.temporary, place.name, **place.at("src_dir_fd", "dst_dir_fd"))
+                    del unfinished.files[place.temporary]
+                pending.clear()
+                new.clear()
         except OSError as error:
             error.filename, error.filename2 = path, None
             raise
         finally:
             for name, place in [*((p.temporary, p) for p in pending), *((p.name, p) for p in new)]:
+                unfinished.files.pop(name, None)
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(name, **place.at())
     for folder in folders if durable else ():

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from gradtool.engine.files import user_cache
+from gradtool.models import overdue
 
 from ..text import printable, to_ascii
 from . import show
@@ -120,7 +121,8 @@ def interact(
     if first:
         screen.say(screen.text(first))
     if stream.isatty() and screen.stream.isatty():
-        _at_prompt(book, screen, history)
+        with overdue.not_ended():  # Ctrl-C gives up a line, and the session goes on
+            _at_prompt(book, screen, history)
     else:
         _from_pipe(book, stream, screen)
     return 0

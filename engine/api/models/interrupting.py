@@ -61,6 +61,11 @@ def undisturbed() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+def ends_commands(handler: Any) -> bool:
+    """Return whether a handler of SIGINT is Python's own or one of these here, and no script's."""
+    return handler is signal.default_int_handler or getattr(handler, "__func__", None) is _Ender.interrupted
+
+
 _presses = [0]
 
 

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakSet
 
 from gradtool.engine.kernels import threads
 
@@ -56,6 +57,7 @@ class Process:
         self._words = [sys.executable, "-P", "-m", module, *arguments]
         self._process: subprocess.Popen[bytes] | None = None
         self._over = False
+        _all.add(self)
 
     @property
     def runs(self) -> bool:
@@ -171,6 +173,15 @@ class Process:
         """End it for good."""
         self._over = True
         self.stop()
+
+
+_all: WeakSet[Process] = WeakSet()
+
+
+def kill_all() -> None:
+    """Kill every process that runs, and wait for none."""
+    for process in list(_all):
+        process._kill()
 
 
 @contextmanager

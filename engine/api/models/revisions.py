@@ -6,10 +6,11 @@ import io
 import os
 import subprocess
 import tarfile
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from gradtool.engine.files import unfinished
 
 from .errors import CommandError, PackageNeeded
 from .targets import exists
@@ -42,7 +43,7 @@ def checked_out(text: str) -> Iterator[str]:
         otherwise=f"unknown revision {revision!r} in {text}",
     ).strip()
     inside = Path(os.path.abspath(file)).resolve().relative_to(Path(top).resolve())
-    with tempfile.TemporaryDirectory(prefix="gradtool-") as copy:
+    with unfinished.folder() as copy:
         archive = _output(top, "archive", "--format=tar", commit)
         with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
             tar.extractall(copy, filter="data")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from functools import cache
 from typing import Final
+
+from gradtool.engine.files import unfinished
 
 SMALL: Final = {
     "eager": """\
@@ -45,7 +46,7 @@ def load() -> None:
     from .subject import Subject
 
     _ = (numpy.fft, numpy.linalg, numpy.random, saved, sysconfig.get_config_vars())
-    with tempfile.TemporaryDirectory(prefix="gradtool-") as folder:
+    with unfinished.folder() as folder:
         for name, text in SMALL.items():
             file = os.path.join(folder, f"{name}.py")
             with open(file, "w", encoding="utf-8") as stream:

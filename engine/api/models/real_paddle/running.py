@@ -16,6 +16,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gradtool.engine.files import unfinished
+
 from ..errors import CommandError, PackageNeeded
 from ..recorded.frameworks import PADDLE
 
@@ -67,11 +69,10 @@ def replayed(target: Target, request: Request) -> Iterator[Target]:
         raise CommandError(f"{target.name} is no Python: real Paddle has nothing to run", "leave out --engine paddle")
     if request.arrays is not None:
         raise CommandError("arrays of the command line do not go to another process", "leave out --engine paddle")
-    import tempfile
 
     from ..recorded.archive import Recording
 
-    with tempfile.TemporaryDirectory(prefix="gradtool-") as folder:
+    with unfinished.folder() as folder:
         _run(target, request, Path(folder))
         program = next(
             (p for p in sorted(Path(folder).glob(f"{PROGRAM}.*")) if p.suffix in (".pdmodel", ".json")), None

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 from typing import Any
+
+from gradtool.engine.files import unfinished
 
 from ..gate.warming import SMALL
 from ..imports import guarded
@@ -55,7 +56,7 @@ def _row(spec: Spec, point: Point, key: str) -> dict[str, Any]:
 
 def _load(question: str) -> None:
     """Ask the question of two small models of our own, so that no point pays for what is loaded once."""
-    with tempfile.TemporaryDirectory(prefix="gradtool-") as folder:
+    with unfinished.folder() as folder:
         for name, text in SMALL.items():
             file = os.path.join(folder, f"{name}.py")
             with open(file, "w", encoding="utf-8") as stream:
