@@ -9,6 +9,7 @@ in for a few names of torch while the program runs (:mod:`.standing_in`).
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from time import perf_counter
@@ -216,14 +217,18 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
             operator = operator._replace(turns=True)
         given = _tensors(result if isinstance(result, (tuple, list)) else (result,))
         if given and all(map(self.is_told, given)):
-            if not taken or operator.name.endswith("_like") or operator.name.startswith("new_"):
-                for t in given:
-                    self.storages.note_birth(t, site)
+            makes = not taken or operator.name.endswith("_like") or operator.name.startswith("new_")
+            for t in given if makes else ():
+                self.storages.note_birth(t, site)
+            if not taken:
+                return result  # It is met when it is used.
             # Here nobody is asked: outside, the recorder itself would be for each of its own calls.
             arrays = [None if id(t) in self._known and not operator.turns else self.array(t) for t in given]
             known = operator if names == operator.names else operator._replace(names=names)
             held = self.hold_weakly(taken, before)
-            self.await_node(Waiting(known, plain, held, before, given, arrays, written, enabled, seconds, site))
+            # Torch copies what a factory gave if anybody else holds it, and modes of the script would see that.
+            results = [weakref.ref(t) for t in given] if makes else given
+            self.await_node(Waiting(known, plain, held, before, results, arrays, written, enabled, seconds, site))
         return result
 
     def _carried_out(self, call: Relay, func: Any, args: Any, kwargs: Any, operator: Operator) -> Any:

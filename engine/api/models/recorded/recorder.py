@@ -49,7 +49,7 @@ class Waiting(NamedTuple):
     Attributes:
         taken: the tensors among its arguments, which the program may free.
         before: their nodes and outputs as they were.
-        given: the tensors that it gave, with the values of those that are new.
+        given: the tensors that it gave, with the values of those that are new; references to what a factory gave.
     """
 
     operator: Operator
@@ -155,6 +155,9 @@ class Recorder(Graph):
             return
         self._waiting = None
         operator, arguments, taken, before, given, arrays, written, enabled, seconds, site = waiting
+        given = [t() if type(t) is weakref.ref else t for t in given]
+        if any(t is None for t in given):
+            return
         if not taken:
             for t in given:
                 self.number(t, site)
