@@ -359,7 +359,7 @@ def describe(location: Location) -> str | None:
 def stack(location: Location) -> Iterator[str]:
     """The frames, outermost first, each as ``File "model.py", line 3, in build`` followed by its source line."""
     for code, line in reversed(location):
-        file = called(code.co_filename) or code.co_filename.removeprefix(_RECORDED)
+        file = file_named(code.co_filename)
         yield f'File "{file}", line {line}, in {code.co_name}'
         source = text(code, line)
         if source:

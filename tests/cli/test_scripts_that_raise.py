@@ -230,3 +230,15 @@ def test_a_pass_that_fails_is_explained_below_the_one_before(
 def test_the_pass_that_failed_was_not_searched(gradtool: Run, model: Write) -> None:
     done = gradtool("nan", model(OVERWRITTEN), "--format", "json")
     assert (done.code, done.data["steps"]) == (4, 2)
+
+
+def test_what_a_script_prints_of_its_own_lines_is_as_without_gradtool(
+    gradtool: Run, model: Write, folder: Path
+) -> None:
+    text = "import traceback\nimport paddle\n"
+    text += "try:\n    raise ValueError\nexcept ValueError:\n    traceback.print_exc()\n"
+    text += "print((lambda: 0).__code__.co_filename == __file__)\n"
+    text += "(paddle.create_parameter([2], 'float32') * 2).sum().backward()\n"
+    said = gradtool("why", model(text)).err
+    assert f'  File "{folder / "model.py"}", line 4, in <module>\n' in said
+    assert "True\n" in said

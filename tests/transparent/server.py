@@ -89,7 +89,7 @@ def _run_alone(name: str) -> None:
     vars(main)["__builtins__"] = builtins
     sys.modules["__main__"] = main
     with open(name, "rb") as file:
-        code = compile(file.read(), name, "exec", dont_inherit=True)
+        code = compile(file.read(), main.__file__, "exec", dont_inherit=True)
     exec(code, vars(main))
 
 
@@ -106,7 +106,7 @@ def _run_plainly(words: list[str]) -> None:
     with open(words[0], encoding="utf-8") as file:
         is_guarded = "__main__" in file.read()
     with _alias.active():
-        runpy.run_path(words[0], run_name="__main__" if is_guarded else MODULE)
+        runpy.run_path(os.path.abspath(words[0]), run_name="__main__" if is_guarded else MODULE)
 
 
 def _prepare(kind: str) -> None:

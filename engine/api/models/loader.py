@@ -248,7 +248,7 @@ def _run_file(
     if target.cells:
         _run_cells(loaded, target, notes)
     else:
-        call(target.name, execute, call(target.name, compiled, data, target.shown), loaded.namespace)
+        call(target.name, execute, call(target.name, compiled, data, target.compiled_as), loaded.namespace)
     script = loaded.namespace["__name__"] == "__main__" and not target.cells
     if not wanted and not (script and loaded.calls.every):
         entries.called(loaded, target.function, request)
@@ -348,7 +348,7 @@ def _values_wanted() -> Iterator[None]:
 
 def _run_parts(loaded: Loaded, target: Target, request: Request, data: bytes, parts: scripts.Parts) -> None:
     """Run a file with a guard; what is behind it only if there is nothing to be asked about without."""
-    code = call(target.name, compiled, data, target.shown, parts.module)
+    code = call(target.name, compiled, data, target.compiled_as, parts.module)
     call(target.name, execute, code, loaded.namespace)
     try:
         entries.called(loaded, target.function, request, parts.helpers)
@@ -357,7 +357,7 @@ def _run_parts(loaded: Loaded, target: Target, request: Request, data: bytes, pa
             raise
         loaded.function = None  # the file calls it itself, where it has made ready for it
     if loaded.function is None and not _is_there(loaded):
-        code = call(target.name, compiled, data, target.shown, parts.guarded)
+        code = call(target.name, compiled, data, target.compiled_as, parts.guarded)
         call(target.name, execute, code, loaded.namespace)
 
 

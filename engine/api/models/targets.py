@@ -49,6 +49,13 @@ class Target:
     """Whether :attr:`saved` reads what the file did in another process just now."""
 
     @property
+    def compiled_as(self) -> str:
+        """What Python calls the file where it runs it: its whole path."""
+        path = os.path.abspath(self.file)
+        is_plain = os.path.isfile(path) and not self.cells and not source.is_installed(path)
+        return path if is_plain else self.shown
+
+    @property
     def is_run(self) -> bool:
         """Whether the file holds a run that was recorded, and no program."""
         from .recorded.endings import ENDINGS
