@@ -103,6 +103,7 @@ def _run_plainly(words: list[str]) -> None:
         with executed(Request(words[1])):
             return
     sys.path.insert(0, os.getcwd())
+    sys.argv = [words[0]]
     with open(words[0], encoding="utf-8") as file:
         is_guarded = "__main__" in file.read()
     with _alias.active():
