@@ -90,7 +90,7 @@ class Storages:
         """
         copy = torch.UntypedStorage(storage.nbytes())
         copy.copy_(storage)
-        moved = []
+        moved: list[Any] = []
         for t in tensors:
             if shares(t, storage):
                 _set(t, copy, layout_of(t))
@@ -160,7 +160,7 @@ def _resizing(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable
         if recorder.is_elsewhere:
             return original(storage, *args, **named)
         recorder.flush()
-        moved = []
+        moved: list[Any] = []
         # A script that holds the storage would see that it is another one.
         if recorder.storages.is_held(storage) and sys.getrefcount(storage) <= _inline():
             storage, moved = recorder.move(storage)
