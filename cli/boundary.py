@@ -52,6 +52,7 @@ def overdue() -> int:
 
 def _run(command: Callable[[], Any], arguments: Sequence[str]) -> int:
     try:
+        _forget_differences()
         with _terminated(), _warnings(), nullcontext() if _asks_often(arguments) else of_command():
             result = command()
         return result if isinstance(result, int) else errors.CLEAN
@@ -69,6 +70,13 @@ def _run(command: Callable[[], Any], arguments: Sequence[str]) -> int:
         said, code = told(error, arguments, explained=True)
     say(said)
     return code
+
+
+def _forget_differences() -> None:
+    """Let the command tell what its own run meets; of an engine that is not loaded there is nothing to forget."""
+    table = sys.modules.get("gradtool.engine.core.differences")
+    if table is not None:
+        table.forget()
 
 
 _ASKING_OFTEN = ("diff", "report", "sweep")

@@ -200,6 +200,12 @@ def taken_by(taker: Taker) -> Iterator[None]:
         _taker.reset(token)
 
 
+def _met() -> list[dict[str, str]]:
+    """What the run met that Paddle does otherwise; nothing where no engine was loaded."""
+    table = sys.modules.get("gradtool.engine.core.differences")
+    return table.met() if table is not None else []
+
+
 @dataclass
 class Output:
     """Where a command's results and notes go; made from the options of :func:`output_options`."""
@@ -291,7 +297,7 @@ class Output:
         """Show the result in the form asked for; files in *also* are written with it, all or none."""
         if self._shown is not None:
             self._shown.close()
-        report = views.ended(report, self._incomplete)
+        report = views.unlike_paddle(views.ended(report, self._incomplete), _met())
         if STDOUT in (also or {}) and self.file in (None, STDOUT):
             self._print_beside(also or {})  # alone, so that another program can read it
             return

@@ -73,6 +73,16 @@ def apply(
     return results[0] if len(results) == 1 else tuple(results)
 
 
+def stop_in_programs(places: AnyTensor) -> AnyTensor:
+    """Let no gradient flow through *places* that an operator gives beside its values, if they are of a program; itself.
+
+    In dynamic mode they say ``stop_gradient=False`` where their operator is recorded, as in Paddle.
+    """
+    if isinstance(places, Variable):
+        places.stop_gradient = True
+    return places
+
+
 def _fits(op: OpDef, operands: Sequence[Any]) -> bool:
     """Whether *operands* are what the operator holds as they are: a variable for each slot, and none of them a list."""
     if op.has_lists or len(operands) != len(op.inputs):

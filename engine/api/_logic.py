@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradtool.engine.core.state import in_static_mode
 from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import INTEGERS, tensor
@@ -148,6 +149,7 @@ def allclose(
 
 def _near(op_type: str, x: Any, y: Any, rtol: float, atol: float, equal_nan: bool, name: str | None) -> AnyTensor:
     where = f"paddle.{op_type}"
+    rtol, atol = (v.item() if isinstance(v, AnyTensor) and not in_static_mode() else v for v in (rtol, atol))
     attrs = {"rtol": str(rtol), "atol": str(atol), "equal_nan": bool(equal_nan)}
     return apply(  # type: ignore[no-any-return]
         op_type, tensor(x, "x", where), tensor(y, "y", where), attrs=attrs, name=name

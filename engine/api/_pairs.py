@@ -11,7 +11,7 @@ from gradtool.engine.core.value import AnyTensor
 from ._arguments import INTEGERS, tensor
 from ._creation import cast, full
 from ._dispatch import apply
-from ._math import abs, exp, log1p, maximum, multiply, pow, sqrt, subtract
+from ._math import multiply, pow, sqrt
 from ._short_names import delivered
 
 BITS = ("uint8", "int8", "int16", *INTEGERS)
@@ -91,8 +91,10 @@ def logaddexp(x: Any, y: Any, name: str | None = None) -> AnyTensor:
     pair = [tensor(v, what, "paddle.logaddexp") for v, what in ((x, "x"), (y, "y"))]
     if pair[0].dtype is pair[1].dtype and pair[0].dtype.name in INTEGERS:
         pair = [cast(v, float32) for v in pair]
-    difference = abs(subtract(*pair))
-    return maximum(*pair) + log1p(exp(-difference))  # type: ignore[no-any-return]
+    elif pair[0].dtype is not pair[1].dtype and all(v.dtype.is_floating for v in pair):
+        kind = float64 if float64 in (pair[0].dtype, pair[1].dtype) else float32
+        pair = [v if v.dtype is kind else cast(v, kind) for v in pair]
+    return apply("logaddexp", *pair, name=name)  # type: ignore[no-any-return]
 
 
 def hypot(x: Any, y: Any, name: str | None = None) -> AnyTensor:

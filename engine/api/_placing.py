@@ -13,10 +13,11 @@ from ._creation import cast, full, zeros, zeros_like
 from ._dispatch import apply
 from ._gather import gather, index_put, index_select
 from ._manipulation import broadcast_to, flatten, flip, reshape, slice, transpose
-from ._math import clip
+from ._math import clip, maximum, minimum
 from ._reduction import cumsum
 from ._search import where
 from ._short_names import delivered
+from ._sizes import alike, counted
 from ._splitting import broadcast_shape
 
 
@@ -99,7 +100,7 @@ def select_scatter(x: Any, values: Any, axis: int, index: int, name: str | None 
     x, values = tensor(x, "x", where_), tensor(values, "values", where_)
     at = integer(axis, "axis", where_) % x.ndim
     wanted = [d for i, d in enumerate(x.shape) if i != at]
-    if [*values.shape] != wanted:
+    if not alike(values.shape, wanted):
         raise SizeMismatch(
             f"expected values to have a size equal to the slice of x. value size = {list(values.shape)} slice size = "
             f"{wanted} in {where_}"
@@ -161,11 +162,13 @@ def take(x: Any, index: Any, mode: str = "raise", name: str | None = None) -> An
             f"The data type of 'index' must be one of ['int32', 'int64'], but got {index.dtype.name} in {where_}"
         )
     row, places = flatten(x), flatten(index)
-    size = row.shape[0]
+    size = counted(row, 0)
     if mode == "wrap":
         places = places % size
-    elif mode == "clip":
+    elif mode == "clip" and isinstance(size, int):
         places = clip(places, 0, size - 1)
+    elif mode == "clip":
+        places = minimum(maximum(cast(places, "int64"), zeros_like(size)), size - 1)
     else:
         places = where(places < zeros_like(places), places + size, places)
     return reshape(index_select(row, places), index.shape)

@@ -18,6 +18,7 @@ from ._manipulation import concat, expand, flatten, reshape, stack, transpose, u
 from ._math import abs, multiply, pow, scale
 from ._reduction import norm, sum
 from ._search import where
+from ._sizes import known
 
 
 def cross(x: Any, y: Any, axis: int | None = 9, name: str | None = None) -> AnyTensor:
@@ -186,7 +187,7 @@ def cdist(
     return norm(unsqueeze(x, -2) - unsqueeze(y, -3), float(p), -1)
 
 
-def pdist(x: Any, p: float = 2.0, name: str | None = None) -> AnyTensor:
+def pdist(x: Any, p: Any = 2.0, name: str | None = None) -> AnyTensor:
     """The distances of each row of the matrix *x* from each later one."""
     x = tensor(x, "x", "paddle.pdist")
     if x.ndim != 2:
@@ -196,7 +197,8 @@ def pdist(x: Any, p: float = 2.0, name: str | None = None) -> AnyTensor:
 
     pairs = [*itertools.combinations(range(x.shape[0]), 2)]
     firsts, seconds = (to_tensor([pair[i] for pair in pairs], "int64") for i in range(2))
-    return norm(index_select(x, firsts) - index_select(x, seconds), float(p), -1)
+    order = 2.0 if p is None or p == "fro" else float(p)
+    return norm(index_select(x, firsts) - index_select(x, seconds), order, -1)
 
 
 def renorm(x: Any, p: float, axis: int, max_norm: float) -> AnyTensor:
@@ -268,7 +270,7 @@ def combinations(x: Any, r: int = 2, with_replacement: bool = False, name: str |
     if not r:
         return zeros([0], x.dtype)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    rows = [*choose(range(x.shape[0]), r)]
+    rows = [*choose(range(known(x, 0, place)), r)]
     places = to_tensor([*itertools.chain(*rows)], "int64") if rows else zeros([0], "int64")
     return reshape(index_select(x, places), [len(rows), r])
 

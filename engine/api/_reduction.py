@@ -6,6 +6,7 @@ import builtins
 import math
 from typing import Any
 
+from gradtool.engine.core.differences import meet
 from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, ShapeError, UnsupportedError, UsageError
 from gradtool.engine.core.spec import UNKNOWN, float64
 from gradtool.engine.core.spec import dtype as dtype_of
@@ -154,6 +155,7 @@ def var(x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False, 
     if x.dtype.is_complex:
         raise DtypeError(f"paddle.var: x must hold real numbers, but '{x.name}' is {x.dtype.name}.")
     if x.dtype.name in INTEGERS:
+        meet("variance of whole numbers")
         x = cast(x, "float32")  # the mean of whole numbers is cut off to one
     centred = x - mean(x, axis, True, name)
     total = sum(_math.pow(centred, 2), axis, dtype=x.dtype, keepdim=keepdim, name=name)
@@ -180,7 +182,7 @@ def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False, name: s
     """Norm of vectors or matrices.
 
     Args:
-        p: the order; None and ``"fro"`` are the root of the sum of squares.
+        p: the order, 2 by default; ``"fro"`` is the root of the sum of squares.
         axis: None takes *x* for one long vector (with ``"nuc"``, for a matrix); a number, vectors along that dimension;
             two numbers, matrices, for which p is ``"fro"``, 1 or -1 (largest or smallest column sum), ∞ or -∞ (row
             sum), 2 or -2 (largest or smallest singular value), or ``"nuc"`` (their sum).
@@ -195,13 +197,14 @@ def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False, name: s
     x = tensor(x, "x", where)
     p = number_of(p)
     dims = list(range(x.ndim)) if axis is None and p == "nuc" else _dims(axis, where)
+    p = 2.0 if p is None else p
     singular = len(dims) == 2 and p in (2, -2, "nuc")  # of complex numbers they are not those of their sizes
     x = _math.abs(x) if x.dtype.is_complex and not singular else x
     if len(dims) > 2:
         raise UsageError(f"{where}: axis must be a number or two numbers, but received {dims}.")
     if len(dims) == 2:
         return _matrix_norm(x, p, dims, keepdim, name)
-    order = 2.0 if p is None or p == "fro" else p
+    order = 2.0 if p == "fro" else p
     if isinstance(order, bool) or not isinstance(order, (int, float)):
         raise UsageError(f"{where}: the order p of a vector norm must be a number or 'fro', but received {p!r}.")
     attrs = {
@@ -214,7 +217,7 @@ def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False, name: s
 
 
 def _matrix_norm(x: AnyTensor, p: Any, dims: list[int], keepdim: bool, name: str | None) -> AnyTensor:
-    if p is None or p == "fro":
+    if p == "fro":
         attrs: dict[str, Any] = {"dim": dims, "keep_dim": keepdim}
         return apply("frobenius_norm", x, attrs=attrs, name=name)  # type: ignore[no-any-return]
     if p in (2, -2, "nuc"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,13 +12,20 @@ from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import INTEGERS, integer, tensor
 from ._creation import cast, full, zeros_like
-from ._dispatch import apply
+from ._dispatch import apply, stop_in_programs
 from ._variable_methods import unified
+
+
+class TopKRetType(NamedTuple):
+    """What :func:`topk` returns."""
+
+    values: Any
+    indices: Any
 
 
 def topk(
     x: Any, k: Any, axis: int | None = None, largest: bool = True, sorted: bool = True, name: str | None = None
-) -> tuple[AnyTensor, AnyTensor]:
+) -> TopKRetType:
     """The *k* largest (or smallest) elements of *x* along *axis* (the last when None), and their places.
 
     Args:
@@ -34,16 +41,14 @@ def topk(
     if count is None:
         attrs["k"] = integer(k, "k", where)
     values, indices = apply("top_k_v2", x, count, attrs=attrs, name=name)
-    indices.stop_gradient = True
-    return values, indices
+    return TopKRetType(values, stop_in_programs(indices))
 
 
 def _sorted(key: str, x: Any, axis: int, descending: bool, stable: bool, name: str | None) -> Any:
     where = f"paddle.{key}"
     attrs = {"axis": integer(axis, "axis", where), "descending": bool(descending), "stable": bool(stable)}
     values, indices = apply("argsort", tensor(x, "x", where), attrs=attrs, key=key, name=name)
-    indices.stop_gradient = True
-    return values, indices
+    return values, stop_in_programs(indices)
 
 
 def argsort(

@@ -10,7 +10,7 @@ from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import INTEGERS, RefusedValue, integer, integers, tensor
 from ._creation import cast, full_like, linspace, to_tensor, zeros_like
-from ._dispatch import apply
+from ._dispatch import apply, stop_in_programs
 from ._gather import take_along_axis
 from ._logic import isnan, logical_not
 from ._manipulation import flatten, moveaxis, reshape, squeeze, stack, unbind, unsqueeze
@@ -140,7 +140,8 @@ def _shares(q: Any, place: str) -> list[Any]:
 
 def _folded(x: AnyTensor, axis: Any, place: str) -> tuple[AnyTensor, list[int]]:
     """*x* with the dimensions *axis* as one, the last, and which they are."""
-    axes = [*range(x.ndim)] if axis is None else integers(axis, "axis", place)
+    every = axis is None or (isinstance(axis, (list, tuple)) and not axis)
+    axes = [*range(x.ndim)] if every else integers(axis, "axis", place)
     if not {*axes} <= {*range(-x.ndim, x.ndim)}:
         raise UsageError(f"{place}: axis must be within [-{x.ndim}, {x.ndim}), but received {axis}.")
     axes = [a % x.ndim for a in axes]
@@ -191,8 +192,7 @@ def _ranked(op_type: str, x: Any, axis: Any, attrs: dict[str, Any], name: str | 
     place = f"paddle.{op_type}"
     at = integer(axis, "axis", place)
     values, places = apply(op_type, tensor(x, "x", place), attrs={**attrs, "axis": at}, name=name)
-    places.stop_gradient = True
-    return values, places
+    return values, stop_in_programs(places)
 
 
 # -- counts -----------------------------------------------------------------------------------------------------------

@@ -127,10 +127,6 @@ class SelectedRows(RowArray):
         """Other values for the same rows."""
         return SelectedRows(self.rows, values, self.height)
 
-    def cleared(self) -> SelectedRows:
-        """The same table without any row."""
-        return SelectedRows(self.rows[:0], self.values[:0], self.height)
-
     def copy(self) -> SelectedRows:
         return self.with_values(self.values.copy())
 

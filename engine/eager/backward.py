@@ -51,7 +51,7 @@ def backward(
 def _fill(tensors: Sequence[Tensor], grad_tensors: Sequence[Tensor | None], work: Pass) -> None:
     create_graph = work.create_graph
     for tensor, gradient in zip(tensors, grad_tensors, strict=True):
-        if not tensor.stop_gradient:
+        if not tensor._stop:
             work.seed(tensor, gradient)
     work.adds_rows = not create_graph
     work.run()
@@ -101,8 +101,8 @@ def _asked(
     create_graph: bool,
     constants: Sequence[Tensor],
 ) -> list[Tensor | None]:
-    wanted: dict[Place, None] = {t.on_tape(): None for t in inputs if not t.stop_gradient}
-    roots = [t for t in outputs if not t.stop_gradient]
+    wanted: dict[Place, None] = {t.on_tape(): None for t in inputs if not t._stop}
+    roots = [t for t in outputs if not t._stop]
     stops = frozenset(t.on_tape() for t in constants)
     work = Pass(
         retain_graph=retain_graph,
@@ -113,12 +113,12 @@ def _asked(
         constants=stops,
     )
     for tensor, gradient in zip(outputs, grad_outputs, strict=True):
-        if not tensor.stop_gradient:
+        if not tensor._stop:
             work.seed(tensor, gradient)
     work.run()
     held = {id(t) for t in grad_outputs}
     with _GradMode(create_graph):
-        gradients = [None if t.stop_gradient else _result(work, t, held) for t in inputs]
+        gradients = [None if t._stop else _result(work, t, held) for t in inputs]
     for wanted_of, g in zip(inputs, gradients, strict=True):
         if work.bends and g is not None:
             bends.note(g, wanted_of.on_tape(), work.bends)

@@ -68,9 +68,7 @@ def find(roots: Sequence[Tensor], by: Place) -> Bend | None:
     if not _passed:
         return None
     nodes = nodes_behind(roots)
-    places = [t.on_tape() for t in roots if not t.stop_gradient] + [
-        p for node in nodes for p in node.wrt if p is not None
-    ]
+    places = [t.on_tape() for t in roots if not t._stop] + [p for node in nodes for p in node.wrt if p is not None]
     for place in places:
         bends = _passed.get(_key(place), {}).get(_key(by))
         if bends:

@@ -53,7 +53,7 @@ def grad_fn(tensor: Tensor) -> GradFn | None:
     >>> (x * x).exp().grad_fn.next_functions[0].name()
     'elementwise_mul_grad'
     """
-    if tensor.stop_gradient:
+    if tensor._stop:
         return None
     place: Place = tensor.on_tape()
     return GradFn(place if isinstance(place, Leaf) else place[0])

@@ -364,7 +364,7 @@ class Journal:
         key: int | None,
         unrecorded: Unrecorded | None,
     ) -> None:
-        halted = tuple([t is None or t._stop for t in read])
+        halted = tuple([t is None or bool(t._stop) for t in read])
         for t, number in zip(read, reads, strict=True):
             if t is not None and t.loc and number is not None:
                 self.entered.setdefault(number, t.loc)

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..core import watch
+from ..core.differences import meet
 from ..core.errors import GradientError, UnsupportedError, UsageError
 from ..kernels import choice
 from ..kernels.choice import eager
@@ -85,6 +86,7 @@ class PyLayerContext:
 
     def mark_not_inplace(self, *tensors: Tensor) -> None:
         """These inputs may be returned as outputs without counting as edited in place: the output is a new tensor."""
+        meet("not in place")
         self._not_inplace.update(id(t) for t in tensors)
 
     def set_materialize_grads(self, value: bool) -> None:
@@ -140,7 +142,7 @@ class _Slot:
     def __init__(self, tensors: Sequence[Tensor], many: bool) -> None:
         self.specs = [t.spec for t in tensors]
         self.many = many
-        self.stopped = tensors[0].stop_gradient
+        self.stopped = bool(tensors[0]._stop)
 
     def unpack(self, value: Any, where: str, i: int) -> Sequence[Any]:
         """Return a gradient or None for each tensor of the slot, out of the *value* that backward returned for it.
@@ -354,14 +356,14 @@ class PyLayer:
         """
         ctx = PyLayerContext()
         inputs = list(_tensors([*args, *kwargs.values()]))
-        recorded = any(not t.stop_gradient for t in inputs) and (
+        recorded = any(not t._stop for t in inputs) and (
             is_grad_enabled() or bool(watch.noting and watch.note(watch.Cutting("no_grad")))
         )
         slots: list[_Slot] = []
         wrt: list[Any] = []
         if recorded:  # before forward runs: it may write its inputs
             slots = list(_slots([*args, *kwargs.values()]))
-            wrt = [None if t.stop_gradient else t.on_tape() for t in inputs]
+            wrt = [None if t._stop else t.on_tape() for t in inputs]
         with _silence(cls, inputs, recorded):
             result = cls.forward(ctx, *args, **kwargs)
         if not any(isinstance(v, Tensor) for v in (result if isinstance(result, (list, tuple)) else (result,))):

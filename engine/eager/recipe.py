@@ -175,7 +175,7 @@ def leaves(operands: Sequence[Any]) -> frozenset[int]:
     ids = set()
     for operand in operands:
         for t in operand if isinstance(operand, (list, tuple)) else (operand,):
-            if isinstance(t, Tensor) and t.node is None and (t.persistable or not t.stop_gradient):
+            if isinstance(t, Tensor) and t.node is None and (t.persistable or not t._stop):
                 ids.add(id(t.array))
     return frozenset(ids)
 
@@ -264,6 +264,7 @@ class Recipe:
         wrt: positions of the inputs with a gradient.
         optional_outputs: whether there are outputs that exist only when they are asked for.
         outs: positions of the outputs whose gradient the rule takes.
+        idle: positions of the other outputs: places, counts, masks.
         kept_outputs: which of these outputs (by index among them) the rule reads the values of.
         shares: whether results are views of an operand on purpose (``Trait.VIEW``).
         default: the call with all attributes at their defaults.
@@ -279,6 +280,7 @@ class Recipe:
         "backend",
         "count",
         "default",
+        "idle",
         "kept_outputs",
         "listed",
         "lists",
@@ -308,6 +310,8 @@ class Recipe:
         self.lists = None if self.listed.issuperset(many) else Recipe(op, backend, lists=True)
         self.outs = tuple(r.place for r in self.reads if r.kind == "dout")
         values = {r.place for r in self.reads if r.kind == "out" and not r.like}
+        beside = [j for j, s in enumerate(op.outputs) if not (s.many or s.name == "XShape" or j in self.outs)]
+        self.idle = tuple(beside) if self.outs else ()
         self.kept_outputs = frozenset(
             i for i, place in enumerate(self.outs) if place in values and not any(s.many for s in op.outputs)
         )

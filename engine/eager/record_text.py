@@ -137,6 +137,7 @@ def _recording(slots: Slots) -> list[str]:
         *_sizes(slots),
         *_counting(slots, slots.retained()),
         *chain.from_iterable(_placing(slots, n) for n in range(len(recipe.outs))),
+        *chain.from_iterable(_idling(slots, j) for j in recipe.idle if j not in slots.bare),
     ]
 
 
@@ -208,3 +209,9 @@ def _placing(slots: Slots, n: int) -> list[str]:
         return [f"for at, t in enumerate(t{j}, {start}):", *indented(entry)]
     lines = [f"t{j}.node = node", f"t{j}._stop = False"]
     return [*lines, f"t{j}.index = {start}"] if n else lines
+
+
+def _idling(slots: Slots, j: int) -> list[str]:
+    """The lines that let output *j*, which no gradient arrives at, look as it does in Paddle."""
+    line = f"t{j}._stop = IDLE"
+    return [f"if t{j} is not None:", f"    {line}"] if slots.op.outputs[j].optional else [line]

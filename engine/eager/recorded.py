@@ -91,7 +91,7 @@ def leaves_behind(tensors: Iterable[Tensor], nodes: Iterable[GradNode]) -> list[
     """The leaves that gradients of *tensors* end in, in the order of their first use."""
     places = chain.from_iterable(node.wrt for node in nodes)
     leaves = {p: None for p in places if isinstance(p, Leaf)}
-    leaves.update({t.leaf: None for t in tensors if t.node is None and not t.stop_gradient})
+    leaves.update({t.leaf: None for t in tensors if t.node is None and not t._stop})
     return list(leaves)
 
 

@@ -53,18 +53,18 @@ class Start:
             return roots
         tensors = (roots,) if isinstance(roots, Tensor) else tuple(roots)
         given = tuple(gradients) or (None,) * len(tensors)
-        places = None if inputs is None else frozenset(t.on_tape() for t in inputs if not t.stop_gradient)
+        places = None if inputs is None else frozenset(t.on_tape() for t in inputs if not t._stop)
         return cls(tensors, tuple([None if g is None else np.array(array_of(g)) for g in given]), places)
 
     @property
     def loss(self) -> Tensor:
         """The root that stands for all of them: the first that takes a gradient, else the first."""
-        return next((t for t in self.roots if not t.stop_gradient), self.roots[0])
+        return next((t for t in self.roots if not t._stop), self.roots[0])
 
     @property
     def differentiated(self) -> tuple[Tensor, ...]:
         """The roots that a pass does not skip; all of them where it would skip all."""
-        return tuple([t for t in self.roots if not t.stop_gradient]) or self.roots
+        return tuple([t for t in self.roots if not t._stop]) or self.roots
 
     @property
     def is_plain(self) -> bool:
@@ -73,7 +73,7 @@ class Start:
 
     def pairs(self) -> list[tuple[Tensor, Any]]:
         """The roots that a pass does not skip, each with its gradient."""
-        return [(t, g) for t, g in zip(self.roots, self.gradients, strict=True) if not t.stop_gradient]
+        return [(t, g) for t, g in zip(self.roots, self.gradients, strict=True) if not t._stop]
 
     def begin(
         self,

@@ -67,6 +67,12 @@ class NoHookError(GradientError, RuntimeError):
     code = "GT-E208"
 
 
+IDLE = 2
+"""What stands in a tensor in the place of ``stop_gradient`` where Paddle says False and no gradient can arrive: the
+places that a recorded operator gives beside its values (``topk``). To whoever follows gradients it is true, to users
+False."""
+
+
 class Version:
     """How often the storage that tensors share was written in place, and by whom last.
 
@@ -156,7 +162,8 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
 
     Attributes:
         array: the values (of the backend's array type).
-        stop_gradient: no gradient flows into it; True for tensors that the user makes.
+        stop_gradient: no gradient flows into it; True for tensors that the user makes. False for the places that a
+            recorded operator gives beside its values, as in Paddle, though none flows into them (:data:`IDLE`).
         node, index: the recorded operator call that made it, and which of its outputs it is; None for a leaf.
         version: the write counter of its storage, shared with views and detached copies; made when first asked for.
         name: unique in this process.
@@ -234,11 +241,11 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
     @property
     def is_leaf(self) -> bool:
         """Whether no recorded operator made it."""
-        return self.node is None
+        return self.node is None and self._stop is not IDLE
 
     @property
     def stop_gradient(self) -> bool:
-        return self._stop
+        return self._stop if self._stop is not IDLE else False
 
     @stop_gradient.setter
     def stop_gradient(self, value: bool) -> None:
@@ -435,7 +442,7 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
         return None if grad is None else grad.numpy()
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
-        """Set the gradient to zeros, in place, or remove it; nothing happens when there is none."""
+        """Set the gradient to zeros, in place, or remove it, as some rows of a table are always; or there is none."""
         if watch.noting:
             watch.note(watch.Cleared("clear_grad", self))
         grad = self.grad
@@ -443,10 +450,9 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
             return
         leaf = self.leaf
         with leaf.lock:
+            set_to_zero = set_to_zero and not isinstance(grad.array, SelectedRows)
             if not set_to_zero:
                 leaf.grad = None
-            elif isinstance(grad.array, SelectedRows):
-                leaf.grad = Tensor(grad.array.cleared(), stop_gradient=False)
             elif grad.node is None:
                 _clear(leaf, grad)
             else:

@@ -14,7 +14,7 @@ from ..ops.opdef import Operand, specs_of
 from ..ops.readings import flatten
 from .saved import packing
 from .tape import GradNode, PackedValues, Place, each
-from .tensor import Array, Tensor, Version, array_of
+from .tensor import IDLE, Array, Tensor, Version, array_of
 
 if TYPE_CHECKING:
     from .recipe import BoundOp
@@ -157,6 +157,9 @@ def record_by_loops(call: BoundOp, operands: Sequence[Operand], results: Sequenc
         v.node = node
         v.index = i
         v._stop = False
+    for j in recipe.idle:
+        if results[j] is not None:
+            results[j]._stop = IDLE
 
 
 def _size(value: Any) -> int | None:

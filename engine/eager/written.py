@@ -31,7 +31,7 @@ from .record_text import record_text
 from .saved import packed, packing
 from .slots import Slots
 from .tape import FORM_BELOW, GradNode, keys, note_site
-from .tensor import Tensor
+from .tensor import IDLE, Tensor
 from .unusual import GHOST_FROM, cause, explained, ghost, record_by_loops, settled, slim, versions_of
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ _SAME_FOR_ALL: dict[str, Any] = {
     "F64": float64.numpy,
     "GHOST_FROM": GHOST_FROM,
     "GradNode": GradNode,
+    "IDLE": IDLE,
     "IGNORED": quiet.IGNORED,
     "Tensor": Tensor,
     "__name__": __name__,

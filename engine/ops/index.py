@@ -298,6 +298,7 @@ FILES: Final = {
     "log2": "elementary",
     "log_loss": "loss",
     "log_softmax": "softmax",
+    "logaddexp": "pairs",
     "logcumsumexp": "running",
     "logical_and": "compare",
     "logical_not": "compare",

@@ -48,3 +48,11 @@ DECISIONS = tuple(Decision(**row) for row in ROWS["decision"])
 def reason_of(text: str, gap: Difference) -> str:
     """Why a difference stays; empty where nothing is decided."""
     return next((d.reason for d in DECISIONS if d.takes(text, gap)), "")
+
+
+DIFFERING_MODES: tuple[tuple[str, str, str], ...] = (
+    (r"unknown=", "refused", "a dimension that is not known before the program runs is asked for where it must be"),
+    (r"shape\(", "values dtype", "the shape is int32 in a program, as in the text of Paddle 3.1.1's"),
+    (r" / 0\b", "refused", "a division by the number 0 is refused where the program is built"),
+)
+"""Where static mode differs from dynamic mode on purpose: programs by a pattern, the kind of difference, the reason."""

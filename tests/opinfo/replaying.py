@@ -68,7 +68,8 @@ class Replay:
         wanted = self.message.get("answer") or {}
         if "first" not in wanted:
             return answer
-        roots = [r for r in results if getattr(r, "stop_gradient", True) is False and carries(r)]
+        # Places and orders that an operator gives beside its values say so, too, though nothing can arrive there.
+        roots = [r for r in results if getattr(r, "_stop", getattr(r, "stop_gradient", True)) is False and carries(r)]
         if not roots and all(g is None or not np.any(g) for g in wanted["first"]):
             return answer | {part: [None] * len(wanted[part]) for part in ("first", "second") if part in wanted}
         if len(roots) != len(wanted["starts"]):

@@ -117,7 +117,7 @@ def everything(run: Dynamic | Static, again: bool = True) -> dict[str, list[Any]
     again = again and "second" in record
     lengths = {"results": len(values)}
     if "first" in record:
-        roots = [r for r in run.results if not r.stop_gradient]
+        roots = [r for r in run.results if not r.stop_gradient and r.dtype.name.startswith(("float", "complex"))]
         first = run.gradients(roots, record["weights"], again)
         values += first
         lengths["first"] = len(first)

@@ -90,6 +90,17 @@ class View:
         return "next: " + " · ".join(self.next)
 
 
+def unlike_paddle(view: View, met: Sequence[Mapping[str, str]]) -> View:
+    """*view* with what the run met that Paddle does otherwise; stderr has said it already."""
+    if not met:
+        return view
+
+    def contents() -> dict[str, Any]:
+        return {**view.data, "unlike_paddle": [dict(entry) for entry in met]}
+
+    return replace(view, contents=contents)
+
+
 def ended(view: View, incomplete: str) -> View:
     """*view* with the sentence that says where the file was stopped, if it was."""
     if not incomplete or view.tells_its_end:

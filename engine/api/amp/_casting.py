@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+from gradtool.engine.core.differences import meet
 from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, UsageError
 from gradtool.engine.core.spec import bfloat16, float16
 from gradtool.engine.core.spec import dtype as convert
@@ -85,6 +86,8 @@ def auto_cast(
     if white & black:
         raise UsageError("Custom white list overlap custom black list")
     active = enable and level != "O0"
+    if active:
+        meet("mixed precision")
     if active and in_static_mode():
         raise UnsupportedError(
             "paddle.amp.auto_cast works in dynamic mode, and static mode is on.",

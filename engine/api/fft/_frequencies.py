@@ -8,6 +8,7 @@ from gradtool._arguments import integer, integers, tensor
 from gradtool._creation import arange, cast
 from gradtool._manipulation import concat, roll
 from gradtool._short_names import delivered
+from gradtool._sizes import known
 from gradtool.engine.core.value import AnyTensor
 from gradtool.framework import get_default_dtype
 
@@ -78,5 +79,6 @@ def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> AnyTensor:
 
 def _shifted(x: AnyTensor, axes: Any, back: bool, name: str | None) -> AnyTensor:
     dims = [*range(x.ndim)] if axes is None else integers(axes, "axes", "paddle.fft.fftshift")
-    shifts = [-(x.shape[d] // 2) if back else x.shape[d] // 2 for d in dims]
+    sizes = [known(x, d, "paddle.fft.ifftshift" if back else "paddle.fft.fftshift") for d in dims]
+    shifts = [-(n // 2) if back else n // 2 for n in sizes]
     return roll(x, shifts, dims, name)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gradtool.engine.core.differences import meet
 from gradtool.engine.core.errors import UnsupportedError, UsageError
 from gradtool.optimizer.lr import LRScheduler as Schedule
 
@@ -439,6 +440,7 @@ class ReduceLROnPlateau(_Monitor):
         if not old > self.min_lr:
             return
         new = max(old * self.factor, self.min_lr)
+        meet("plateaus")
         self.model._optimizer.set_lr(new)
         if self.verbose > 0:
             print(f"\nEpoch {self.epoch + 1}: ReduceLROnPlateau reducing learning rate to {new}.")

@@ -7,6 +7,7 @@ from typing import Any
 from gradtool._arguments import tensor
 from gradtool._creation import cast, full, zeros
 from gradtool._dispatch import apply
+from gradtool.engine.core.differences import meet
 from gradtool.engine.core.errors import DtypeError, UsageError
 from gradtool.engine.core.state import in_static_mode
 from gradtool.engine.core.value import AnyTensor
@@ -21,7 +22,10 @@ def eig(x: Any, name: str | None = None) -> tuple[AnyTensor, AnyTensor]:
 
 def eigvals(x: Any, name: str | None = None) -> AnyTensor:
     """Eigenvalues, in no order, of each matrix of a batch, as complex numbers."""
-    return apply("eigvals", tensor(x, "x", "paddle.linalg.eigvals"), name=name)  # type: ignore[no-any-return]
+    x = tensor(x, "x", "paddle.linalg.eigvals")
+    if not x.stop_gradient:
+        meet("gradients of solutions")
+    return apply("eigvals", x, name=name)  # type: ignore[no-any-return]
 
 
 def eigh(x: Any, UPLO: str = "L", name: str | None = None) -> tuple[AnyTensor, AnyTensor]:
@@ -70,6 +74,8 @@ def lstsq(
     if rcond is None and x.ndim >= 2:
         rcond = (1e-7 if x.dtype.name == "float32" else 1e-15) * sorted(x.shape[-2:])[1]
     attrs = {"rcond": rcond, "driver": driver or "gelsy"}
+    if not (x.stop_gradient and y.stop_gradient):
+        meet("gradients of solutions")
     solution, residuals, rank, values = apply("lstsq", x, y, attrs=attrs, name=name)
     short = not in_static_mode() and bool((rank < x.shape[-1]).any())
     if x.shape[-2] <= x.shape[-1] or driver in (None, "gelsy") or short:

@@ -10,6 +10,7 @@ from gradtool._dispatch import apply
 from gradtool._linalg import matmul
 from gradtool._manipulation import expand, unsqueeze
 from gradtool._reduction import mean
+from gradtool._sizes import is_square
 from gradtool._splitting import matrix_transpose
 from gradtool.engine.core.errors import ShapeError, UsageError
 from gradtool.engine.core.value import AnyTensor
@@ -220,6 +221,6 @@ def matrix_exp(x: Any, name: str | None = None) -> AnyTensor:
         ShapeError: matrices that are not square (a ValueError).
     """
     x = tensor(x, "x", "paddle.linalg.matrix_exp")
-    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+    if not is_square(x):
         raise ShapeError(f"paddle.linalg.matrix_exp: x {list(x.shape)} must hold square matrices.")
     return apply("matrix_exp", x, name=name)  # type: ignore[no-any-return]

@@ -14,6 +14,7 @@ from gradtool._math import abs, sqrt
 from gradtool._reduction import max, mean, min, norm, sum
 from gradtool._search import where
 from gradtool._short_names import delivered
+from gradtool._sizes import counted
 from gradtool._splitting import matrix_transpose
 from gradtool.engine.core.errors import ShapeError, UsageError
 from gradtool.engine.core.value import AnyTensor
@@ -236,7 +237,7 @@ def _weights(weights: Any, rows: AnyTensor, what: str) -> AnyTensor | None:
 def _totals(rows: AnyTensor, often: AnyTensor | None, heavy: AnyTensor | None) -> tuple[Any, Any]:
     """The sum of the weights, and the weights, if there are any."""
     if often is None and heavy is None:
-        return rows.shape[1], None
+        return counted(rows, 1), None
     if often is not None and heavy is not None:
         return sum(often * heavy), often * heavy
     weights = heavy if often is None else often

@@ -11,8 +11,10 @@ from gradtool._dispatch import apply
 from gradtool._linalg import matmul
 from gradtool._manipulation import expand, reshape, squeeze, unsqueeze
 from gradtool._short_names import delivered
+from gradtool._sizes import is_square
 from gradtool._splitting import matrix_transpose
 from gradtool.engine.core.errors import ShapeError, UsageError
+from gradtool.engine.core.state import in_static_mode
 from gradtool.engine.core.value import AnyTensor
 
 
@@ -105,7 +107,7 @@ def cholesky_inverse(x: Any, upper: bool = False, name: str | None = None) -> An
         upper: *x* is the upper factor, and its matrix ``x.T @ x``.
     """
     x = tensor(x, "x", "paddle.linalg.cholesky_inverse")
-    if x.ndim != 2 or x.shape[0] != x.shape[1]:
+    if x.ndim != 2 or not is_square(x):
         raise ShapeError(f"paddle.linalg.cholesky_inverse: x {list(x.shape)} must be a square matrix.")
     return inv(matmul(x, x, transpose_x=upper, transpose_y=not upper), name)
 
@@ -117,9 +119,11 @@ def matrix_power(x: Any, n: int, name: str | None = None) -> AnyTensor:
     """
     place = "paddle.linalg.matrix_power"
     x = tensor(x, "x", place)
-    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+    if not is_square(x):
         raise ShapeError(f"{place}: x {list(x.shape)} must hold square matrices.")
     count = integer(n, "n", place)
+    if not count and not in_static_mode():
+        return apply("matrix_power", x, attrs={"n": 0}, name=name)  # type: ignore[no-any-return]
     if not count:
         unit = eye(x.shape[-1], dtype=x.dtype)
         return expand(unit, list(x.shape)) if x.ndim > 2 else unit

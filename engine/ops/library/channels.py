@@ -140,7 +140,9 @@ def renorm(k, x, *, p, axis, max_norm):
     ops = k.ops
     axis = axis % x.ndim
     others = tuple(i for i in range(x.ndim) if i != axis)
-    powers = ops.reduce_sum(ops.power(ops.abs(x), factor=p), dim=others, keep_dim=True)
+    squares = p == 2  # which are smooth at 0, where the size of x is not
+    sizes = ops.square(x) if squares else ops.power(ops.abs(x), factor=p)
+    powers = ops.reduce_sum(sizes, dim=others, keep_dim=True)
     length = ops.power(powers, factor=1.0 / p)
     factor = ops.reciprocal(length + 1e-7) * max_norm
     return x * ops.select(length <= max_norm, ops.ones_like(factor), factor)

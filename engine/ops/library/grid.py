@@ -45,7 +45,7 @@ def _places(k, grid, x, axis, padding_mode, align_corners):
         at, sign = _reflected(xp, at, 0.0, size - 1.0) if align_corners else _reflected(xp, at, -0.5, size - 0.5)
         slope = slope * sign
     if padding_mode != "zeros":
-        inside = (at >= 0) & (at <= size - 1)
+        inside = (at > 0) & (at < size - 1)  # at the border, and where it turns back, there are two slopes: none counts
         at, slope = xp.clip(at, 0, size - 1), slope * inside
     return at, slope
 

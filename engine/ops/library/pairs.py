@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from ...core.errors import UsageError
 from ..infer import broadcast
 from ..opdef import Like, Trait, op
-from ..refusals import refuse
 from ..samples import between, exactly, ints
 
 
@@ -21,6 +17,19 @@ def atan2(k, y, x):
 def _(k, y, x, dout):
     size = k.square(x) + k.square(y)
     return (lambda: k.sum_to(dout * x / size, y)), (lambda: k.sum_to(-dout * y / size, x))
+
+
+@op("logaddexp", "X Y -> Out", trait=Trait.ELEMENTWISE)
+def logaddexp(k, x, y):
+    """Logarithm of the sum of ``exp(X)`` and ``exp(Y)``, without overflow."""
+    xp = k.xp
+    return xp.maximum(x, y) + xp.log1p(xp.exp(-xp.abs(x - y)))
+
+
+@logaddexp.gradient
+def _(k, x, y, dout):
+    # The shares of the two in the sum: smooth, where maximum and abs are not, also where both are equal.
+    return (lambda: k.sum_to(dout * k.sigmoid(x - y), x)), (lambda: k.sum_to(dout * k.sigmoid(y - x), y))
 
 
 @op("copysign", "x y -> out", trait=Trait.ELEMENTWISE)
@@ -118,22 +127,22 @@ def lcm(k, x, y):
     return k.xp.lcm(x, y)
 
 
-def _too_far(name, bits):
-    return UsageError(f"{name}: numbers of {bits} bits are shifted by 0 to {bits - 1} places")
-
-
 def _shift(name, left):
     def kernel(k, x, y, *, is_arithmetic):
         xp = k.xp
         bits = x.dtype.itemsize * 8
-        if x.size:
-            refuse((y < 0) | (y >= bits), partial(_too_far, name, bits))
+        beyond = (y < 0) | (y >= bits)  # nothing of the number is left, as in Paddle, but for its sign
+        places = xp.where(beyond, xp.zeros_like(y), y)
+        nothing = xp.zeros_like(x)
         if left:
-            return xp.left_shift(x, y)
-        if is_arithmetic or x.dtype.kind == "u":
-            return xp.right_shift(x, y)
+            return xp.where(beyond, nothing, xp.left_shift(x, places))
+        if x.dtype.kind == "u":
+            return xp.where(beyond, nothing, xp.right_shift(x, places))
+        if is_arithmetic:
+            return xp.right_shift(x, xp.where(beyond, xp.full_like(y, bits - 1), y))
         plain = f"uint{bits}"
-        return xp.right_shift(x.astype(plain), y.astype(plain)).astype(x.dtype)
+        moved = xp.right_shift(x.astype(plain), places.astype(plain)).astype(x.dtype)
+        return xp.where(beyond, nothing, moved)
 
     way = "left; zeros come in" if left else "right; without is_arithmetic zeros come in, otherwise copies of the sign"
     kernel.__doc__ = f"Bits of the first number, moved by the second to the {way}."
@@ -147,7 +156,7 @@ bitwise_right_shift = _shift("bitwise_right_shift", left=False)
 # -- samples ----------------------------------------------------------------------------------------------------------
 
 
-for _op, _names in ((atan2, ("y", "x")), (copysign, ("x", "y"))):
+for _op, _names in ((atan2, ("y", "x")), (copysign, ("x", "y")), (logaddexp, ("x", "y"))):
 
     @_op.samples
     def _(make, _names=_names):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ...core.errors import ShapeError
 from ...core.spec import UNKNOWN, TensorSpec
 from ...core.spec import dtype as dtype_of
@@ -93,8 +95,10 @@ def _(namespace, x: Like, count, indices, dout, *, axis):
 EXTREME = {"axis": 0, "keepdims": False, "flatten": False, "dtype": 3}
 
 
-def _define(name, find, doc):
+def _define(name, find, last, doc):
     def kernel(k, x, *, axis, keepdims, flatten, dtype):
+        if x.dtype.kind == "f":  # NaN is never the one, as in Paddle, unless there is nothing else
+            x = k.xp.where(k.xp.isnan(x), k.xp.asarray(last, x.dtype), x)
         if flatten:
             index = find(k.xp)(x.reshape(-1), axis=0)
             index = index.reshape((1,) * x.ndim) if keepdims else index
@@ -130,9 +134,11 @@ def _define(name, find, doc):
 
 
 arg_max = _define(
-    "arg_max", lambda xp: xp.argmax, "Place of the largest element along *axis*; the first one of several."
+    "arg_max", lambda xp: xp.argmax, -math.inf, "Place of the largest element along *axis*; the first one of several."
 )
-arg_min = _define("arg_min", lambda xp: xp.argmin, "Place of the smallest element along *axis*; the first of several.")
+arg_min = _define(
+    "arg_min", lambda xp: xp.argmin, math.inf, "Place of the smallest element along *axis*; the first of several."
+)
 
 
 # There are as many rows as elements that are not zero.

@@ -14,6 +14,7 @@ from gradtool._math import add, multiply, subtract
 from gradtool._reduction import mean, sum
 from gradtool._remembered import remembered
 from gradtool._search import where as where_
+from gradtool.engine.core.differences import meet
 from gradtool.engine.core.errors import ShapeError, UsageError
 from gradtool.engine.core.spec import DTYPES
 from gradtool.engine.core.value import AnyTensor
@@ -241,6 +242,12 @@ def _aligned(logits: Any, label: Any, soft_label: bool, axis: int, where: str) -
     return logits, label
 
 
+def _meets(ignore_index: int, label: Any) -> bool:
+    """Whether a label is ignored, as far as that can be seen now; in a program, whether one is to be."""
+    array = getattr(label, "array", None)
+    return ignore_index != -100 if array is None else bool((array == ignore_index).any())
+
+
 def cross_entropy(
     input: Any,
     label: Any,
@@ -260,7 +267,8 @@ def cross_entropy(
         label: class indices, with a dimension of one at *axis* or without it; or a probability for each class.
         weight: a factor for each class, or None.
         ignore_index: a label that counts for nothing. The mean is taken over the other labels if it is not negative,
-            over all labels otherwise, as in Paddle.
+            over all labels otherwise, as in Paddle. It counts for nothing where labels are smoothed, too, which Paddle
+            forgets: the first call that meets it warns.
         reduction: ``"mean"`` (weighted by *weight*), ``"sum"`` or ``"none"``, which keeps the shape of the labels.
         soft_label: whether the labels are probabilities.
         axis: the dimension of the classes.
@@ -273,6 +281,8 @@ def cross_entropy(
     # The operator takes soft labels for constants, as in Paddle. With weights they have a gradient by way of these, and
     # half of a gradient is none: then the loss is computed by operators that give the other half.
     whole = weight is not None and isinstance(label, AnyTensor) and not label.stop_gradient
+    if label_smoothing > 0.0 and _meets(ignore_index, label):
+        meet("ignored labels smoothed")
     options = weight, ignore_index, reduction, soft_label, axis, use_softmax, label_smoothing, name
     return _cross_entropy(input, label, *options, whole)
 

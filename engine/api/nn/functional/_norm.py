@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradtool._arguments import tensor
+from gradtool._creation import zeros_like
 from gradtool._dispatch import apply, counted, layer_name
 from gradtool._images import FLOATS, layout
 from gradtool._remembered import remembered
@@ -183,6 +184,9 @@ def cosine_similarity(x1: Any, x2: Any, axis: int = 1, eps: float = 1e-8) -> Any
     for what, v in (("x1", x1), ("x2", x2)):
         if not -v.ndim <= axis < v.ndim:
             raise AxisError(f"cosine_similarity: axis {axis} is out of range for {what}, {list(v.shape)}")
+
+    if UNKNOWN in (x1.shape[axis], x2.shape[axis]):  # one of them may have to be repeated when the program runs
+        x1, x2 = x1 + zeros_like(x2), x2 + zeros_like(x1)
 
     def product(a: Any, b: Any) -> Any:
         return apply("reduce_sum", apply("elementwise_mul", a, b, direct=True), attrs={"dim": (axis,)}, key="sum")
