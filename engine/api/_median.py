@@ -6,6 +6,7 @@ from typing import Any
 
 from gradtool.engine.core.errors import ShapeError, UsageError
 from gradtool.engine.core.spec import DTYPES
+from gradtool.engine.core.state import in_static_mode
 from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import integer, tensor
@@ -66,7 +67,8 @@ def median(x: Any, axis: int | None = None, keepdim: bool = False, mode: str = "
         value, index, _ = apply("median", line, attrs={"axis": at, "mean": False, "split": axis is None}, name=name)
         if axis is None:
             return reshape(value, shape, name)
-        index.stop_gradient = True
+        if not in_static_mode():
+            index.stop_gradient = True
         return (value, index) if keepdim else (squeeze(value, at, name), squeeze(index, at))
     kind = "float64" if x.dtype.name == "float64" else "float32"
     value = apply("median", line if line.dtype.name == kind else cast(line, kind), attrs={"axis": at})[0]

@@ -10,7 +10,7 @@ from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import INTEGERS, integer, tensor
 from ._creation import cast
-from ._dispatch import apply, stop_in_programs
+from ._dispatch import apply
 from ._logic import logical_xor
 from ._manipulation import concat, flatten, unsqueeze
 from ._math import scale, subtract
@@ -57,7 +57,7 @@ def _extreme(op_type: str, x: Any, axis: int | None, dtype: Any, name: str | Non
         raise UsageError(f"{where}: dtype must be int32 or int64, but received {kind.name}.")
     attrs = {"axis": 0 if axis is None else integer(axis, "axis", where), "dtype": kind.code}
     values, places = apply(op_type, flatten(x) if axis is None else x, attrs=attrs, name=name)
-    return values, stop_in_programs(places)
+    return values, places
 
 
 def diff(

@@ -26,7 +26,6 @@ ELSEWHERE = {
     "in place": "exponential fill_any fill_diagonal",
     "layers and initializers": "orthogonal_random rnn seed truncated_gaussian_random",
     "old functions": "fill_constant_batch_size_like mul",
-    "no operator of programs": "median",
     "no public function": "fused_softmax_mask_upper_triangle",
     "appended by type; compared in tests/appended": "add_position_encoding affine_channel anchor_generator "
     "auc average_accumulates baddbmm bilinear_interp "

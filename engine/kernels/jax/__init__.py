@@ -43,6 +43,7 @@ def make() -> Backend:
         measuring,
         order,
         pooling,
+        powers,
         pytrees,
         recurrent,
         regions,

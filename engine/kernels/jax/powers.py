@@ -1,0 +1,33 @@
+"""Powers that stay powers: XLA takes the logarithm of one for a product, and a NaN of a negative number is lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jax import lax, numpy
+
+from ...ops import registry
+from ..backend import Kernel, override
+
+
+class _Jax:
+    """What the definitions of these operators use of a backend."""
+
+    xp = numpy
+
+
+def _kept(op_type: str) -> Any:
+    def offer(attrs: Any, specs: Any) -> Kernel:
+        op = registry.by_type(op_type)
+        named = {name: attrs[name] for name in op.kernel_attrs}
+
+        def kernel(*operands: Any) -> Any:
+            return lax.optimization_barrier(op.kernel(_Jax, *operands, **named))
+
+        return kernel
+
+    return offer
+
+
+for _op_type in ("elementwise_pow", "pow"):
+    override(_op_type, "jax")(_kept(_op_type))
