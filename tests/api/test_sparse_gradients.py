@@ -233,7 +233,7 @@ def test_gradients_of_several_passes_add_up_and_clear() -> None:
     one.weight.clear_grad()
     one(paddle.to_tensor([4])).sum().backward()
     one.weight.clear_grad()
-    assert not one.weight.grad.numpy().any()
+    assert one.weight.grad is None  # as in Paddle 3.3.1, which keeps zeros of dense gradients alone
     one(paddle.to_tensor([4])).sum().backward()
     assert one.weight.grad.numpy()[:, 0].tolist() == [0, 0, 0, 0, 1, 0, 0, 0]
 

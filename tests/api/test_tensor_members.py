@@ -165,7 +165,6 @@ REFUSED: tuple[tuple[str, type[Exception], str], ...] = (
     ("paddle.narrow(x, 1, 2, 2)", ValueError, "not within the 3 of dimension 1"),
     ("paddle.index_sample(x, paddle.zeros([3, 1], 'int64'))", ValueError, "as many rows"),
     ("paddle.index_add(x, at, 0, x[:, :2])", ValueError, r"AddValue must have the shape \[2, 3\]"),
-    ("paddle.bitwise_left_shift(at, at + 64)", ValueError, "shifted by 0 to 63 places"),
     ("paddle.searchsorted(x, x[:1])", ValueError, "must be alike but for the last dimension"),
     ("paddle.div(x, x, rounding_mode='up')", ValueError, "rounding_mode must be"),
     ("paddle.scatter_reduce(x, 0, at[:, None], x, 'max')", ValueError, "reduce must be one of"),

@@ -3,8 +3,6 @@
 REFUSING = {
     "auc",
     "bernoulli",
-    "bitwise_left_shift",
-    "bitwise_right_shift",
     "cross_entropy2",
     "ctc_align",
     "edit_distance",

@@ -10,12 +10,10 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections import Counter
-from collections.abc import Iterator
-
-import numpy as np
+from collections.abc import Callable
+from functools import partial
 
 import gradtool
-from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.ops import registry
 from tests.differential import rows  # noqa: F401  (fills the table)
 from tests.differential.table import ROWS
@@ -25,20 +23,15 @@ from tests.kinks.known import KNOWN
 from tests.ops.cases import BY_HAND
 
 
-def subjects(name: str, seeds: int) -> Iterator[tuple[str, Subject]]:
-    """The operator or the function of one name, at each of its points."""
+def points(name: str, seeds: int) -> list[tuple[str, Callable[[], Subject | None]]]:
+    """The points of the operator or the function of one name: labels, and what makes the subject at each.
+
+    That gives None where the operands are refused.
+    """
     if name in ROWS:
-        for label, text in functions.cases(name, seeds):
-            try:
-                yield f"{label}\n{text}", functions.Called(text)
-            except ValueError:  # refused
-                continue
-        return
-    for label, case, made in operators.cases(registry.by_type(name)):
-        try:
-            yield label, operators.AtKink(case, operators.MADE[made])
-        except (GradtoolError, np.linalg.LinAlgError):  # refused there
-            continue
+        return [(f"{name} {seed}", partial(functions.subject, name, seed)) for seed in range(seeds)]
+    cases = operators.cases(registry.by_type(name))
+    return [(label, partial(operators.subject, case, made)) for label, case, made in cases]
 
 
 def names() -> list[str]:
@@ -60,7 +53,10 @@ def main() -> None:
     warnings.simplefilter("ignore")
     counts: Counter[str] = Counter()
     for name in [options.only] if options.only else names():
-        for label, subject in subjects(name, options.seeds):
+        for label, make in points(name, options.seeds):
+            subject = make()
+            if subject is None:
+                continue
             counts["points"] += 1
             try:
                 found = list(wrong(subject))
@@ -73,7 +69,7 @@ def main() -> None:
                 reason = KNOWN.get(name)
                 counts["known" if reason else "wrong"] += 1
                 if not reason:
-                    print(f"{label}\n    {entry}", flush=True)
+                    print(f"{label}\n{getattr(subject, 'text', '')}\n    {entry}", flush=True)
     print(", ".join(f"{count} {what}" for what, count in counts.items()))
 
 

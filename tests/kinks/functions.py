@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -118,9 +117,10 @@ class Called:
         return np.concatenate([p.reshape(-1) for p in parts])
 
 
-def cases(name: str, seeds: int) -> Iterator[tuple[str, str]]:
-    """Drawn calls of one function, each with its name."""
-    for seed in range(seeds):
-        text = drawn(name, seed)
-        if text is not None:
-            yield f"{name} {seed}", text
+def subject(name: str, seed: int) -> Called | None:
+    """A drawn call of one function; None where there is none to be differentiated, or it is refused."""
+    text = drawn(name, seed)
+    try:
+        return None if text is None else Called(text)
+    except ValueError:
+        return None

@@ -9,5 +9,7 @@ KNOWN: dict[str, str] = {
     "qr": "of columns that depend on each other there is no derivative, and differences follow rounding",
     "renorm": "of a slice exactly as long as allowed the slopes agree along each axis, and not between them",
     "spectral_norm": "the two vectors that iteration finds are constants for the gradient, as in Paddle",
+    "nn.functional.log_loss": "labels have no gradient, as in Paddle",
+    "nn.functional.label_smooth": "the distribution that labels are mixed with has no gradient, as in Paddle",
     "lerp": "the weight has no gradient, as in Paddle",
 }

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.ops.opdef import OpDef
 from tests.kinks.judging import Vector
 from tests.ops.calls import call, dot, pull, second_pull, seeds
@@ -80,6 +81,14 @@ def cases(op: OpDef) -> Iterator[tuple[str, Case, str]]:
         complexes = any(np.asarray(a).dtype.kind == "c" for v in case.operands for a in _listed(v) if a is not None)
         if not complexes:
             yield from ((f"{label} {name}", case, name) for name in MADE)
+
+
+def subject(case: Case, made: str) -> AtKink | None:
+    """The operator on the operands of a sample; None where they are refused."""
+    try:
+        return AtKink(case, MADE[made])
+    except (GradtoolError, np.linalg.LinAlgError):
+        return None
 
 
 def _listed(operand: Any) -> list[Any]:

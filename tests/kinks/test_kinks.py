@@ -10,13 +10,13 @@ import pytest
 import gradtool
 import gradtool.nn.functional as F
 from tests.differential.table import ROWS
-from tests.kinks.__main__ import names, subjects
+from tests.kinks.__main__ import names, points
 from tests.kinks.judging import wrong
 from tests.kinks.known import KNOWN
 from tests.sampling import sampled
 
 SEEDS = 8
-ONE_IN = 6
+ONE_IN = 8
 
 
 @pytest.fixture(autouse=True)
@@ -31,9 +31,10 @@ def dynamic() -> Iterator[None]:
 @pytest.mark.parametrize("name", [name for name in names() if name not in KNOWN])
 def test_no_derivative_is_a_wrong_number(name: str) -> None:
     found = []
-    for label, subject in sampled(subjects(name, SEEDS), lambda pair: pair[0], ONE_IN):
+    for label, make in sampled(points(name, SEEDS), lambda pair: pair[0], ONE_IN):
+        subject = make()
         try:
-            found += [f"{label}\n    {entry}" for entry in wrong(subject)][:1]
+            found += [f"{label}\n    {entry}" for entry in (wrong(subject) if subject else ())][:1]
         except Exception:  # refused there
             continue
     assert not found, "\n".join(found)

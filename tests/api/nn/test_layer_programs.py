@@ -27,7 +27,20 @@ def types(program: Any) -> str:
     return " ".join(o.type for o in program.global_block().ops)
 
 
-@pytest.mark.parametrize("expression", RECORDED)
+MEDIANS = [expression for expression in RECORDED if "median(" in expression]
+"""Paddle composes these of ``topk``, which loses infinities next to NaN; here they are the operator of dynamic mode."""
+
+
+@pytest.mark.parametrize("expression", MEDIANS)
+def test_a_median_is_one_operator_with_the_results_of_paddle(expression: str) -> None:
+    out = eval(expression, {"paddle": paddle, "data": data})
+    paddle.static.append_backward(paddle.mean(out) if out.ndim else out)
+    made = types(paddle.static.default_main_program()).split()
+    assert made.count("median") == made.count("median_grad") == 1
+    assert [list(out.shape)] == RECORDED[expression]["shapes"]
+
+
+@pytest.mark.parametrize("expression", [expression for expression in RECORDED if expression not in MEDIANS])
 def test_the_program_is_that_of_paddle(expression: str) -> None:
     record = RECORDED[expression]
     names = {"paddle": paddle, "nn": paddle.nn, "F": paddle.nn.functional, "static": paddle.static, "data": data}
