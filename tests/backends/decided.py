@@ -15,6 +15,12 @@ DECIDED: tuple[tuple[str, str, str, str], ...] = (
     ),
     (
         "jax",
+        r"\bnan\b.*(<=|>=|<|>)",
+        r"values value",
+        "XLA takes the square of a number for not negative, NaN or not",
+    ),
+    (
+        "jax",
         r"\b(nan|inf)\b.*int(8|16|32|64)",
         r"values value",
         "which whole numbers NaN and infinity become is nobody's decision; XLA says 0, or the largest",

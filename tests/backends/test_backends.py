@@ -24,6 +24,26 @@ def test_random_programs_give_what_numpy_gives(name: str) -> None:
     assert not differing, "\n\n".join(differing)
 
 
+THREE = """# static
+x0 = tensor("float32", [1], [2.0], grad=True)
+x1 = tensor("int64", [1], [1])
+v0 = paddle.static.nn.switch_case(x1, {0: lambda: x0 + x0, 2: lambda: paddle.tanh(x0)}, default=lambda: x0 + x0)
+v1 = paddle.mod(v0, v0)
+gradients(["v0", "v1"], ["x0"], seeded=False)"""
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_three_gradients_meet_within_a_branch(name: str) -> None:
+    expected = on("numpy", THREE)
+    assert expected["refused"] is None
+    assert difference(THREE, expected, on(name, THREE)) is None
+
+
+def test_powers_of_negative_numbers_stay_nan_under_a_logarithm_on_jax() -> None:
+    text = '# static\nx0 = tensor("float32", [2], [-2.0, 3.0], grad=True)\nv0 = (x0 ** 0.5).log()'
+    assert difference(text, on("numpy", text), on("jax", text)) is None
+
+
 def test_a_backend_that_computes_something_else_is_found() -> None:
     text = '# static\nx0 = tensor("float32", [2], [1.0, 2.0], grad=True)\nv0 = x0 * x0\ngradients(["v0"], ["x0"])'
     right = on("numpy", text)

@@ -262,7 +262,7 @@ def add_n(k, xs):
     total = xs[0] + xs[1]
     for x in xs[2:]:
         # Numbers and selected rows have nothing to add into.
-        total = k.xp.add(total, x, out=total) if isinstance(total, np.ndarray) else total + x
+        total = np.add(total, x, out=total) if k.xp is np and isinstance(total, np.ndarray) else total + x
     return k.xp.asarray(total) if isinstance(total, np.generic) else total
 
 
