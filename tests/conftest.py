@@ -18,7 +18,8 @@ from gradtool.engine.core import state
 from gradtool.engine.kernels import choice
 from gradtool.utils import unique_name
 from tests import sampling
-from tests.isolation import clean, interruptible
+from tests.isolation import clean, interruptible, own_modules, unchanged
+from tests.programs import missing_packages, not_installed
 
 # Hundreds of tests start Python, and without byte code each of them would compile the package anew. Where none is to be
 # left in the folders of the sources, it goes into a folder of its own.
@@ -40,8 +41,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Take all cases where that was asked for."""
+    """Take all cases where that was asked for; end where a package that tests import is not installed."""
     sampling.whole = config.getoption("whole")
+    if not hasattr(config, "workerinput") and (missing := not_installed()):
+        raise pytest.UsageError(
+            f"not installed: {', '.join(missing)} (pip install -e '.[dev]' --config-settings editable_mode=strict)"
+        )
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which system packages tests were skipped for."""
+    skips = [report.longrepr for report in terminalreporter.stats.get("skipped", ())]
+    if line := missing_packages(reason[2] for reason in skips if isinstance(reason, (list, tuple))):
+        terminalreporter.write_line(line)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -79,17 +91,30 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture(autouse=True, scope="module")
+def isolated_module(request: pytest.FixtureRequest) -> Iterator[set[str]]:
+    """Keep what fixtures of a module do away from the other modules; the changes that its tests were reported for."""
+    if hasattr(request.module, "gc"):  # its tests collect garbage again and again: what is older stays out of it
+        gc.collect()
+        gc.freeze()
+    reported: set[str] = set()
+    with state.kept(), clean(), interruptible(), unchanged(reported):
+        yield reported
+
+
 @pytest.fixture(autouse=True)
-def isolated() -> Iterator[None]:
-    """Keep what a test does to the process's mode, device, programs, scope and seed away from the other tests."""
-    static, dtype, device = state.in_static_mode(), state.default_dtype(), state.device()
-    state.enable_static()
-    with clean(), interruptible():
+def isolated(isolated_module: set[str]) -> Iterator[None]:
+    """Keep what a test does to the process's settings, programs, scope and seed away from the other tests."""
+    with state.kept(), clean(), interruptible(), unchanged(isolated_module):
+        state.enable_static()
         yield
-    state.set_default_dtype(dtype)
-    state.set_device(device)
-    if not static:
-        state.disable_static()
+
+
+@pytest.fixture(name="own_modules")
+def forgotten() -> Iterator[None]:
+    """Forget what the test imports from its folders."""
+    with own_modules():
+        yield
 
 
 @pytest.fixture

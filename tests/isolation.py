@@ -1,22 +1,64 @@
-"""What tests have to themselves."""
+"""What tests have to themselves, and what they have to leave as it was."""
 
 from __future__ import annotations
 
+import os
 import signal
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
 
+import numpy as np
+import pytest
+
+from gradtool import _variable_methods
+from gradtool._late_method import LateMethod
 from gradtool.engine.core import state
 from gradtool.engine.executor.scope import Scope, scope_guard
 from gradtool.engine.ir import default
+from gradtool.engine.kernels import choice
+from gradtool.utils import unique_name
+
+_HOMES: Final = tuple(
+    os.path.join(os.path.abspath(folder), "") for folder in (sys.prefix, sys.base_prefix, Path(__file__).parents[1])
+)
+"""What lies here is installed or ours. A module from elsewhere is of a model."""
+
+_SIGNALS: Final = tuple(
+    getattr(signal, name)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGCHLD", "SIGPIPE", "SIGUSR1", "SIGUSR2")
+    if hasattr(signal, name)
+)
+_PRIVATE: Final = ("gradtool.cli.", "gradtool.engine.", "gradtool.models.", "gradtool.viz.")
+"""Packages whose classes users do not write to."""
+
+_OF_OTHERS: Final = ("PYTEST_CURRENT_TEST", "GOMP_SPINCOUNT")
+"""Variables that pytest and the kernels of oneDNN set when they begin."""
+
+_OF_PYTHON: Final = frozenset({"__slotnames__", "__abstractmethods__", "__annotations__", "__doc__"})
+"""What Python itself sets on classes whose objects are copied or inspected."""
 
 
 @contextmanager
 def clean() -> Iterator[None]:
-    """Empty programs, an empty scope, and random numbers from the beginning."""
+    """Empty programs, an empty scope, names that count from 0, and random numbers from the beginning."""
     state.random.reset(0)
-    with default.fresh_programs(), scope_guard(Scope()):
+    with default.fresh_programs(), scope_guard(Scope()), unique_name.guard():
         yield
+
+
+@contextmanager
+def own_modules() -> Iterator[None]:
+    """Forget afterwards what is imported inside from folders of the test."""
+    before = dict(sys.modules)
+    try:
+        yield
+    finally:
+        for name in [name for name in sys.modules if name not in before and _is_of_a_model(name)]:
+            del sys.modules[name]
 
 
 @contextmanager
@@ -31,3 +73,108 @@ def interruptible() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def unchanged(reported: set[str]) -> Iterator[None]:
+    """Leave the process as it was: what comes next would otherwise depend on what was inside.
+
+    Args:
+        reported: changes that an earlier failure has named; those of this one are added.
+
+    Raises:
+        pytest.fail.Exception: something was changed and not put back. It names each such thing.
+    """
+    choice.current()  # where nobody has chosen, the first who asks decides: that is no change
+    _Loaded.changes()
+    before, modules = {name: read() for name, read in _READ.items()}, _Loaded.modules
+    yield
+    changes = [_said(name, before[name], now) for name, read in _READ.items() if (now := read()) != before[name]]
+    changes += _Loaded.changes()
+    if _Loaded.modules is not modules:
+        changes += [f"the module {name}" for name in sorted(_Loaded.modules - modules) if _is_of_a_model(name)]
+    changes = [change for change in changes if change not in reported]
+    if changes:
+        reported.update(changes)
+        pytest.fail(f"left behind for the tests that come next: {'; '.join(changes)}", pytrace=False)
+
+
+class _Loaded:
+    """What is loaded, as it was when it was last looked at.
+
+    Attributes:
+        modules: the names of all modules; another object where one has come or gone.
+        classes: the public classes, each with its attributes.
+    """
+
+    modules: frozenset[str] = frozenset()
+    classes: Final[dict[type, dict[str, Any]]] = {}
+    _last: str | None = None
+
+    @classmethod
+    def changes(cls) -> list[str]:
+        """Look again, and return which attributes of classes have become others since the last time."""
+        differences = []
+        for kind, old in cls.classes.items():
+            if vars(kind) != old:
+                cls.classes[kind] = now = {**vars(kind)}
+                names = sorted(n for n in old.keys() | now.keys() if old.get(n, cls) is not now.get(n, cls))
+                differences += [f"{kind.__name__}.{n}" for n in names if not _is_of_use(n, old.get(n))]
+        last = next(reversed(sys.modules))
+        if len(sys.modules) != len(cls.modules) or last != cls._last:
+            for name in [n for n in sys.modules if n not in cls.modules and _is_public(n)]:
+                kinds = [kind for kind in vars(sys.modules[name]).values() if isinstance(kind, type)]
+                cls.classes.update({kind: {**vars(kind)} for kind in kinds if kind.__module__.startswith("gradtool")})
+            cls.modules, cls._last = frozenset(sys.modules), last
+        return differences
+
+
+def _is_of_use(name: str, before: Any) -> bool:
+    """Return True for what appears on classes that are used: a method that is loaded late, what Python notes."""
+    return isinstance(before, LateMethod) or before is _variable_methods._getitem or name in _OF_PYTHON
+
+
+def _is_public(module: str) -> bool:
+    """Return True for a module whose classes users derive from and write to."""
+    return module.partition(".")[0] == "gradtool" and not f"{module}.".startswith(_PRIVATE)
+
+
+def _environment() -> dict[bytes | str, bytes | str]:
+    """Return the variables as they are held: to decode all of them takes longer than many a test."""
+    held = dict(vars(os.environ)["_data"])
+    for name in _OF_OTHERS:
+        held.pop(name, None)
+        held.pop(name.encode(), None)
+    return held
+
+
+_READ: Final[Mapping[str, Callable[[], Any]]] = {
+    "the backend": lambda: choice._Process.chosen,
+    "the current folder": os.getcwd,
+    "the environment": _environment,
+    "sys.path": lambda: list(sys.path),
+    "sys.argv": lambda: list(sys.argv),
+    "sys.meta_path": lambda: list(sys.meta_path),
+    "hooks of sys": lambda: (sys.excepthook, sys.displayhook, sys.gettrace(), sys.getprofile()),
+    "the limit of recursion": sys.getrecursionlimit,
+    "handlers of signals": lambda: dict(zip(_SIGNALS, map(signal.getsignal, _SIGNALS), strict=True)),
+    "errors of NumPy": np.geterr,
+}
+"""What is one for the process, and how it is read. Filters of warnings are not here: pytest puts them back itself."""
+
+
+def _said(name: str, before: Any, now: Any) -> str:
+    """Return what has become of one of them: of a table only the rows that differ."""
+    if isinstance(before, dict):
+        rows = sorted((key for key in before.keys() | now.keys() if before.get(key) != now.get(key)), key=str)
+        return f"{name}: {', '.join(f'{key!s} was {before.get(key)!r}, is {now.get(key)!r}' for key in rows)}"
+    return f"{name} was {before!r}, is {now!r}"
+
+
+def _is_of_a_model(name: str) -> bool:
+    """Return True for a module from a folder of a test, or one that only has a name."""
+    module: ModuleType | None = sys.modules.get(name)
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return getattr(module, "__spec__", None) is None
+    return not os.path.abspath(file).startswith(_HOMES)

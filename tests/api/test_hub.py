@@ -20,6 +20,9 @@ _hidden = net
 """
 
 
+pytestmark = pytest.mark.usefixtures("own_modules")
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> str:
     (tmp_path / "hubconf.py").write_text(CONF)

@@ -48,9 +48,9 @@ def _decoded(data: bytes) -> list[Step]:
 
 
 def examples(count: int) -> settings:
-    """Return settings for a quarter of so many examples, always the same; for all of them with ``--whole``."""
+    """Return settings for one in eight of so many examples, always the same; for all of them with ``--whole``."""
     return settings(
-        max_examples=count if sampling.whole else max(10, count // 4),
+        max_examples=count if sampling.whole else max(10, count // 8),
         deadline=None,
         derandomize=True,
         database=None,

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gradtool.viz.text import cells
+from tests.sampling import sampled
 
 Write = Callable[[str], str]
 Run = Callable[..., Any]
@@ -64,8 +65,13 @@ def shown(
     return str(done.out).splitlines()
 
 
-@pytest.mark.parametrize("width", [60, 80, 100, 120])
-@pytest.mark.parametrize("words", WORDS, ids=" ".join)
+ON_TERMINALS = [(words, width) for words in WORDS for width in (60, 80, 100, 120)]
+
+
+@pytest.mark.parametrize(
+    ("words", "width"),
+    [pytest.param(*case, id=str(case)) for case in sampled(ON_TERMINALS, str, 2, lambda case: " ".join(case[0]))],
+)
 def test_every_command_fits(
     words: tuple[str, ...], width: int, gradtool: Run, model: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:

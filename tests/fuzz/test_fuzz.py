@@ -1,4 +1,4 @@
-"""Two thousand changed files and strange names; ``python -m tests.fuzz`` runs more."""
+"""A thousand changed files and strange names; ``python -m tests.fuzz`` runs more."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tests.fuzz import foreign, hunting, mutations, output, reading
 
-CASES = 2000
+CASES = 1000
 SEED = 11
 SHARES = hunting.shares(CASES)
 

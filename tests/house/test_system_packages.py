@@ -5,10 +5,13 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from tests.programs import PACKAGES, system_program
+from tests import conftest, programs, sampling
+from tests.programs import MISSING, PACKAGES, missing_packages, not_installed, system_program
 
 SCRIPT = Path(__file__).parents[2] / ".ci" / "packages"
 BY_HAND = (
@@ -104,8 +107,26 @@ def test_where_that_cannot_be_it_says_what_to_install(
 
 
 @pytest.mark.parametrize("name", PACKAGES)
-def test_a_test_that_lacks_a_program_says_which_package_brings_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_test_without_its_program_is_skipped_for_the_package(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(pytest.fail.Exception, match=f"install the system package '{PACKAGES[name]}'"):
+    with pytest.raises(pytest.skip.Exception, match=f"^{MISSING}{PACKAGES[name]}$"):
         system_program(name)
     assert f'"{PACKAGES[name]}:' in SCRIPT.read_text(encoding="utf-8")
+
+
+def test_the_end_of_a_run_counts_skips_by_package() -> None:
+    reasons = [f"Skipped: {MISSING}{package}" for package in ("zsh", "chromium", "zsh")] + ["Skipped: of another kind"]
+    assert missing_packages(reasons) == (
+        "skipped for system packages that are not installed (.ci/packages installs them): 1 for chromium, 2 for zsh"
+    )
+    assert missing_packages(["Skipped: of another kind"]) == ""
+
+
+def test_a_run_without_a_package_of_python_ends_with_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not_installed() == []
+    there = programs._is_installed
+    monkeypatch.setattr(programs, "_is_installed", lambda name: name not in ("zarr", "tap.py") and there(name))
+    monkeypatch.setattr(sampling, "whole", sampling.whole)
+    options: Any = SimpleNamespace(getoption=lambda name: False)
+    with pytest.raises(pytest.UsageError, match=r"^not installed: tap\.py, zarr \(pip install -e "):
+        conftest.pytest_configure(options)

@@ -17,9 +17,9 @@ os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {QUICK} {DEVICES}"
 def static_programs() -> Iterator[None]:
     """Static mode; afterwards dynamic mode, and the backend that was there before."""
     import gradtool as paddle
+    from gradtool.engine.core import settings
 
-    before = paddle.get_backend()
-    paddle.enable_static()
-    yield
-    paddle.disable_static()
-    paddle.set_backend(before)
+    with settings.kept():
+        paddle.enable_static()
+        yield
+        paddle.disable_static()

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import gradtool as paddle
+from gradtool.engine.core import settings
 from gradtool.engine.kernels import backend as backends
 
 pytestmark = pytest.mark.usefixtures("dynamic")
@@ -15,9 +16,8 @@ pytestmark = pytest.mark.usefixtures("dynamic")
 
 @pytest.fixture(autouse=True)
 def _chosen() -> Iterator[None]:
-    before = paddle.get_backend()
-    yield
-    paddle.set_backend(before)
+    with settings.kept():
+        yield
 
 
 class _Half(paddle.autograd.PyLayer):  # type: ignore[misc,name-defined]

@@ -11,7 +11,7 @@ import pytest
 
 import gradtool as paddle
 from gradtool import static
-from gradtool.engine.core import watch
+from gradtool.engine.core import settings, watch
 from gradtool.engine.core.errors import KernelError, LabelError
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.kernels.choice import backend
@@ -195,15 +195,12 @@ def test_more_outputs_of_a_compiled_plan() -> None:
 
 def test_dynamic_mode_computes_on_the_reference() -> None:
     paddle.disable_static()
-    before = paddle.get_backend() if hasattr(paddle, "get_backend") else "numpy"
-    paddle.set_backend("jax")
-    try:
+    with settings.kept():
+        paddle.set_backend("jax")
         w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
         (w * w).sum().backward()
         assert w.grad.tolist() == [2.0, 4.0]
         assert isinstance(w.grad.array, np.ndarray)
-    finally:
-        paddle.set_backend(before)
 
 
 def test_handles_hold_what_stays_on_the_device_also_when_it_is_updated_later() -> None:

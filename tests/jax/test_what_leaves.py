@@ -10,6 +10,7 @@ import pytest
 
 import gradtool as paddle
 from gradtool import static
+from gradtool.engine.core import settings
 from gradtool.engine.kernels.jax.assumptions import FIRST_ROWS
 from gradtool.engine.kernels.jax.measuring import _bits
 
@@ -18,12 +19,11 @@ from .leaving import Leaving
 
 @pytest.fixture(autouse=True)
 def _programs() -> Iterator[None]:
-    before = paddle.get_backend()
-    paddle.enable_static()
-    paddle.set_backend("jax")
-    yield
-    paddle.disable_static()
-    paddle.set_backend(before)
+    with settings.kept():
+        paddle.enable_static()
+        paddle.set_backend("jax")
+        yield
+        paddle.disable_static()
 
 
 def _dense(x: Any) -> Any:

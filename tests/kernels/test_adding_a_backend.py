@@ -18,6 +18,7 @@ import pytest
 
 import gradtool as paddle
 from gradtool.engine import kernels
+from gradtool.engine.core import settings
 from gradtool.engine.core.errors import BackendError
 from gradtool.engine.kernels import choice
 from gradtool.engine.kernels.backend import Backend
@@ -231,14 +232,13 @@ def test_the_debugger_computes_again_on_the_backend(
 
 
 def test_it_is_set_by_name(asked: Counter[str], dynamic: None) -> None:
-    paddle.set_backend("counting")
-    try:
+    with settings.kept():
+        paddle.set_backend("counting")
         assert paddle.get_backend() == paddle.static.Executor().backend.name == "counting"
         paddle.matmul(weight(), weight())
         assert asked["matmul"]
-    finally:
         paddle.set_backend("numpy")
-    assert paddle.get_backend() == "numpy"
+        assert paddle.get_backend() == "numpy"
     with pytest.raises(TypeError, match="received int"):
         paddle.set_backend(1)
 

@@ -96,7 +96,7 @@ def cases_of(op: OpDef, *dtypes: str) -> Iterator[Case]:
         yield case
 
 
-ONE_IN = 4
+ONE_IN = 6
 """The part of the cases that the test command takes, of each operator: one of so many."""
 
 
@@ -115,12 +115,12 @@ def _has_gradient(case: Case) -> bool:
 def each_case(
     *dtypes: str, gradient: bool = False, smooth: bool = False, where: Callable[[OpDef], bool] = lambda op: True
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Parametrise a test of ``case`` by operator; it is called with each case of the operator, from a clean state.
+    """Parametrise a test of ``case`` by definition file: each case of its operators is tried, from a clean state.
 
-    One test an operator, not one a case: what runs a test costs more than most cases do. All cases are tried; those
-    that fail are told together, each with its name.
+    One test a file, not one an operator or a case: what runs a test costs more than most cases do. All cases are tried;
+    those that fail are reported together, each with its name.
 
-    The test command takes one case in four of each operator, and other cases in other tests; ``--whole`` takes all.
+    The test command takes one case in six of each operator, and other cases in other tests; ``--whole`` takes all.
 
     Args:
         dtypes: the floating-point types; both when none is named. With a complex one, the real numbers of samples
@@ -135,44 +135,59 @@ def each_case(
             if (case.smooth or not smooth) and (not gradient or _has_gradient(case)):
                 yield label, case
 
-    ops = [
-        pytest.param(op, id=op.type)
-        for op in registry.all_ops()
-        if op.infers and op.type not in BY_HAND
-        if (op.rule is not None or not gradient) and where(op)
-        if any(True for _ in chosen(op))
-    ]
+    def is_taken(op: OpDef) -> bool:
+        if not op.infers or op.type in BY_HAND or (gradient and op.rule is None):
+            return False
+        return where(op) and any(True for _ in chosen(op))
 
     def decorated(test: Callable[..., None]) -> Callable[..., None]:
-        @wraps(test)
-        def of_operator(op: OpDef, **others: Any) -> None:
-            taken = sampled(chosen(op), lambda entry: f"{test.__qualname__} {entry[0]}", ONE_IN)
-            failures = [f for label, case in taken if (f := _failure(label, test, case, others))]
-            if failures:
-                raise ExceptionGroup(f"{op.type}: {len(failures)} cases", failures)
+        def taken(op: OpDef) -> list[tuple[str, Case]]:
+            return sampled(chosen(op), lambda entry: f"{test.__qualname__} {entry[0]}", ONE_IN)
 
-        signature = inspect.signature(test)
-        takes = [p.replace(name="op") if p.name == "case" else p for p in signature.parameters.values()]
-        of_operator.__signature__ = signature.replace(parameters=takes)  # type: ignore[attr-defined]
-        return pytest.mark.parametrize("op", ops)(of_operator)
+        return _by_file(test, "case", taken, is_taken)
 
     return decorated
 
 
-def _failure(label: str, test: Callable[..., None], case: Case, others: dict[str, Any]) -> Exception | None:
-    """How *test* fails with *case*, or None."""
+def each_op(where: Callable[[OpDef], bool] = lambda op: True) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Parametrise a test of ``op`` by definition file; all operators of it are tried, as by :func:`each_case`."""
+    return lambda test: _by_file(test, "op", lambda op: [(op.type, op)], where)
+
+
+def _by_file(
+    test: Callable[..., None],
+    parameter: str,
+    taken: Callable[[OpDef], list[tuple[str, Any]]],
+    where: Callable[[OpDef], bool],
+) -> Callable[..., None]:
+    """Return *test* by definition file: *parameter* is each thing that is *taken* of one of its operators."""
+    files: dict[str, list[OpDef]] = {}
+    for op in filter(where, registry.all_ops()):
+        files.setdefault(op.kernel.__module__.rpartition(".")[2], []).append(op)
+
+    @wraps(test)
+    def of_file(ops: list[OpDef], **others: Any) -> None:
+        entries = [entry for op in ops for entry in taken(op)]
+        failures = [f for label, v in entries if (f := _failure(label, test, {parameter: v}, others))]
+        if failures:
+            names = ", ".join(failure.__notes__[-1] for failure in failures)
+            raise ExceptionGroup(f"{len(failures)} of {len(entries)} cases: {names}", failures)
+
+    signature = inspect.signature(test)
+    takes = [p.replace(name="ops") if p.name == parameter else p for p in signature.parameters.values()]
+    of_file.__signature__ = signature.replace(parameters=takes)  # type: ignore[attr-defined]
+    return pytest.mark.parametrize("ops", [pytest.param(ops, id=file) for file, ops in files.items()])(of_file)
+
+
+def _failure(label: str, test: Callable[..., None], of: dict[str, Any], others: dict[str, Any]) -> Exception | None:
+    """How *test* fails with that case or operator, or None."""
     try:
         with clean():
-            test(case=case, **others)
+            test(**of, **others)
     except Exception as failure:
-        failure.add_note(f"case: {label}")
+        failure.add_note(label)
         return failure
     return None
-
-
-def each_op() -> pytest.MarkDecorator:
-    """Parametrise a test by ``op``."""
-    return pytest.mark.parametrize("op", [pytest.param(op, id=op.type) for op in registry.all_ops()])
 
 
 SHAPED_BY_VALUES = {

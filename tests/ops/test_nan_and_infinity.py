@@ -18,7 +18,7 @@ from gradtool.engine.core.errors import KernelError
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef, Operand
 from tests.ops.calls import call
-from tests.ops.cases import BY_HAND, COUNTED, Case, cases_of, is_float, nested, some_cases_of
+from tests.ops.cases import BY_HAND, COUNTED, Case, cases_of, each_op, is_float, nested, some_cases_of
 from tests.ops.probes import Parts, Path, Probe, floats_of, spots, with_element
 from tests.sampling import sampled
 
@@ -156,18 +156,14 @@ CHOOSES = (
 """Operators of boxes: which pixels or boxes they read follows from whole parts of numbers, and from comparisons."""
 
 
-def each_op_of_real_numbers() -> pytest.MarkDecorator:
-    """Parametrise by every operator of real numbers, but for those whose shapes follow from their values."""
-    parameters = [
-        pytest.param(op, id=op.type)
-        for op in registry.all_ops()
-        if op.infers and op.type not in {*BY_HAND, *COUNTED, *REFUSES, *DEFINITE, *MEASURES, *CHOOSES}
-        if any(True for case in cases_of(op, "float64") for _ in floats_of(case.operands))
-    ]
-    return pytest.mark.parametrize("op", parameters)
+def is_of_real_numbers(op: OpDef) -> bool:
+    """Return True for an operator of real numbers, but for those whose shapes follow from their values."""
+    if not op.infers or op.type in {*BY_HAND, *COUNTED, *REFUSES, *DEFINITE, *MEASURES, *CHOOSES}:
+        return False
+    return any(True for case in cases_of(op, "float64") for _ in floats_of(case.operands))
 
 
-@each_op_of_real_numbers()
+@each_op(is_of_real_numbers)
 def test_what_depends_on_it_is_not_finite(op: OpDef) -> None:
     # Of operators with exceptions all cases, and all elements in them: each exception must be one.
     few = op.type not in ALLOWED
@@ -182,7 +178,7 @@ def hiding(case: Case, few: bool) -> Iterator[Finding]:
     """Where a finite value stands that follows from one that is not.
 
     Args:
-        few: look at one element in three of each operand, and at all with ``--whole``.
+        few: look at one element in six of each operand, and at all with ``--whole``.
     """
     probe = Probe(case)
     start = Start(probe, probe.operands)
@@ -196,7 +192,7 @@ def hiding(case: Case, few: bool) -> Iterator[Finding]:
             continue  # what stands between the ends of a list is like them
         slot = probe.slots[path[0]]
         every = list(spots(array, 3 if array.size <= 16 else 2))
-        for n, at in enumerate(sampled(every, lambda at, path=path: f"{path} {at}", one_in=3) if few else every):
+        for n, at in enumerate(sampled(every, lambda at, path=path: f"{path} {at}", one_in=6) if few else every):
             lost = with_element(start.operands, path, at, np.nan)
             near, far = followers(probe, (start, generic), path, at)
             for parts in (probe.parts(lost), probe.parts(lost, defined=True), probe.parts(lost, to="float32")):

@@ -23,15 +23,24 @@ from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef, Operand, Trait, specs_of
 from tests.ops.calls import NUMPY, call, pull, seeds, separated, wanted_for
-from tests.ops.cases import BY_HAND, COUNTED, SHAPED_BY_VALUES, Case, arrays, cases_of, is_float, nested, some_cases_of
+from tests.ops.cases import (
+    BY_HAND,
+    COUNTED,
+    SHAPED_BY_VALUES,
+    Case,
+    arrays,
+    cases_of,
+    each_op,
+    is_float,
+    nested,
+    some_cases_of,
+)
 from tests.ops.probes import defined_gradients
 from tests.ops.shrunk import shrunk
 from tests.ops.test_op_forward import same, spec_of
 from tests.ops.test_op_gradients import subsets
 
-each_op_with_samples = pytest.mark.parametrize(
-    "op", [pytest.param(op, id=op.type) for op in registry.all_ops() if op.infers and op.type not in BY_HAND]
-)
+each_op_with_samples = each_op(lambda op: op.infers and op.type not in BY_HAND)
 
 
 def whole_and_shrunk(op: OpDef, test: str, *dtypes: str) -> Iterator[Case]:
@@ -102,14 +111,7 @@ def pulled(op: OpDef, dtypes: Sequence[str]) -> Iterator[tuple[Case, list[Any], 
             yield case, results, douts
 
 
-each_op_with_a_rule = pytest.mark.parametrize(
-    "op",
-    [
-        pytest.param(op, id=op.type)
-        for op in registry.all_ops()
-        if op.infers and op.rule is not None and op.type not in BY_HAND
-    ],
-)
+each_op_with_a_rule = each_op(lambda op: op.infers and op.rule is not None and op.type not in BY_HAND)
 
 
 @each_op_with_a_rule

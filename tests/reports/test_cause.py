@@ -82,6 +82,7 @@ def frozen(layer, x):
 """
 
 
+@pytest.mark.usefixtures("own_modules")
 def test_the_line_is_the_users_and_that_of_a_package_stands_second(tmp_path, monkeypatch):
     site = tmp_path / "site"
     (site / "package").mkdir(parents=True)

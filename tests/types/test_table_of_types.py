@@ -48,9 +48,9 @@ ELSEWHERE = {
 
 @pytest.mark.parametrize("call", CALLS)
 def test_types_of_a_call(call: str) -> None:
-    rows = cells(call)
+    taken = sampled(kinds_of(call), lambda types: f"dynamic {call} {types}", 3, lambda types: types[0] if types else "")
     wrong = []
-    for cell in rows:
+    for cell in (table.cell(call, types) for types in taken):
         expected = NOTED.get((call, cell.types), cell.theirs)
         if cell.ours != expected:
             wrong.append(f"{cell.types}: {cell.ours} instead of {expected}")

@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 import gradtool as paddle
 from gradtool.models.questions.over_time import Training
 from tests.cli.conftest import Run, Write
+from tests.sampling import sampled
 
 HERE = Path(__file__).parents[2]
 SCHEMA = Draft202012Validator(json.loads((HERE.parent / "cli/schemas/over-time.json").read_text(encoding="utf-8")))
@@ -225,7 +226,7 @@ def test_what_begins_at_a_step_is_told_with_it(trained: Any, name: str) -> None:
     assert all(h["source"] is not None for h in data["happenings"])
 
 
-@pytest.mark.parametrize("file", CORRECT, ids=lambda f: f.stem)
+@pytest.mark.parametrize("file", sampled(CORRECT, lambda f: f"over time {f.stem}", 3), ids=lambda f: f.stem)
 @pytest.mark.filterwarnings("ignore:.*makes no effect")
 def test_nothing_is_found_in_what_is_right(gradtool: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(file.parent)

@@ -33,6 +33,7 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Subject]:
     return [Subject(name=name, target=f"{name}.py") for name in MODELS]
 
 
+@pytest.mark.usefixtures("own_modules")
 def test_each_has_a_process_of_its_own(models: list[Subject], capsys: pytest.CaptureFixture[str]) -> None:
     report = Check(jobs=2).ask(models)
     told = [(f.model, f.code, f.message) for f in report.results]

@@ -68,7 +68,7 @@ def says_flow_was_not_asked(finding: Finding) -> bool:
 
 
 @pytest.mark.filterwarnings("ignore:.*makes no effect")
-@pytest.mark.parametrize("script", sampled(CORRECT, lambda file: file.stem, 3), ids=lambda file: file.stem)
+@pytest.mark.parametrize("script", sampled(CORRECT, lambda file: file.stem, 6), ids=lambda file: file.stem)
 def test_scripts_that_are_right_have_no_error(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(script.parent)
     words = tuple(header(script).get("arguments", "").split())

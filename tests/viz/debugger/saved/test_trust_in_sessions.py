@@ -14,6 +14,7 @@ from gradtool.viz.debugger import scope, verbs
 from gradtool.viz.debugger.errors import NotTrusted
 from gradtool.viz.debugger.saved import comparison, expressions, reader, writer
 from gradtool.viz.debugger.verbs import Verb
+from tests.sampling import sampled
 from tests.viz.debugger.frontend_runs import book_over, hunt, recorded
 
 EVIL = "np.zeros(1).tofile('ran')"
@@ -185,7 +186,11 @@ def test_the_model_that_a_file_names_is_not_looked_for(here: Path, model: str) -
     (here / "s.jsonl").write_text(lines)
     (here / "evil.py").write_text(MODEL)
     (here / "m.py").write_text("import paddle\nloss = (paddle.to_tensor([1.0], stop_gradient=False) * 2).sum()\n")
-    for words in (["debug", "--replay", "s.jsonl"], ["report", "m.py", "--session", "s.jsonl", "--ipynb", "r.ipynb"]):
+    lines_of_words = (
+        ["debug", "--replay", "s.jsonl"],
+        ["report", "m.py", "--session", "s.jsonl", "--ipynb", "r.ipynb"],
+    )
+    for words in sampled(lines_of_words, lambda words: f"{words[0]} {model}", one_in=2):
         code, _, err = gradtool(*words, typed="export html s.html\nexport ipynb s.ipynb\n")
         assert code in ((0,) if words[0] == "debug" else (0, 2)), err
     assert not (here / "ran").exists()
