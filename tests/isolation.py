@@ -14,12 +14,16 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-from gradtool import _variable_methods
+from gradtool import ParamAttr, Tensor, _variable_methods
 from gradtool._late_method import LateMethod
+from gradtool.autograd import PyLayer
 from gradtool.engine.core import state
 from gradtool.engine.executor.scope import Scope, scope_guard
 from gradtool.engine.ir import default
 from gradtool.engine.kernels import choice
+from gradtool.nn import Layer
+from gradtool.optimizer import Optimizer
+from gradtool.static import Program, Variable
 from gradtool.utils import unique_name
 
 _HOMES: Final = tuple(
@@ -37,6 +41,10 @@ _PRIVATE: Final = ("gradtool.cli.", "gradtool.engine.", "gradtool.models.", "gra
 
 _OF_OTHERS: Final = ("PYTEST_CURRENT_TEST", "GOMP_SPINCOUNT")
 """Variables that pytest and the kernels of oneDNN set when they begin."""
+
+_COMMON: Final = (Layer, Optimizer, ParamAttr, Program, PyLayer, Tensor, Variable)
+"""Classes that most users write to. They are loaded with this file; of those that a test loads, what it changes at once
+is not seen."""
 
 _OF_PYTHON: Final = frozenset({"__slotnames__", "__abstractmethods__", "__annotations__", "__doc__"})
 """What Python itself sets on classes whose objects are copied or inspected."""
@@ -86,11 +94,12 @@ def unchanged(reported: set[str]) -> Iterator[None]:
         pytest.fail.Exception: something was changed and not put back. It names each such thing.
     """
     choice.current()  # where nobody has chosen, the first who asks decides: that is no change
-    _Loaded.changes()
-    before, modules = {name: read() for name, read in _READ.items()}, _Loaded.modules
+    _Loaded.look()
+    before, modules, classes = {name: read() for name, read in _READ.items()}, _Loaded.modules, {**_Loaded.classes}
     yield
+    _Loaded.look()
     changes = [_said(name, before[name], now) for name, read in _READ.items() if (now := read()) != before[name]]
-    changes += _Loaded.changes()
+    changes += [change for kind, old in classes.items() for change in _changed_attributes(kind, old)]
     if _Loaded.modules is not modules:
         changes += [f"the module {name}" for name in sorted(_Loaded.modules - modules) if _is_of_a_model(name)]
     changes = [change for change in changes if change not in reported]
@@ -108,25 +117,30 @@ class _Loaded:
     """
 
     modules: frozenset[str] = frozenset()
-    classes: Final[dict[type, dict[str, Any]]] = {}
+    classes: Final[dict[type, dict[str, Any]]] = {kind: {**vars(kind)} for kind in _COMMON}
     _last: str | None = None
 
     @classmethod
-    def changes(cls) -> list[str]:
-        """Look again, and return which attributes of classes have become others since the last time."""
-        differences = []
+    def look(cls) -> None:
+        """Look again: a class that has changed has another table of attributes then."""
         for kind, old in cls.classes.items():
             if vars(kind) != old:
-                cls.classes[kind] = now = {**vars(kind)}
-                names = sorted(n for n in old.keys() | now.keys() if old.get(n, cls) is not now.get(n, cls))
-                differences += [f"{kind.__name__}.{n}" for n in names if not _is_of_use(n, old.get(n))]
+                cls.classes[kind] = {**vars(kind)}
         last = next(reversed(sys.modules))
         if len(sys.modules) != len(cls.modules) or last != cls._last:
             for name in [n for n in sys.modules if n not in cls.modules and _is_public(n)]:
                 kinds = [kind for kind in vars(sys.modules[name]).values() if isinstance(kind, type)]
                 cls.classes.update({kind: {**vars(kind)} for kind in kinds if kind.__module__.startswith("gradtool")})
             cls.modules, cls._last = frozenset(sys.modules), last
-        return differences
+
+
+def _changed_attributes(kind: type, old: dict[str, Any]) -> list[str]:
+    """Return the attributes of a class that are others than in a table of them."""
+    now = _Loaded.classes[kind]
+    if now is old:
+        return []
+    names = [name for name in old.keys() | now.keys() if old.get(name, old) is not now.get(name, old)]
+    return [f"{kind.__name__}.{name}" for name in sorted(names) if not _is_of_use(name, old.get(name))]
 
 
 def _is_of_use(name: str, before: Any) -> bool:

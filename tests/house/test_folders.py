@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -30,30 +32,37 @@ def packages(root: Path = ROOT) -> set[str]:
     return {f.parent.relative_to(root).as_posix() for f in files if f.name != "__init__.py"}
 
 
+@cache
+def sources() -> frozenset[str]:
+    """Those of the repository."""
+    return frozenset(packages())
+
+
 def folder_of(package: str) -> str:
     """Where the tests of a package stand: its folder, without ``engine/``."""
     return package.removeprefix("engine/")
 
 
-def with_tests() -> set[str]:
+@cache
+def with_tests() -> frozenset[str]:
     """The folders that hold tests, and every folder that stands directly in ``tests``."""
     tests = [f for f in TESTS.rglob("*") if re.fullmatch(r"test_.*\.py|.*\.test\.mjs", f.name)]
     tops = [f for f in TESTS.iterdir() if f.is_dir() and f.name != "__pycache__"]
-    return {f.relative_to(TESTS).as_posix() for f in [*tops, *(t.parent for t in tests)]} - {"."}
+    return frozenset(f.relative_to(TESTS).as_posix() for f in [*tops, *(t.parent for t in tests)]) - {"."}
 
 
-def untold(packages: set[str]) -> set[str]:
+def untold(packages: Iterable[str]) -> set[str]:
     """The packages that have no folder of tests, and no line that says where they are tested."""
     return {p for p in packages if folder_of(p) not in with_tests() and p not in ELSEWHERE}
 
 
 def test_every_package_with_code_has_a_folder_of_tests() -> None:
-    assert not untold(packages()), "add tests in the folder of that name, or a line to tests/README.md"
+    assert not untold(sources()), "add tests in the folder of that name, or a line to tests/README.md"
 
 
 def test_every_folder_of_tests_is_a_package_or_stands_in_the_table() -> None:
-    sources = {folder_of(p) for p in packages()} | set(ELSEWHERE.values())
-    alone = {f for f in with_tests() - sources if f.partition("/")[0] not in WHOLE}
+    mirrored = {folder_of(p) for p in sources()} | set(ELSEWHERE.values())
+    alone = {f for f in with_tests() - mirrored if f.partition("/")[0] not in WHOLE}
     assert not alone, "move the tests to their package's folder, or add a line to tests/README.md"
 
 
@@ -69,13 +78,13 @@ def test_a_new_package_without_tests_is_seen(tmp_path: Path) -> None:
 @pytest.mark.parametrize("folder", WHOLE)
 def test_a_folder_that_mirrors_nothing_is_there_and_mirrors_nothing(folder: str) -> None:
     assert (TESTS / folder).is_dir()
-    assert folder not in {folder_of(p) for p in packages()}
+    assert folder not in {folder_of(p) for p in sources()}
     assert WHOLE[folder]
 
 
 @pytest.mark.parametrize("package", ELSEWHERE)
 def test_a_package_that_is_tested_elsewhere_is_there_and_so_are_its_tests(package: str) -> None:
-    assert package in packages()
+    assert package in sources()
     assert ELSEWHERE[package] in with_tests()
     assert folder_of(package) not in with_tests(), "its folder holds tests: the line is not needed"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import importlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,9 +20,16 @@ TABLE = ENGINE / "core" / "upward.py"
 FILES = [f for f in sorted(ENGINE.rglob("*.py")) if ENGINE / "api" not in f.parents]
 
 
+@cache
+def nodes(file: Path) -> list[ast.AST]:
+    """The nodes of a file that import or call."""
+    kinds = (ast.Call, ast.Import, ast.ImportFrom)
+    return [node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, kinds)]
+
+
 def imported_by_name(file: Path) -> Iterator[ast.Call]:
     """Calls of ``import_module`` and ``__import__``."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes(file):
         if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("import_module", "__import__"):
             yield node
 
@@ -52,7 +60,7 @@ def test_every_entry_is_needed_and_there(part: str) -> None:
 
 def absolute_imports(file: Path) -> Iterator[str]:
     """The modules of ours that a file imports by their whole names."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes(file):
         names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and not node.level:
             names = [node.module or ""]
