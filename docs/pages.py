@@ -33,7 +33,7 @@ MADE = re.compile(r"^<!-- made: (\w+) -->$", re.MULTILINE)
 QUESTIONS = (
     *("backward.Backward", "why.Why", "nan.Nan", "stats.Stats", "over_time.OverTime", "flow.Flow", "saved.Saved"),
     *("profile.Profile", "fusion.Fusion", "gradcheck.Gradcheck", "where.Where", "program.Operators", "picture.Drawn"),
-    *("gradients.Gradients", "cuts.Cuts"),
+    "gradients.Gradients",
 )
 """The classes whose fields are the words of questions."""
 
@@ -50,6 +50,7 @@ PYTHON: dict[str, tuple[str, ...]] = {
         *("fusion", "gradcheck", "operators", "graph", "select"),
     ),
     **{f"gradtool.models.questions.{question}": () for question in QUESTIONS},
+    "gradtool.models.options.Cuts": (),
     "gradtool.models.answered.Answered": ("data", "findings"),
     "gradtool.engine.core.result.Result": ("show", "save", "to_pandas"),
     "gradtool.viz.picture.Picture": ("show", "save", "text", "html", "svg", "png", "pdf", "dot", "json", "mermaid"),

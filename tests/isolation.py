@@ -186,9 +186,7 @@ def _said(name: str, before: Any, now: Any) -> str:
 
 
 def _is_of_a_model(name: str) -> bool:
-    """Return True for a module from a folder of a test, or one that only has a name."""
+    """Return True for a module from a folder of a test, or a name that stands for none; extensions need no file."""
     module: ModuleType | None = sys.modules.get(name)
     file = getattr(module, "__file__", None)
-    if file is None:
-        return getattr(module, "__spec__", None) is None
-    return not os.path.abspath(file).startswith(_HOMES)
+    return module is None or (file is not None and not os.path.abspath(file).startswith(_HOMES))

@@ -22,6 +22,10 @@ Leak = Callable[[pytest.MonkeyPatch], None]
 LAYERS = (paddle.nn.Layer, paddle.nn.Linear)
 """Loaded before a test begins: what is loaded in one is taken to be as it was."""
 
+NETS = ModuleType("left")
+NETS.__file__ = "/left.py"
+NOTHING: Any = None
+
 LEAKS: dict[str, Leak] = {
     r"the backend was <backend \w+>, is <backend numpy>": lambda to: to.setattr(
         choice._Process, "chosen", choice.reference()
@@ -32,7 +36,8 @@ LEAKS: dict[str, Leak] = {
     r"sys.argv was .*, is \['left'\]": lambda to: to.setattr(sys, "argv", ["left"]),
     "sys.meta_path was": lambda to: to.setattr(sys, "meta_path", [*sys.meta_path, None]),
     "hooks of sys was .*<built-in function print>": lambda to: to.setattr(sys, "excepthook", print),
-    "the module left": lambda to: to.setitem(sys.modules, "left", ModuleType("left")),
+    "the module left": lambda to: to.setitem(sys.modules, "left", NETS),
+    "the module gone": lambda to: to.setitem(sys.modules, "gone", NOTHING),
     "Layer.left$": lambda to: to.setattr(LAYERS[0], "left", 1, raising=False),
     "Linear.forward$": lambda to: to.setattr(LAYERS[1], "forward", None),
 }

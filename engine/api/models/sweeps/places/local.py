@@ -6,6 +6,7 @@ What the workers start for their points are processes (:mod:`.apart`), so that a
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -39,6 +40,7 @@ def client(jobs: int) -> Iterator[Any]:
     scheduler = {"protocol": _PROTOCOL, "dashboard": False}
     with (
         dask.config.set({"distributed.scheduler.idle-timeout": None}),
+        _without_their_folders() as folders,
         SpecCluster(
             scheduler={"cls": _Scheduler, "options": scheduler},
             workers={number: {"cls": _Worker, "options": worker} for number in range(jobs)},
@@ -46,4 +48,15 @@ def client(jobs: int) -> Iterator[Any]:
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as told,
     ):
+        folders += [server.local_directory for server in (cluster.scheduler, *cluster.workers.values())]
         yield told
+
+
+@contextmanager
+def _without_their_folders() -> Iterator[list[str]]:
+    """Take the folders that are listed inside from ``sys.path``: Dask removes its own only where it stands first."""
+    folders: list[str] = []
+    try:
+        yield folders
+    finally:
+        sys.path[:] = [folder for folder in sys.path if folder not in folders]
