@@ -39,8 +39,10 @@ _SIGNALS: Final = tuple(
 _PRIVATE: Final = ("gradtool.cli.", "gradtool.engine.", "gradtool.models.", "gradtool.viz.")
 """Packages whose classes users do not write to."""
 
-_OF_OTHERS: Final = ("PYTEST_CURRENT_TEST", "GOMP_SPINCOUNT", "KMP_DUPLICATE_LIB_OK")
-"""Variables that pytest, the kernels of oneDNN and threadpoolctl set when they begin."""
+_OF_OTHERS: Final = (
+    *("PYTEST_CURRENT_TEST", "GOMP_SPINCOUNT", "KMP_DUPLICATE_LIB_OK", "TF_CPP_MIN_LOG_LEVEL", "TPU_SKIP_MDS_QUERY"),
+)
+"""Variables that pytest, the kernels of oneDNN, threadpoolctl and JAX set when they begin."""
 
 _COMMON: Final = (Layer, Optimizer, ParamAttr, Program, PyLayer, Tensor, Variable)
 """Classes that most users write to. They are loaded with this file; of those that a test loads, what it changes at once
