@@ -17,7 +17,7 @@ import pytest
 from gradtool import ParamAttr, Tensor, _variable_methods
 from gradtool._late_method import LateMethod
 from gradtool.autograd import PyLayer
-from gradtool.engine.core import state
+from gradtool.engine.core import state, watch
 from gradtool.engine.executor.scope import Scope, scope_guard
 from gradtool.engine.ir import default
 from gradtool.engine.kernels import choice
@@ -166,6 +166,7 @@ def _environment() -> dict[bytes | str, bytes | str]:
 
 _READ: Final[Mapping[str, Callable[[], Any]]] = {
     "the backend": lambda: choice._Process.chosen,
+    "who watches": lambda: (watch.watcher(), watch._tensor_watcher.get(), watch._watching, watch.noting),
     "the current folder": os.getcwd,
     "the environment": _environment,
     "sys.path": lambda: list(sys.path),

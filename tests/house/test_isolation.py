@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import gradtool as paddle
+from gradtool.engine.core import watch
 from gradtool.engine.kernels import choice
 from gradtool.utils import unique_name
 from tests.isolation import own_modules, unchanged
@@ -30,6 +31,7 @@ LEAKS: dict[str, Leak] = {
     r"the backend was <backend \w+>, is <backend numpy>": lambda to: to.setattr(
         choice._Process, "chosen", choice.reference()
     ),
+    "who watches was .*, is": lambda to: to.setattr(watch, "noting", watch.noting + 1),
     "the current folder was .*, is '/'": lambda to: to.chdir("/"),
     "the environment: b'LEFT' was None, is b'here'": lambda to: to.setenv("LEFT", "here"),
     r"sys.path was .*, is \['left'": lambda to: to.syspath_prepend("left"),

@@ -90,13 +90,13 @@ class Run:
             growing = stack.enter_context(heard_growing())
             self.left = stack.enter_context(loader.executed(self.request, _Loading(notes)))
             stack.enter_context(watch.unwatched())
+            self.error = self.left.error
+            self.closed = False
+            self._model: Model | None = None
+            self._answers: dict[str, Any] = {}
+            self.history = self.readers.steps.history(self.left)
+            self.growing: tuple[Growing, ...] = growing(self.left)
             self._stack = stack.pop_all()
-        self.error = self.left.error
-        self.closed = False
-        self._model: Model | None = None
-        self._answers: dict[str, Any] = {}
-        self.history = self.readers.steps.history(self.left)
-        self.growing: tuple[Growing, ...] = growing(self.left)
         with suppress(CommandError, GradtoolError):  # raised again for whoever reads it
             self.first_steps()  # its watchers hold what the file has dropped: others must not find it
 

@@ -120,7 +120,9 @@ def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
 
     def told(left: Loaded, request: Request) -> FirstSteps:
         model = opening.model_in(left, request)
-        names = {id(t): n for t, n in getattr(model, "named", {}).items()}
+        # A program has its variables by their names instead, and no tensor of it is watched here.
+        tensors = {t: n for t, n in getattr(model, "named", {}).items() if not isinstance(t, str)}
+        names = {id(t): n for t, n in tensors.items()}
 
         def named(tensor: Any) -> str:
             return names.get(id(tensor)) or str(tensor.name)
@@ -139,7 +141,7 @@ def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
             those(mixing.found.values()),
             those(unread.cleared),
             those(unread.vain),
-            tuple(_moving(statistics, getattr(model, "named", {}), named)),
+            tuple(_moving(statistics, tensors, named)),
         )
         for watcher in (seen, updates, modes, scalings, mixing, unread, statistics):
             vars(watcher).clear()
