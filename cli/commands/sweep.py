@@ -116,6 +116,8 @@ def command(**values: Any) -> int:
         out.note(f"interrupted after {len(stop.swept.rows)} of {stop.swept.points} points{kept}")
         _show(stop.swept, out)
         return INTERRUPTED
+    if swept.torn:
+        out.note(f"{results}: its last line was cut short and is dropped; what it was about is asked again")
     if swept.known:
         out.note(f"{swept.known} of {swept.points} points were in {results}")
     if results != "-" or out.file not in (None, "-"):  # rows stand alone, so that another program can read them

@@ -34,7 +34,7 @@ def compared(outline: Outline, file: Path, *, update: bool) -> str:
         GoldenError: the file holds no graph.
         OSError: it cannot be read or written.
     """
-    there = file.read_text(encoding="utf-8") if file.exists() else None
+    there = file.read_bytes() if file.exists() else None
     if there is None and not update:
         return f"there is no {file.name} to compare the graph with: pytest --gradtool-update writes it"
     if there is not None:

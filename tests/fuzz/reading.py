@@ -24,7 +24,7 @@ from gradtool.models.program import feeds
 from gradtool.viz.debugger.saved import reader
 from tests.viz.debugger.saved import test_saved_sessions as sessions
 
-from . import foreign, standard, torchs
+from . import foreign, standard, torchs, written
 from .mutations import changed_bytes, changed_value
 from .programs import programs
 
@@ -98,7 +98,7 @@ def _foreign(kind: str) -> Callable[[Random], Case]:
     return lambda draw: Case(*_FOREIGN[kind](draw))
 
 
-_FOREIGN = {**foreign.READERS, **standard.READERS, **torchs.READERS}
+_FOREIGN = {**foreign.READERS, **standard.READERS, **torchs.READERS, **written.READERS}
 
 
 READERS: dict[str, Callable[[Random], Case]] = {

@@ -60,6 +60,11 @@ def to_csv(answer: Swept) -> str:
     return text.getvalue()
 
 
+def _encodable(value: Any) -> Any:
+    """A value; of a text, what UTF-8 cannot say is escaped."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
 def to_parquet(answer: Swept) -> bytes:
     """The bytes of a Parquet file."""
     import pyarrow
@@ -67,7 +72,7 @@ def to_parquet(answer: Swept) -> bytes:
 
     kinds = {int: pyarrow.int64(), float: pyarrow.float64(), str: pyarrow.string()}
     names = columns(answer)
-    told = list(zip(*rows(answer), strict=True)) or [()] * len(names)
+    told = list(zip(*(map(_encodable, row) for row in rows(answer)), strict=True)) or [()] * len(names)
     arrays = [pyarrow.array(values, kinds[kind]) for values, kind in zip(told, names.values(), strict=True)]
     sink = io.BytesIO()
     parquet.write_table(pyarrow.table(arrays, [*names]), sink, compression="zstd")

@@ -25,11 +25,18 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NoReturn
 
-from ...core.errors import UsageError
+from ...core.errors import FileFormatError
+from ...files import jsontext
+from ...files.jsontext import shown
 from .outline import NOTHING, PARAMETER, Leaf, Operand, Operation, Outline
 
 FIRST: Final = "gradtool graph 1"
 ENDING: Final = ".gt.txt"
+
+_HINT: Final = "write the file anew with --update"
+
+_DIGITS: Final = 19
+"""Digits that no size has."""
 
 _BARE: Final = re.compile(r"[\w.@\[\]'\-:/]+")
 _TEXT: Final = r'(?:"(?:[^"\\]|\\.)*"|[\w.@\[\]\'\-:/]+)'
@@ -41,7 +48,7 @@ _OPERAND: Final = re.compile(rf"([\w@]+): (%?)({_TEXT})")
 _BACKWARD: Final = re.compile(rf"backward (\w+)(?: of ({_TEXT}))?")
 
 
-class GoldenError(UsageError):
+class GoldenError(FileFormatError):
     """A text is no outline."""
 
 
@@ -87,7 +94,7 @@ def _text(text: str) -> str:
     return text if _BARE.fullmatch(text) else json.dumps(text)
 
 
-def read(text: str, title: str) -> Outline:
+def read(text: str | bytes, title: str) -> Outline:
     """The outline that *text* holds.
 
     Args:
@@ -96,10 +103,15 @@ def read(text: str, title: str) -> Outline:
     Raises:
         GoldenError: it is none, or a line of it is none of an outline.
     """
-    lines = text.splitlines()
+    try:
+        lines = (text.decode("utf-8") if isinstance(text, bytes) else text).splitlines()
+    except UnicodeDecodeError as error:
+        raise GoldenError(title, "text in UTF-8", f"byte {error.start} is none", hint=_HINT) from None
     if not lines or lines[0] != FIRST:
         raise GoldenError(
-            f"{title} is no outline of a graph: its first line is not '{FIRST}'",
+            title,
+            f"an outline of a graph, whose first line is '{FIRST}'",
+            f"it is {shown(lines[0] if lines else '')}",
             hint="gradtool diff --write-golden FILE MODEL writes one",
         )
     return _Reader(title).read(lines)
@@ -119,36 +131,54 @@ class _Reader:
 
     def read(self, lines: list[str]) -> Outline:
         for number, line in enumerate(lines[1:], 2):
-            if line.strip() and not (self._head(line) or self._operator(line, number) or self._backward(line, number)):
-                self._refuse(number, "is no line of an outline")
+            forms = (self._head, self._operator, self._backward)
+            if line.strip() and not any(form(line, number) for form in forms):
+                self._refuse(number, f"is {shown(line)}")
         mode, loss = self.facts.get("mode", ""), self.facts.get("loss", "")
+        if mode not in ("static", "eager"):
+            raise GoldenError(self.title, "the mode, static or eager", f"it is {shown(mode)}", hint=_HINT)
         return Outline(self.title, mode, loss, self.forward, self.operations, self.leaves, self.settings)
 
-    def _head(self, line: str) -> bool:
+    def _head(self, line: str, number: int) -> bool:
         word, _, rest = line.partition(" ")
         if word in ("mode", "loss"):
-            self.facts[word] = _plain(rest)
+            self.facts[word] = self._plain(rest, number)
             return True
         if (setting := _SETTING.fullmatch(line)) is not None:
-            self.settings[setting[1]] = [_plain(t) for t in re.findall(_TEXT, setting[2])]
+            self.settings[setting[1]] = [self._plain(t, number) for t in re.findall(_TEXT, setting[2])]
             return True
         leaf = _LEAF.fullmatch(line)
         if leaf is None:
             return False
         role, name, dtype, dims, gradient = leaf.groups()
-        shape = tuple(-1 if d == "?" else int(d) for d in dims.split(", ") if d)
-        self.leaves[_plain(name)] = Leaf(_plain(name), role, shape, dtype, _plain(gradient or ""))
+        name, gradient = self._plain(name, number), self._plain(gradient or "", number)
+        if name in self.leaves:
+            self._refuse(number, f"has the leaf {shown(name)[1:-1]} a second time")
+        self.leaves[name] = Leaf(name, role, self._shape(dims, number), dtype, gradient)
         return True
+
+    def _shape(self, text: str, number: int) -> tuple[int, ...]:
+        dims = [d for d in text.split(", ") if d]
+        if not all(d == "?" or (d.isascii() and d.isdecimal() and len(d) < _DIGITS) for d in dims):
+            self._refuse(number, f"has {shown(text)} as its sizes")
+        return tuple(-1 if d == "?" else int(d) for d in dims)
 
     def _operator(self, line: str, number: int) -> bool:
         matched = _OPERATION.fullmatch(line)
         if matched is None:
             return False
         indent, layer, name, kind, operands, attributes = matched.groups()
-        read = [self._operand(slot, made, _plain(text), number) for slot, made, text in _OPERAND.findall(operands)]
-        self.at[_plain(name)] = len(self.operations)
+        name, layer = self._plain(name, number), self._plain(layer or "", number)
+        if name in self.at:
+            self._refuse(number, f"has the operator {shown(name)} a second time")
+        if len(self.operations) > self.forward:
+            self._refuse(number, "has a forward operator, after backward ones")
+        read = [
+            self._operand(s, made, self._plain(text, number), number) for s, made, text in _OPERAND.findall(operands)
+        ]
+        self.at[name] = len(self.operations)
         values = self._attributes(attributes, number)
-        self.operations.append(Operation(_plain(name), kind, _plain(layer or ""), len(indent) // 2, values, read))
+        self.operations.append(Operation(name, kind, layer, len(indent) // 2, values, read))
         self.forward += 1
         return True
 
@@ -163,26 +193,31 @@ class _Reader:
         return Operand(slot, self.at[name], output)
 
     def _attributes(self, text: str | None, number: int) -> Mapping[str, Any]:
-        try:
-            values: Mapping[str, Any] = json.loads(text) if text else {}
-        except json.JSONDecodeError as error:
-            self._refuse(number, f"has attributes that are no JSON: {error}")
+        values: Mapping[str, Any] = self._json(text, number) if text else {}
+        if not isinstance(values, dict):
+            self._refuse(number, "has attributes that are no object")
         return values
+
+    def _json(self, text: str, number: int) -> Any:
+        try:
+            return jsontext.read(text, self.title)
+        except FileFormatError as error:
+            self._refuse(number, f"has what is no JSON: {error.came}")
+
+    def _plain(self, text: str, number: int) -> str:
+        """A text that stands there as it is, or as JSON."""
+        plain: str = self._json(text, number) if text.startswith('"') else text
+        return plain
 
     def _backward(self, line: str, number: int) -> bool:
         matched = _BACKWARD.fullmatch(line)
         if matched is None:
             return False
-        kind, pair = matched[1], _plain(matched[2] or "")
+        kind, pair = matched[1], self._plain(matched[2] or "", number)
         if pair and pair not in self.at:
             self._refuse(number, f"is of {pair}, which is no operator above")
         self.operations.append(Operation(kind, kind, "", 0, {}, (), self.at.get(pair, NOTHING)))
         return True
 
     def _refuse(self, number: int, what: str) -> NoReturn:
-        raise GoldenError(f"{self.title}:{number}: the line {what}", hint="write the file anew with --update")
-
-
-def _plain(text: str) -> str:
-    plain: str = json.loads(text) if text.startswith('"') else text
-    return plain
+        raise GoldenError(f"{self.title}:{number}", "a line of an outline", f"it {what}", hint=_HINT)

@@ -6,11 +6,17 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from gradtool.engine.core.errors import FileFormatError
-from gradtool.engine.files import jsontext
+from gradtool.engine.files import schema
 
 from . import magics
 
 ENDING = ".ipynb"
+
+
+_BOOK = schema.Either(
+    schema.Table({"cells": schema.Listed(schema.ANYTHING)}, others=schema.ANYTHING),
+    schema.Value("a Jupyter notebook (version 4), with a list of cells", lambda value: False),
+)
 
 
 class Cell(NamedTuple):
@@ -36,9 +42,7 @@ def cells(data: bytes, file: str) -> list[Cell]:
     Raises:
         FileFormatError: it is no notebook of version 4 of the format.
     """
-    book = jsontext.read(data, file)
-    if not isinstance(book, dict) or not isinstance(book.get("cells"), list):
-        raise FileFormatError(file, "a Jupyter notebook (version 4)", "there is no list of cells")
+    book = schema.read(data, file, _BOOK)
     code = list(_code(book))
     last = max(map(_count, code), default=0)
     return [
@@ -60,6 +64,8 @@ def _text(cell: dict[str, Any], file: str) -> str:
         source = "".join(source)
     if not isinstance(source, str):
         raise FileFormatError(file, "the text of each cell", f"{type(source).__name__} stands there")
+    if not source.isascii() and any("\ud800" <= sign <= "\udfff" for sign in source):
+        raise FileFormatError(file, "the text of each cell", "half of a character stands there")
     return source
 
 

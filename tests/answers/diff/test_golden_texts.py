@@ -59,19 +59,33 @@ def test_names_of_any_characters_are_read_as_written() -> None:
     assert "\\n[e]" in text
 
 
+HEAD = "gradtool graph 1\nmode eager\n"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("", "first line"),
         ("{}", "first line"),
-        ("gradtool graph 1\nnonsense", "x:2: the line is no line of an outline"),
-        ("gradtool graph 1\n[] relu.0 = relu(X: h)", "x:2: the line reads h, which is no leaf above"),
-        ("gradtool graph 1\n[] relu.0 = relu(X: %h:Out)", "x:2: the line reads from h, which is no operator above"),
-        ("gradtool graph 1\n[] relu.0 = relu() {1}", "x:2: the line has attributes that are no JSON"),
-        ("gradtool graph 1\nbackward relu_grad of relu.0", "x:2: the line is of relu.0, which is no operator above"),
+        (b"\xff", "byte 0 is none"),
+        (f"{HEAD}nonsense", "x:3: expected a line of an outline, but it is 'nonsense'"),
+        (f"{HEAD}[] relu.0 = relu(X: h)", "x:3: expected a line of an outline, but it reads h, which is no leaf above"),
+        (f"{HEAD}[] relu.0 = relu(X: %h:Out)", "but it reads from h, which is no operator above"),
+        (f"{HEAD}[] relu.0 = relu() {{1}}", "but it has what is no JSON"),
+        (f'{HEAD}loss "a', "but it has what is no JSON"),
+        (f"{HEAD}data x float32[2, a]", "but it has '2, a' as its sizes"),
+        (f"{HEAD}data x float32[{'9' * 5000}]", "as its sizes"),
+        (
+            f"{HEAD}data x int32[]\ndata x int32[]",
+            "x:4: expected a line of an outline, but it has the leaf x a second time",
+        ),
+        (f"{HEAD}[] a = relu()\n[] a = relu()", "but it has the operator 'a' a second time"),
+        (f"{HEAD}backward relu_grad of relu.0", "but it is of relu.0, which is no operator above"),
+        (f"{HEAD}backward relu_grad\n[] a = relu()", "but it has a forward operator, after backward ones"),
+        ("gradtool graph 1\nmode neither", "expected the mode, static or eager, but it is 'neither'"),
     ],
 )
-def test_what_is_no_outline_is_refused(text: str, said: str) -> None:
+def test_what_is_no_outline_is_refused(text: str | bytes, said: str) -> None:
     with pytest.raises(golden.GoldenError) as refused:
         golden.read(text, "x")
     assert said in str(refused.value)

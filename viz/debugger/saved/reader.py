@@ -15,7 +15,7 @@ import re
 from typing import Any
 
 from gradtool.engine.core import source
-from gradtool.engine.core.errors import GradtoolError
+from gradtool.engine.core.errors import FixedError, GradtoolError
 from gradtool.engine.core.source import NOWHERE, Location
 from gradtool.engine.core.streams import Position
 from gradtool.engine.executor.lower import lower
@@ -104,6 +104,8 @@ class _Reader(Lines):
         try:
             with contextlib.redirect_stdout(io.StringIO()):  # an operator that prints has printed
                 fill(timeline)
+        except FixedError as error:
+            self.fail("results that fit their operators", error.message)
         except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, AssertionError) as error:
             self.fail("values that fit their operators", f"they do not ({type(error).__name__}: {error})")
         if timeline.failed is not None and run["failed"] is None:

@@ -13,8 +13,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gradtool.engine.core.errors import FileFormatError
-from gradtool.engine.files import confined, jsontext
+from gradtool.engine.files import confined, schema
+from gradtool.engine.files.schema import TEXT, Listed, Table, one_of, or_null
 
 from ..errors import CommandError
 from .finding import EXTERNAL, Finding, Suppressed
@@ -24,7 +24,19 @@ SCHEMA = "gradtool/baseline/1"
 USUAL = "gradtool-baseline.json"
 """The file where none is named."""
 
-_KEYS = frozenset({"code", "file", "fingerprint", "message", "model", "subject"})
+_FILE = Table(
+    {
+        "schema": one_of(SCHEMA),
+        "findings": Listed(
+            Table(
+                {
+                    **dict.fromkeys(("code", "fingerprint", "message", "model"), TEXT),
+                    **dict.fromkeys(("file", "subject"), or_null(TEXT)),
+                }
+            )
+        ),
+    }
+)
 
 _NOT_ACCEPTED = ("GT903", "GT904", "GT905")
 """A model that was not checked is not a finding that one can know."""
@@ -115,25 +127,18 @@ def _order(entry: dict[str, Any]) -> tuple[str, ...]:
 
 
 def read(path: str) -> Baseline:
-    """The baseline in a file.
+    """Return the baseline in a file.
 
     Raises:
-        CommandError: there is none, or it is no baseline.
+        CommandError: there is none, or it cannot be read.
+        FileFormatError: it is no baseline.
     """
     try:
         with open(path, "rb", opener=confined.opener) as file:
-            values = jsontext.read(file.read(), os.path.basename(path))
+            data = file.read()
     except FileNotFoundError:
         raise CommandError(f"no such baseline: {path}", "gradtool check --write-baseline writes one") from None
     except OSError as error:
         raise CommandError(f"cannot read {path}: {error.strerror}") from None
-    except FileFormatError as error:
-        raise CommandError(f"{path} is no baseline: {error}") from None
-    if not isinstance(values, dict) or values.get("schema") != SCHEMA or not isinstance(values.get("findings"), list):
-        raise CommandError(f"{path} is no baseline: expected the schema {SCHEMA}")
-    for number, entry in enumerate(values["findings"], 1):
-        if not isinstance(entry, dict) or set(entry) != _KEYS or not isinstance(entry["fingerprint"], str):
-            raise CommandError(
-                f"{path} is no baseline: finding {number} has not the members {', '.join(sorted(_KEYS))}"
-            )
+    values = schema.read(data, path, _FILE, "gradtool check --write-baseline writes one")
     return Baseline(values["findings"], path)

@@ -25,7 +25,7 @@ from gradtool.engine.core import source
 from gradtool.engine.core.errors import FileFormatError, GradtoolError, UnsupportedError
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.eager.tape import FreedGraphError, InplaceError
-from gradtool.engine.files import container, jsontext
+from gradtool.engine.files import container, jsontext, schema
 from gradtool.engine.files.writing import write_files
 
 from ..calls import Names, Stopped
@@ -244,10 +244,7 @@ class Recording:
             raise FileFormatError(self._name, "a recorded run", "another container")
         self._framework = framework
         self._data = arrays["data"].tobytes()
-        parts = {n: jsontext.read(texts.get(n, ""), f"{n} of {self._name}") for n in _PARTS}
-        for name, kind in _PARTS.items():
-            if not isinstance(parts[name], kind):
-                raise FileFormatError(self._name, f"{name} as {kind.__name__}", type(parts[name]).__name__)
+        parts = {n: schema.read(texts.get(n, ""), f"{n} of {self._name}", shape) for n, shape in _PARTS.items()}
         self._events, self._left = parts["events"], parts["left"]
         self._storages: dict[int, bytearray] = {}
         self._arrays: dict[int, Any] = {}
@@ -288,7 +285,7 @@ class Recording:
         self._leave(loaded, player)
         raised = self._left.get("raised")
         if raised is not None:
-            raise failed or ModelError(str(raised["message"]), [str(line) for line in raised["frames"]])
+            raise failed or ModelError(raised["message"], raised["frames"])
 
     def _play(self, player: Player, entry: Sequence[Any]) -> None:
         kind = _BY_NAME[entry[0]]
@@ -360,7 +357,9 @@ class Recording:
             if min(place, size) < 0 or place + size > len(self._data):
                 raise ValueError("values outside of the file")
             self._storages[storage] = bytearray(self._data[place : place + size])
-        array = np.ndarray(shape, dtype_of(kind).numpy, self._storages[storage], offset, strides)
+        dtype = dtype_of(kind).numpy
+        _must_lie_within(shape, strides, offset, dtype.itemsize, len(self._storages[storage]))
+        array = np.ndarray(shape, dtype, self._storages[storage], offset, strides)
         self._arrays[storage if number is None else number] = array
         return array
 
@@ -385,5 +384,55 @@ class Recording:
         return FileFormatError(self._name, "the events of a run", f"damaged ones ({type(error).__name__})")
 
 
-_PARTS: Mapping[str, type] = {"events": list, "frames": list, "left": dict, "sources": dict}
+def _must_lie_within(shape: Sequence[int], strides: Sequence[int], offset: int, itemsize: int, size: int) -> None:
+    """Raise ValueError for an array that reaches out of its storage, or has more elements than any memory.
+
+    NumPy checks the first where its numbers are large enough for it, and the second never: elements that lie on one
+    another take no storage.
+    """
+    if len(shape) != len(strides) or min(shape, default=0) < 0 or math.prod(shape) * itemsize > _MOST_BYTES:
+        raise ValueError("an array of sizes that cannot be")
+    steps = [(n - 1) * step for n, step in zip(shape, strides, strict=True)] if 0 not in shape else []
+    first, last = sum(min(step, 0) for step in steps), sum(max(step, 0) for step in steps)
+    if offset + first < 0 or offset + last + (itemsize if 0 not in shape else 0) > size:
+        raise ValueError("values outside of the storage")
+
+
+_MOST_BYTES = 2**36
+
+
+def _is_event(value: Any) -> bool:
+    if not isinstance(value, list) or len(value) not in (2, 3) or not isinstance(value[0], str):
+        return False
+    return value[0] in _BY_NAME and all(isinstance(part, list) for part in value[1:])
+
+
+_FRAME = (str, int, str, str, int)
+"""File, line, name, whole name and first line."""
+
+_PARTS: Mapping[str, schema.Shape] = {
+    "events": schema.Listed(schema.Value("the name of an event and its fields", _is_event)),
+    "frames": schema.Listed(
+        schema.Listed(
+            schema.Value(
+                "a file, a line, a name, a whole name and a first line",
+                lambda v: isinstance(v, list) and tuple(map(type, v)) == _FRAME,
+            )
+        )
+    ),
+    "left": schema.Table(
+        {
+            "file": schema.TEXT,
+            "objects": schema.Listed(schema.ANYTHING),
+            "names": schema.Table(others=schema.ANYTHING),
+            "scopes": schema.Table(others=schema.Listed(schema.ANYTHING)),
+            "raised": schema.or_null(schema.Table({"message": schema.TEXT, "frames": schema.Listed(schema.TEXT)})),
+            "function": schema.or_null(schema.TEXT),
+            "result": schema.ANYTHING,
+        }
+    ),
+    "sources": schema.Table(others=schema.TEXT),
+}
+"""What stands in each part."""
+
 _MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, AssertionError, OverflowError, MemoryError)

@@ -14,7 +14,7 @@ from .. import interrupting
 from ..errors import CommandError, ModelError
 from .point import Point
 from .spec import Spec
-from .summaries import OK, UNCHECKED, Summary
+from .summaries import FINDING, OK, UNCHECKED, Summary
 
 REFUSED: Final = "refused"
 ERROR: Final = "error"
@@ -22,6 +22,9 @@ MEMORY: Final = "memory"
 TIMEOUT: Final = "timeout"
 CRASHED: Final = "crashed"
 """What becomes of a point without an answer: it cannot be asked, it raised, or its process came to a wrong end."""
+
+STATUSES: Final = (OK, FINDING, UNCHECKED, REFUSED, ERROR, MEMORY, TIMEOUT, CRASHED)
+"""What a row says of its point in one word."""
 
 OF_THE_MACHINE: Final = frozenset({MEMORY, TIMEOUT, CRASHED})
 """What another machine or another day may answer otherwise: asked again when a sweep goes on."""
@@ -74,7 +77,7 @@ def _row(spec: Spec, point: Point, key: str, summary: Summary, notes: _Notes) ->
         status = _status(notes.error)  # what came after it nobody has looked at
     message, hint = (None, None) if notes.error is None else _said(notes.error)
     return {
-        **_head(spec, point, key),
+        **head(spec, point, key),
         "status": status,
         "findings": summary.findings,
         "answer": dict(summary.answer),
@@ -89,10 +92,11 @@ def without_answer(
 ) -> dict[str, Any]:
     """The row of a point that has no answer."""
     told = {"status": status, "findings": 0, "answer": None, "error": message, "hint": hint, "stopped": None}
-    return {**_head(spec, point, key), **told}
+    return {**head(spec, point, key), **told}
 
 
-def _head(spec: Spec, point: Point, key: str) -> dict[str, Any]:
+def head(spec: Spec, point: Point, key: str) -> dict[str, Any]:
+    """What the row of a point says of the point."""
     return {"key": key, "question": spec.question, **point.data()}
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final, TextIO
 from gradtool.engine.files import confined
 
 from ..errors import CommandError
+from . import rows
 from .carrying import OF_THE_MACHINE
 
 STDOUT: Final = "-"
@@ -30,12 +31,18 @@ class Journal:
         resume: go on with what the file holds; else it must not be there.
 
     Raises:
-        CommandError: the file cannot be written, is there already, or is none of rows.
+        CommandError: the file cannot be written, or is there already.
+        FileFormatError: it is none of rows.
+
+    Attributes:
+        rows: by key.
+        torn: whether the last line was cut short, so that its point is asked again.
     """
 
     def __init__(self, path: str | None, resume: bool = False) -> None:
         self.path = path
         self.rows: dict[str, dict[str, Any]] = {}
+        self.torn = False
         self._stream: TextIO | None = None
         if path is None:
             return
@@ -61,24 +68,19 @@ class Journal:
         with open(path, "rb", opener=confined.opener) as stream:
             for number, data in enumerate(stream, 1):
                 if not data.endswith(b"\n"):
+                    self.torn = True
                     break
-                try:
-                    row = json.loads(data)
-                    key, status = row["key"], row["status"]
-                except (ValueError, TypeError, KeyError, RecursionError):
-                    raise CommandError(
-                        f"{path}:{number}: no row of a sweep", "--resume takes what --results wrote"
-                    ) from None
+                row = rows.read(data, f"{path}:{number}")
                 whole += len(data)
-                if status in OF_THE_MACHINE:
-                    self.rows.pop(key, None)
+                if row["status"] in OF_THE_MACHINE:
+                    self.rows.pop(row["key"], None)
                 else:
-                    self.rows[key] = row
+                    self.rows[row["key"]] = row
         return whole
 
-    def take(self, rows: Iterable[dict[str, Any]]) -> None:
+    def take(self, coming: Iterable[dict[str, Any]]) -> None:
         """Write rows; they are in the file when this is over."""
-        new = [row for row in rows if self.rows.get(row["key"]) is None]
+        new = [row for row in coming if self.rows.get(row["key"]) is None]
         for row in new:
             self.rows[row["key"]] = row
         if self._stream is not None and new:

@@ -12,10 +12,11 @@ from ..answered import Answered
 from ..errors import CommandError
 from . import subset as subsets
 from .axes import Axes
-from .carrying import REFUSED
+from .carrying import REFUSED, head
 from .journal import STDOUT, Journal
 from .places import Place, place_for
 from .point import Point
+from .rows import must_be_of
 from .spec import Spec
 from .subset import Subset
 from .summaries import FINDING, OK
@@ -49,6 +50,7 @@ class Swept(Answered):
         rows: in the order of the points; of those that were not reached there is none.
         points: how many there are.
         known: how many rows were there before.
+        torn: whether the last row that was there had been cut short; its point was asked again.
         subset: of the first batch in which something is wrong, the smallest part that still gives it.
     """
 
@@ -58,6 +60,7 @@ class Swept(Answered):
     points: int
     known: int = 0
     subset: Subset | None = None
+    torn: bool = False
 
     @property
     def findings(self) -> int:
@@ -105,6 +108,9 @@ class Sweep:
         keys = [self.axes.key(self.spec, point) for point in points]
         journal = Journal(self.results, self.resume)
         try:
+            for key, point in zip(keys, points, strict=True):
+                if key in journal.rows:
+                    journal.rows[key] = must_be_of(journal.rows[key], head(self.spec, point, key), journal.path or "")
             left = [(key, point) for key, point in zip(keys, points, strict=True) if key not in journal.rows]
             known = len(points) - len(left)
             told(known, len(points))
@@ -143,7 +149,7 @@ class Sweep:
         refused = [row for row in rows if row["status"] == REFUSED]
         if rows and len(refused) == len(points):
             raise CommandError(refused[0]["error"], refused[0]["hint"])
-        return Swept(self.spec, self.axes, rows, len(points), known)
+        return Swept(self.spec, self.axes, rows, len(points), known, torn=journal.torn)
 
 
 def _halved(place: Place, point: Point, wanted: tuple[str, ...]) -> Subset:

@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 import gradtool.cli as command_line
+from gradtool.engine.core.errors import FileFormatError
 from gradtool.models.errors import CommandError
 from gradtool.models.gate import baseline
 from gradtool.models.gate.baseline import Baseline
@@ -145,14 +146,19 @@ def test_models_that_were_not_checked_keep_their_entries() -> None:
     ("text", "said"),
     [
         (None, "no such baseline"),
-        ("[", "is no baseline"),
-        ("{}", "expected the schema gradtool/baseline/1"),
-        ('{"schema": "gradtool/baseline/1", "findings": [{}]}', "finding 1 has not the members"),
+        ("[", "b.json: expected JSON"),
+        ("{}", "expected schema: one of gradtool/baseline/1, but it is missing"),
+        (
+            '{"schema": "gradtool/baseline/1", "findings": [{}]}',
+            r"expected findings\[0\].code: a text, but it is missing",
+        ),
+        ('{"schema": "gradtool/baseline/1", "findings": [], "more": 1}', "but it has 'more'"),
+        ('{"schema": "gradtool/baseline/1", "findings": NaN}', "NaN stands there"),
     ],
 )
 def test_what_is_no_baseline_is_refused(tmp_path: Path, text: str | None, said: str) -> None:
     file = tmp_path / "b.json"
     if text is not None:
         file.write_text(text, encoding="utf-8")
-    with pytest.raises(CommandError, match=said):
+    with pytest.raises(CommandError if text is None else FileFormatError, match=said):
         baseline.read(str(file))

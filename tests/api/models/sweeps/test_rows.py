@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import zarr
 
+from gradtool.engine.core.errors import FileFormatError
 from gradtool.engine.kernels import choice
 from gradtool.engine.kernels.backend import Backend
 from gradtool.models.errors import CommandError
@@ -185,12 +186,56 @@ def test_a_sweep_goes_on_where_it_was_interrupted(asked: Asked, folder: Path, mo
 
 def test_what_the_machine_refused_is_asked_again(asked: Asked, folder: Path) -> None:
     planned = asked(data="data.npz", batches=(48,))
-    late = {**planned.rows[0], "status": "timeout", "answer": None}
+    late = {**planned.rows[0], "status": "timeout", "answer": None, "error": "late"}
     (folder / "r.jsonl").write_text(json.dumps(late) + "\n", encoding="utf-8")
     assert asked(data="data.npz", batches=(48,), results="r.jsonl", resume=True).known == 0
     (folder / "r.jsonl").write_text('{"other": 1}\n', encoding="utf-8")
-    with pytest.raises(CommandError, match=r"r.jsonl:1: no row of a sweep"):
+    with pytest.raises(FileFormatError, match=r"r.jsonl:1: expected question: one of nan, .*, but it is missing"):
         asked(data="data.npz", batches=(48,), results="r.jsonl", resume=True)
+
+
+def test_a_last_row_that_was_cut_short_is_asked_again(asked: Asked, folder: Path) -> None:
+    whole = asked(data="data.npz", batches=(16,), results="r.jsonl")
+    text = (folder / "r.jsonl").read_bytes()
+    for cut in (1, 20, len(text.splitlines()[-1])):
+        (folder / "r.jsonl").write_bytes(text[:-cut])
+        resumed = asked(data="data.npz", batches=(16,), results="r.jsonl", resume=True)
+        assert (resumed.torn, resumed.known) == (True, len(whole.rows) - 1)
+        assert resumed.rows == whole.rows
+        assert sorted((folder / "r.jsonl").read_bytes().splitlines()) == sorted(text.splitlines())
+    assert not asked(data="data.npz", batches=(16,), results="r.jsonl", resume=True).torn
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"seed": 7}, "expected seed 0, for which its key stands, but it is 7"),
+        ({"rows": [0, 1]}, "expected rows"),
+        ({"set": {"lr": "1"}}, "expected set"),
+        ({"set": {"lr": 1}}, "expected set.lr: a text, but it is 1"),
+        ({"answer": {}}, "expected answer.births"),
+        ({"answer": None}, "expected an answer, or the error in its place"),
+        ({"status": "fine"}, "expected status: one of ok, finding"),
+        ({"findings": -1}, "expected findings: a whole number from 0"),
+        ({"question": "what"}, "expected question"),
+        ({"feed": None}, "expected the file that rows are of"),
+        ({"rows": [3, 3]}, "expected rows"),
+    ],
+)
+def test_rows_that_were_changed_are_not_believed(
+    asked: Asked, folder: Path, change: dict[str, object], said: str
+) -> None:
+    whole = asked(data="data.npz", batches=(48,))
+    (folder / "r.jsonl").write_text(json.dumps({**whole.rows[0], **change}) + "\n", encoding="utf-8")
+    with pytest.raises(FileFormatError, match=said):
+        asked(data="data.npz", batches=(48,), results="r.jsonl", resume=True)
+
+
+def test_a_file_may_have_another_path_by_now(asked: Asked, folder: Path) -> None:
+    asked(data="data.npz", batches=(48,), results="r.jsonl")
+    resumed = asked(data="./data.npz", batches=(48,), results="r.jsonl", resume=True)
+    assert resumed.known == 2
+    assert {row["feed"] for row in resumed.rows} == {"./data.npz"}
 
 
 def test_the_bad_row_among_many_is_found_with_its_number(asked: Asked, folder: Path) -> None:

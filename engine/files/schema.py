@@ -1,0 +1,211 @@
+"""Files that gradtool wrote and reads back: a schema for each kind, and one reader that checks all of it.
+
+Whoever reads such a file says once what stands where, and gets values that are so, or one :class:`FileFormatError` that
+names the file, the place in it, what was expected and what came::
+
+    ROW = Table({"key": TEXT, "seed": WHOLE, "feed": Either(NULL, TEXT)})
+    row = read(data, "results.jsonl:3", ROW)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ..core.errors import FileFormatError
+from . import jsontext
+
+Path = tuple[str | int, ...]
+"""The way to a value: keys of tables, and numbers in lists, from 0."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with a value.
+
+    Attributes:
+        path: where it stands.
+        expected: what should stand there.
+        came: what does.
+    """
+
+    path: Path
+    expected: str
+    came: str
+
+
+@dataclass(frozen=True)
+class Value:
+    """A single value.
+
+    Attributes:
+        expected: what it is, for messages: ``a text``.
+        accepts: whether a value is one.
+    """
+
+    expected: str
+    accepts: Callable[[Any], bool]
+
+    def faults(self, value: Any, path: Path) -> Iterator[Fault]:
+        """Yield what is wrong."""
+        if not self.accepts(value):
+            yield Fault(path, self.expected, said(value))
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A list.
+
+    Attributes:
+        of: what each member is.
+    """
+
+    of: Shape
+
+    @property
+    def expected(self) -> str:
+        """What it is, for messages."""
+        return f"a list, each {self.of.expected}"
+
+    def faults(self, value: Any, path: Path) -> Iterator[Fault]:
+        """Yield what is wrong with it and its members."""
+        if not isinstance(value, list):
+            yield Fault(path, self.expected, said(value))
+            return
+        for number, member in enumerate(value):
+            yield from self.of.faults(member, (*path, number))
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table; each of its members has to be there, and no other one may be.
+
+    Attributes:
+        members: by key, what stands there.
+        others: what stands under every other key; None where there is none.
+    """
+
+    members: Mapping[str, Shape] = field(default_factory=dict)
+    others: Shape | None = None
+
+    @property
+    def expected(self) -> str:
+        """What it is, for messages."""
+        return f"an object with {', '.join(self.members)}" if self.members else "an object"
+
+    def faults(self, value: Any, path: Path) -> Iterator[Fault]:
+        """Yield what is wrong with it and its members."""
+        if not isinstance(value, dict):
+            yield Fault(path, self.expected, said(value))
+            return
+        for key in self.members:
+            if key not in value:
+                yield Fault((*path, key), self.members[key].expected, "it is missing")
+        for key, member in value.items():
+            shape = self.members.get(key, self.others)
+            if shape is None:
+                yield Fault(path, self.expected, f"it has {jsontext.shown(key)}")
+            else:
+                yield from shape.faults(member, (*path, key))
+
+
+@dataclass(frozen=True)
+class Either:
+    """One of two shapes.
+
+    Attributes:
+        first, second: which; faults that are told are those of the second.
+    """
+
+    first: Shape
+    second: Shape
+
+    @property
+    def expected(self) -> str:
+        """What it is, for messages."""
+        return f"{self.first.expected} or {self.second.expected}"
+
+    def faults(self, value: Any, path: Path) -> Iterator[Fault]:
+        """Yield what is wrong, if it is neither."""
+        if next(self.first.faults(value, path), None) is None:
+            return
+        fault = next(self.second.faults(value, path), None)
+        if fault is not None:
+            yield fault if fault.path != path else Fault(path, self.expected, fault.came)
+
+
+Shape = Value | Listed | Table | Either
+
+_MOST: Final = 2**63
+"""Whole numbers beyond which no computer counts."""
+
+
+def _is_whole(value: Any) -> bool:
+    return type(value) is int and -_MOST <= value < _MOST
+
+
+def _is_number(value: Any) -> bool:
+    return _is_whole(value) or (type(value) is float and math.isfinite(value))
+
+
+NULL: Final = Value("null", lambda v: v is None)
+TEXT: Final = Value("a text", lambda v: type(v) is str)
+SWITCH: Final = Value("true or false", lambda v: type(v) is bool)
+WHOLE: Final = Value("a whole number", _is_whole)
+COUNT: Final = Value("a whole number from 0", lambda v: _is_whole(v) and v >= 0)
+NUMBER: Final = Value("a number", _is_number)
+SIZE: Final = Value("a number from 0", lambda v: _is_number(v) and v >= 0)
+ANYTHING: Final = Value("anything", lambda v: True)
+
+
+def one_of(*words: str) -> Value:
+    """Return the shape of one of some words."""
+    return Value(f"one of {', '.join(words)}", lambda v: type(v) is str and v in words)
+
+
+def or_null(shape: Shape) -> Either:
+    """Return the shape of a value that may be null."""
+    return Either(NULL, shape)
+
+
+def said(value: Any) -> str:
+    """Say what a value is, however long it is."""
+    return f"it is {jsontext.shown(value)}"
+
+
+def read(data: bytes | str, file: str, shape: Shape, hint: str | None = None) -> Any:
+    """Return the value that a file holds.
+
+    Args:
+        data: its contents.
+        file: what to call it in errors, with the line where it has some.
+        shape: what stands in it.
+        hint: what to do about a damaged one.
+
+    Raises:
+        FileFormatError: it is no JSON, or something else stands in it.
+    """
+    return checked(jsontext.read(data, file), file, shape, hint)
+
+
+def checked(value: Any, file: str, shape: Shape, hint: str | None = None) -> Any:
+    """Return a value of a file, which has the shape.
+
+    Raises:
+        FileFormatError: it has not.
+    """
+    fault = next(shape.faults(value, ()), None)
+    if fault is None:
+        return value
+    place = _place(fault.path)
+    raise FileFormatError(file, f"{place}: {fault.expected}" if place else fault.expected, fault.came, hint=hint)
+
+
+def _place(path: Path) -> str:
+    """``answer.births[2].source``."""
+    told = ""
+    for part in path:
+        told += f"[{part}]" if isinstance(part, int) else f"{'.' if told else ''}{jsontext.shown(part)[1:-1]}"
+    return told
