@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from gradtool.models.limits import EACH
+from gradtool.engine.request.limits import EACH
 
 from .errors import CLEAN, FAILED
 
 if TYPE_CHECKING:
-    from gradtool.models.answered import Answered
-    from gradtool.models.others import Other
-    from gradtool.models.questions.question import Question
-    from gradtool.models.request import Request
+    from gradtool.engine.core.answered import Answered
+    from gradtool.engine.kinds.others import Other
+    from gradtool.engine.questions.question import Question
+    from gradtool.engine.request.request import Request
     from gradtool.viz.views.view import View
 
     from .context import Output
@@ -48,7 +48,7 @@ def decided(findings: int, passes: Sequence[Other]) -> int:
 
 def look_at_others(answer: Answered, request: Request, feed: str | None = None) -> None:
     """Ask ``why`` about the losses that an answer says nothing of, so that no exit code passes over them."""
-    from gradtool.models.questions import others
+    from gradtool.engine.questions import others
 
     others.look_at(_others(answer), request, feed)
 
@@ -95,7 +95,7 @@ def ask(
             look_at_others(answer, request, getattr(question, "feed", None))
         out.emit(shown(answer))
         return code(answer)
-    from gradtool.models.questions import each
+    from gradtool.engine.questions import each
     from gradtool.viz.views import each as together
 
     entries: list[together.Shown | together.Refused] = []
@@ -123,9 +123,9 @@ def _is_about_a_graph(error: Exception) -> bool:
 
 def _explained(error: Exception, request: Request, feed: str | None, out: Output) -> int:
     """Show what ``why`` finds in a model whose loss has no graph, and the error that is all there was to say else."""
+    from gradtool.engine.core.command_errors import CommandError
     from gradtool.engine.core.errors import GradtoolError
-    from gradtool.models.errors import CommandError
-    from gradtool.models.questions.why import Why
+    from gradtool.engine.questions.why import Why
     from gradtool.viz.views import why
 
     try:
@@ -141,7 +141,7 @@ def _explained(error: Exception, request: Request, feed: str | None, out: Output
 
 def must_be_one(request: Request, what: str) -> None:
     """Raise :class:`CommandError` where several passes are asked about and *what* takes one."""
-    from gradtool.models.errors import CommandError
+    from gradtool.engine.core.command_errors import CommandError
 
     if request.backward == EACH:
         raise CommandError(f"{what}: about one backward pass, and --backward {EACH} asks about several")

@@ -15,9 +15,9 @@ from typing import Any, TextIO
 
 import click
 
-from gradtool.models.effects import of_command
-from gradtool.models.errors import CommandError, ModelError, Terminated
-from gradtool.models.overdue import SECONDS
+from gradtool.engine.core.command_errors import CommandError, ModelError, Terminated
+from gradtool.engine.script.effects import of_command
+from gradtool.engine.script.overdue import SECONDS
 from gradtool.viz.text import legible
 
 from . import errors

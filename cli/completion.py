@@ -64,7 +64,7 @@ class Rules(StringParamType):
     """A text that is a rule's code."""
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
-        from gradtool.models.gate.rules import every
+        from gradtool.engine.gate.rules import every
 
         return [CompletionItem(code) for code in every() if code.startswith(incomplete.upper())]
 
@@ -118,7 +118,7 @@ def equipped(command: click.Command) -> click.Command:
 
 def _models(ctx: click.Context) -> Iterator[str]:
     """The words of the line that name files of models; what is typed is not yet a line that could be parsed."""
-    from gradtool.models.importers import is_called_model
+    from gradtool.engine.importers import is_called_model
 
     for word in ctx.meta.get(WORDS, ()):
         file = word.partition(":")[0]

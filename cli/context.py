@@ -15,8 +15,8 @@ from typing import Any, Protocol, TypeVar
 
 import click
 
-from gradtool.models.errors import CommandError
-from gradtool.models.limits import EACH, ENGINES, ENOUGH, LOSS_FUNCTIONS, passes_watched, which_pass
+from gradtool.engine.core.command_errors import CommandError
+from gradtool.engine.request.limits import EACH, ENGINES, ENOUGH, LOSS_FUNCTIONS, passes_watched, which_pass
 from gradtool.viz.text import legible
 from gradtool.viz.views import view as views
 

@@ -17,7 +17,7 @@ code  meaning
 
 from __future__ import annotations
 
-from gradtool.models.errors import CommandError
+from gradtool.engine.core.command_errors import CommandError
 
 COMMAND_LINE = "GT-E001"
 """The code of what click refuses: an option, an argument or its value."""

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from gradtool.models.limits import LOADING
+from gradtool.engine.request.limits import LOADING
 
 from . import configuration
 from .configuration.permitted import Inside
 
 if TYPE_CHECKING:
-    from gradtool.models.gate.baseline import Baseline
-    from gradtool.models.gate.cache import Cache
-    from gradtool.models.gate.discovery import Models
-    from gradtool.models.gate.finding import Severity
-    from gradtool.models.gate.policy import Policy
-    from gradtool.models.gate.report import Report
-    from gradtool.models.gate.rule import Rule
-    from gradtool.models.gate.selection import Selection
-    from gradtool.models.questions.check import Check
+    from gradtool.engine.gate.baseline import Baseline
+    from gradtool.engine.gate.cache import Cache
+    from gradtool.engine.gate.check import Check
+    from gradtool.engine.gate.discovery import Models
+    from gradtool.engine.gate.finding import Severity
+    from gradtool.engine.gate.policy import Policy
+    from gradtool.engine.gate.report import Report
+    from gradtool.engine.gate.rule import Rule
+    from gradtool.engine.gate.selection import Selection
 
     from .configuration.files import Source
     from .configuration.settings import Settings
@@ -58,9 +58,9 @@ def asked(context: click.Context, values: dict[str, Any]) -> Asked:
     Raises:
         CommandError: a file, a rule or a threshold is not there.
     """
-    from gradtool.models.gate import baseline as baselines
-    from gradtool.models.gate.finding import Severity
-    from gradtool.models.questions.check import Check
+    from gradtool.engine.gate import baseline as baselines
+    from gradtool.engine.gate.check import Check
+    from gradtool.engine.gate.finding import Severity
 
     exit_zero, writes = values.pop("exit_zero"), values.pop("write_baseline")
     fail_on = Severity(values.pop("fail_on"))
@@ -82,7 +82,7 @@ def codes(texts: tuple[str, ...]) -> tuple[str, ...]:
 
 def models(context: click.Context, values: dict[str, Any]) -> Models:
     """What is known of models before any is named; takes the options out of *values*."""
-    from gradtool.models.gate.discovery import Models
+    from gradtool.engine.gate.discovery import Models
 
     source = click.core.ParameterSource
     stronger = {
@@ -108,7 +108,7 @@ def _tables(tables: Sequence[Mapping[str, Any]], file: Source) -> Iterator[Mappi
     Raises:
         CommandError: one lies elsewhere.
     """
-    from gradtool.models.gate.subject import file_of
+    from gradtool.engine.gate.subject import file_of
 
     from .configuration import paths
 
@@ -128,7 +128,7 @@ def policy(context: click.Context, values: dict[str, Any]) -> Policy:
     Raises:
         CommandError: a file names a rule or a threshold that is not there.
     """
-    from gradtool.models.gate.policy import Override, Paths, Policy
+    from gradtool.engine.gate.policy import Override, Paths, Policy
 
     found = configuration.of(context)
     severe: dict[str, Severity] = {}
@@ -187,7 +187,7 @@ def selection(
     Args:
         severe, numbers: by code, the severity and the thresholds in place of the rule's own.
     """
-    from gradtool.models.gate.selection import Selection
+    from gradtool.engine.gate.selection import Selection
 
     select, ignore, extend = (codes(values.pop(name)) for name in ("select", "ignore", "extend_select"))
     steps = values.pop("train")
@@ -205,14 +205,14 @@ def selection(
 
 def severities(table: dict[str, Any], place: str) -> dict[str, Severity]:
     """By code, the severity that stands under codes, names or beginnings of codes."""
-    from gradtool.models.gate.finding import Severity
+    from gradtool.engine.gate.finding import Severity
 
     return {code: Severity(word) for selector, word in table.items() for code in _rules((selector,), place)}
 
 
 def _must_fit(table: Mapping[str, Any], place: str) -> None:
     """Raise :class:`CommandError` for an override that says nothing of whom, or selects rules for parameters."""
-    from gradtool.models.errors import CommandError
+    from gradtool.engine.core.command_errors import CommandError
 
     if "files" not in table and "parameters" not in table:
         raise CommandError(f"{place}: overrides: files or parameters is missing")
@@ -233,7 +233,7 @@ def thresholds(table: dict[str, Any], place: str, *, by_parameter: bool = False)
     Raises:
         CommandError: a rule has no threshold of a name, or none that parameters have.
     """
-    from gradtool.models.errors import CommandError
+    from gradtool.engine.core.command_errors import CommandError
 
     told: dict[str, dict[str, float]] = {}
     for selector, options in table.items():
@@ -255,8 +255,8 @@ def _known(selectors: Sequence[str], place: str) -> tuple[str, ...]:
 
 
 def _rules(selectors: Sequence[str], place: str) -> dict[str, Rule]:
-    from gradtool.models.errors import CommandError
-    from gradtool.models.gate.selection import named
+    from gradtool.engine.core.command_errors import CommandError
+    from gradtool.engine.gate.selection import named
 
     try:
         return named(selectors)
@@ -278,7 +278,7 @@ def baseline(file: str | None, write: bool) -> Baseline:
     Raises:
         CommandError: there is no such file, or it is no baseline.
     """
-    from gradtool.models.gate import baseline as baselines
+    from gradtool.engine.gate import baseline as baselines
 
     path = file or baselines.USUAL
     if (file is None and not write) or (write and not os.path.exists(path)):
@@ -288,8 +288,8 @@ def baseline(file: str | None, write: bool) -> Baseline:
 
 def accepted(report: Report, before: Baseline) -> tuple[Baseline, Report]:
     """The baseline with all that was found, and what is left to report then: models that were not checked."""
-    from gradtool.models.gate import baseline as baselines
-    from gradtool.models.gate.finding import EXTERNAL
+    from gradtool.engine.gate import baseline as baselines
+    from gradtool.engine.gate.finding import EXTERNAL
 
     renewed = before.renewed(report.all, {*report.models}, os.path.dirname(os.path.abspath(before.file)))
     left = [f for f in report.all if not baselines.accepts(f)]
@@ -303,7 +303,7 @@ def cache(without: bool, folder: str) -> Cache | None:
     """Where is kept what came of models; the table of rules is taken from there, too."""
     if without:
         return None
-    from gradtool.models.gate.cache import Cache
+    from gradtool.engine.gate.cache import Cache
 
     kept = Cache(folder)
     kept.recall_rules()
@@ -316,8 +316,8 @@ def watched(context: click.Context, values: dict[str, Any]) -> int:
     Raises:
         CommandError: what is checked is not there a second time, or changes files itself.
     """
-    from gradtool.models.errors import CommandError
-    from gradtool.models.gate import baseline as baselines
+    from gradtool.engine.core.command_errors import CommandError
+    from gradtool.engine.gate import baseline as baselines
 
     from . import watching
     from .main import WORDS

@@ -26,10 +26,10 @@ from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
 from gradtool.engine.ir import default
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
-from gradtool.models.calls import PassCall
-from gradtool.models.loaded import Loaded
-from gradtool.models.request import Request
-from gradtool.nn import Layer
+from gradtool.engine.request.request import Request
+from gradtool.engine.script.calls import PassCall
+from gradtool.engine.script.loaded import Loaded
+from gradtool.paddle.nn import Layer
 
 from .related import related, tensors_of
 

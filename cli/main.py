@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from gradtool.models.imports import guarded
+from gradtool.engine.script.imports import guarded
 
 from . import commands, configuration, streams
 
@@ -61,7 +61,7 @@ class Commands(click.Group):
         if ctx.resilient_parsing:
             return super().resolve_command(ctx, args)  # a shell asks what could stand here: nothing is wrong yet
         if args and args[0] not in commands.names() and not args[0].startswith("-"):
-            from gradtool.models.errors import unknown
+            from gradtool.engine.core.command_errors import unknown
 
             raise unknown("command", args[0], commands.names())
         name, command, rest = super().resolve_command(ctx, args)
@@ -137,7 +137,7 @@ def _with_command(words: list[str]) -> list[str]:
 
 def _may_be_a_model(word: str) -> bool:
     """Whether a word reads like a model rather than like a command: a file, a path, a module, a name in a notebook."""
-    from gradtool.models import sessions
+    from gradtool.engine.script import sessions
 
     session, where = sessions.current(), word.partition(":")[0]
     if word == "-" or (session is not None and session.has(where)):
@@ -169,7 +169,7 @@ def _check(words: Sequence[str]) -> None:
         except UnicodeEncodeError:
             taken = False
         if not taken:
-            from gradtool.models.errors import CommandError
+            from gradtool.engine.core.command_errors import CommandError
 
             raise CommandError(f"{word!r} holds a character that no system takes on a command line")
 
@@ -204,7 +204,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     gc.set_threshold(_NEW_OBJECTS)
     streams.opened()
     if argv is None:
-        from gradtool.models.overdue import end_soon_after_ctrl_c
+        from gradtool.engine.script.overdue import end_soon_after_ctrl_c
 
         from .boundary import overdue
 

@@ -25,9 +25,9 @@ def on_replicas(mesh: str, values: dict[str, Any], out: Output, foreign: Sequenc
     Raises:
         CommandError: one of these is given, or a second side, or a picture is asked for.
     """
-    from gradtool.models.errors import CommandError
-    from gradtool.models.questions.replicas import Replicas
-    from gradtool.models.request import Request
+    from gradtool.engine.core.command_errors import CommandError
+    from gradtool.engine.questions.replicas import Replicas
+    from gradtool.engine.request.request import Request
     from gradtool.viz.views import replicas
 
     sides, exit_code = values.pop("sides", None) or (values.pop("model"),), values.pop("exit_code")

@@ -12,7 +12,7 @@ from gradtool.engine.eager.journal import Journal
 from gradtool.engine.eager.recorded import leaves_behind
 from gradtool.engine.eager.tape import GradNode
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.nn import Layer
+from gradtool.paddle.nn import Layer
 
 
 def related(

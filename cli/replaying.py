@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
+from gradtool.engine.core.command_errors import CommandError, Unreadable
 from gradtool.engine.core.errors import FileFormatError
-from gradtool.models.errors import CommandError, Unreadable
 from gradtool.viz.debugger.notebook import Notebook
 from gradtool.viz.debugger.saved.comparison import check as replayed
 from gradtool.viz.debugger.saved.expressions import of_cells, of_stops

@@ -73,7 +73,7 @@ def _stamps(folders: Iterable[str], apart: Collection[str]) -> Iterator[tuple[st
 
 
 def _files(folders: Iterable[str]) -> Iterator[str]:
-    from gradtool.models.importers import endings, saved_program
+    from gradtool.engine.importers import endings, saved_program
 
     watched = (*endings(), *saved_program.VALUES, *_MORE)
     for folder in folders:

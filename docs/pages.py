@@ -21,7 +21,7 @@ from typing import Any
 import click
 
 from gradtool.cli.commands import loaded, names, summary
-from gradtool.models.gate import rules
+from gradtool.engine.gate import rules
 
 ROOT = Path(__file__).parents[1]
 TEXTS = ("docs", "CONTRIBUTING.md", "CHANGELOG.md")
@@ -38,23 +38,27 @@ QUESTIONS = (
 """The classes whose fields are the words of questions."""
 
 PYTHON: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("gradtool.load", "gradtool.report", "gradtool.debug", "gradtool.breakpoint", "gradtool.why"), ()),
-    **dict.fromkeys(("gradtool.watching", "gradtool.static.append_backward", "gradtool.static.gradients"), ()),
-    **dict.fromkeys(("gradtool.grad", "gradtool.viz.graph", "gradtool.viz.pairs"), ()),
+    **dict.fromkeys(
+        ("gradtool.paddle.load", "gradtool.report", "gradtool.debug", "gradtool.breakpoint", "gradtool.why"), ()
+    ),
+    **dict.fromkeys(
+        ("gradtool.watching", "gradtool.paddle.static.append_backward", "gradtool.paddle.static.gradients"), ()
+    ),
+    **dict.fromkeys(("gradtool.paddle.grad", "gradtool.viz.graph", "gradtool.viz.pairs"), ()),
     **{
         f"gradtool.testing.assert_{what}": ()
         for what in ("all_parameters_get_gradients", "no_nan", "gradcheck", "graph_matches")
     },
-    "gradtool.models.model.Model": (
+    "gradtool.engine.kinds.model.Model": (
         *("backward", "gradients", "why", "where", "nan", "stats", "over_time", "flow", "saved", "profile"),
         *("fusion", "gradcheck", "operators", "graph", "select"),
     ),
-    **{f"gradtool.models.questions.{question}": () for question in QUESTIONS},
-    "gradtool.models.options.Cuts": (),
-    "gradtool.models.answered.Answered": ("data", "findings"),
+    **{f"gradtool.engine.questions.{question}": () for question in QUESTIONS},
+    "gradtool.engine.request.options.Cuts": (),
+    "gradtool.engine.core.answered.Answered": ("data", "findings"),
     "gradtool.engine.core.result.Result": ("show", "save", "to_pandas"),
     "gradtool.viz.picture.Picture": ("show", "save", "text", "html", "svg", "png", "pdf", "dot", "json", "mermaid"),
-    "gradtool.Tensor": (
+    "gradtool.paddle.Tensor": (
         *(
             "stop_gradient",
             "is_leaf",

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 
 from gradtool.engine.core import state
 from gradtool.engine.kernels import choice
-from gradtool.utils import unique_name
+from gradtool.paddle.utils import unique_name
 from tests import sampling
 from tests.isolation import clean, interruptible, own_modules, unchanged
 from tests.programs import missing_packages, not_installed

@@ -14,20 +14,22 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-from gradtool import ParamAttr, Tensor, _variable_methods
-from gradtool._late_method import LateMethod
-from gradtool.autograd import PyLayer
+import gradtool
 from gradtool.engine.core import state, watch
 from gradtool.engine.executor.scope import Scope, scope_guard
 from gradtool.engine.ir import default
 from gradtool.engine.kernels import choice
-from gradtool.nn import Layer
-from gradtool.optimizer import Optimizer
-from gradtool.static import Program, Variable
-from gradtool.utils import unique_name
+from gradtool.paddle import ParamAttr, Tensor, _variable_methods
+from gradtool.paddle._late_method import LateMethod
+from gradtool.paddle.autograd import PyLayer
+from gradtool.paddle.nn import Layer
+from gradtool.paddle.optimizer import Optimizer
+from gradtool.paddle.static import Program, Variable
+from gradtool.paddle.utils import unique_name
 
 _HOMES: Final = tuple(
-    os.path.join(os.path.abspath(folder), "") for folder in (sys.prefix, sys.base_prefix, Path(__file__).parents[1])
+    os.path.join(os.path.abspath(folder), "")
+    for folder in (sys.prefix, sys.base_prefix, Path(__file__).parents[1], *gradtool.__path__)
 )
 """What lies here is installed or ours. A module from elsewhere is of a model."""
 
@@ -36,8 +38,11 @@ _SIGNALS: Final = tuple(
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGCHLD", "SIGPIPE", "SIGUSR1", "SIGUSR2")
     if hasattr(signal, name)
 )
-_PRIVATE: Final = ("gradtool.cli.", "gradtool.engine.", "gradtool.models.", "gradtool.viz.")
+_PRIVATE: Final = ("gradtool.cli.", "gradtool.engine.", "gradtool.viz.")
 """Packages whose classes users do not write to."""
+
+_VENDORED: Final = os.path.join("setuptools", "_vendor")
+"""What setuptools adds to the path when it is imported."""
 
 _OF_OTHERS: Final = (
     *("PYTEST_CURRENT_TEST", "GOMP_SPINCOUNT", "KMP_DUPLICATE_LIB_OK", "TF_CPP_MIN_LOG_LEVEL", "TPU_SKIP_MDS_QUERY"),
@@ -169,15 +174,27 @@ _READ: Final[Mapping[str, Callable[[], Any]]] = {
     "who watches": lambda: (watch.watcher(), watch._tensor_watcher.get(), watch._watching, watch.noting),
     "the current folder": os.getcwd,
     "the environment": _environment,
-    "sys.path": lambda: list(sys.path),
+    "sys.path": lambda: [path for path in sys.path if not path.endswith(_VENDORED)],
     "sys.argv": lambda: list(sys.argv),
-    "sys.meta_path": lambda: list(sys.meta_path),
+    "sys.meta_path": lambda: [finder for finder in sys.meta_path if _is_ours(finder)],
     "hooks of sys": lambda: (sys.excepthook, sys.displayhook, sys.gettrace(), sys.getprofile()),
     "the limit of recursion": sys.getrecursionlimit,
     "handlers of signals": lambda: dict(zip(_SIGNALS, map(signal.getsignal, _SIGNALS), strict=True)),
     "errors of NumPy": np.geterr,
 }
 """What is one for the process, and how it is read. Filters of warnings are not here: pytest puts them back itself."""
+
+
+def _is_ours(finder: Any) -> bool:
+    """Return True for a finder of gradtool's or of a test: those of libraries come when they are loaded, and stay."""
+    kind = finder if isinstance(finder, type) else type(finder)
+    return kind.__module__.partition(".")[0] not in sys.stdlib_module_names and not _is_installed(kind.__module__)
+
+
+def _is_installed(module: str) -> bool:
+    """Return True for a module of a library."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return file is not None and f"{os.sep}site-packages{os.sep}" in file and not module.startswith("gradtool")
 
 
 def _said(name: str, before: Any, now: Any) -> str:

@@ -18,12 +18,12 @@ from gradtool.engine.answers.diff.outline import Outline
 from gradtool.engine.core import source
 from gradtool.engine.core.errors import UsageError
 from gradtool.engine.core.source import Location
+from gradtool.engine.core.wording import plain
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.files import confined
 from gradtool.engine.ir.program import Program
 from gradtool.engine.view import from_tape
 from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, GraphView, NodeView
-from gradtool.models.wording import plain
 
 from .mirror.layout import mirror
 from .render import dot

@@ -6,9 +6,9 @@ import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gradtool.engine.core.answered import Answered
 from gradtool.engine.core.errors import UnsupportedError
-from gradtool.models.answered import Answered
-from gradtool.models.wording import NOTHING
+from gradtool.engine.core.wording import NOTHING
 
 from .table import Table
 

@@ -65,7 +65,7 @@ def graph(
         TypeError: *of* has no graph.
         ValueError: *part* or *collapse* is unknown.
 
-    >>> import gradtool as paddle
+    >>> from gradtool import paddle
     >>> from gradtool import viz
     >>> w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
     >>> print(viz.graph((w * w).sum()).text().splitlines()[-1])

@@ -15,7 +15,7 @@ from ..files import Content, make_folder
 from ..sizes import byte_size
 
 if TYPE_CHECKING:
-    from gradtool.models.model import Graph
+    from gradtool.engine.kinds.model import Graph
 
 
 @click.command("backward")
@@ -60,8 +60,8 @@ def command(**values: Any) -> int:
     out = Output.take(values)
     if values.pop("listed"):
         return _list(values, out)
-    from gradtool.models.questions.backward import Backward
-    from gradtool.models.request import Request
+    from gradtool.engine.questions.backward import Backward
+    from gradtool.engine.request.request import Request
     from gradtool.viz.views import backward
 
     dot, folder, part, only_grads = (values.pop(name) for name in ("dot", "dump", "part", "only_grads"))
@@ -87,8 +87,8 @@ def command(**values: Any) -> int:
 
 def _list(values: dict[str, Any], out: Output) -> int:
     """``--list``."""
-    from gradtool.models.questions.calls import listed
-    from gradtool.models.request import Request
+    from gradtool.engine.questions.calls import listed
+    from gradtool.engine.request.request import Request
     from gradtool.viz.views import calls
 
     out.emit(calls.view(listed(Request.take(values), out)))

@@ -144,6 +144,6 @@ def _must_be_distinct(files: list[str]) -> None:
 
 def _must_be_a_form(name: str, known: list[str]) -> None:
     if name not in known:
-        from gradtool.models.errors import unknown
+        from gradtool.engine.core.command_errors import unknown
 
         raise unknown("form", name, known)

@@ -28,7 +28,7 @@ def command(shell: str, **values: Any) -> None:
 
     kind = get_completion_class(shell)
     if kind is None:
-        from gradtool.models.errors import PackageNeeded
+        from gradtool.engine.core.command_errors import PackageNeeded
 
         raise PackageNeeded(f"this version of click completes nothing in {shell}", "pip install --upgrade click")
     out.text(kind(cli, {}, "gradtool", "_GRADTOOL_COMPLETE").source() + "\n")

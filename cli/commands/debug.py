@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradtool.models import sessions
-from gradtool.models.errors import CommandError, Unreadable
+from gradtool.engine.core.command_errors import CommandError, Unreadable
+from gradtool.engine.script import sessions
 
 from ..computing import computing_options
 from ..context import Output, backward_options, loading_options
@@ -111,8 +111,8 @@ def command(**values: Any) -> int:
     if reads and values["model"].partition(":")[0] == "-" and not ((prompt.batch and prompt.scripts) or check):
         raise CommandError("the verbs are read from stdin, so the model cannot be", "with --batch -x FILE it can")
     prompt.read()
-    from gradtool.models.options import Debug
-    from gradtool.models.request import Request
+    from gradtool.engine.request.options import Debug
+    from gradtool.engine.request.request import Request
     from gradtool.viz.debugger.from_models import opened
 
     asked = Debug.take(values)

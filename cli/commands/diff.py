@@ -63,9 +63,9 @@ def command(**values: Any) -> int:
     mesh = values.pop("mesh")
     if mesh is not None:
         return on_replicas(mesh, values, out, _OF_TWO)
-    from gradtool.models.questions.diff import Diff
-    from gradtool.models.request import Request
-    from gradtool.models.wording import command_line
+    from gradtool.engine.core.wording import command_line
+    from gradtool.engine.questions.diff import Diff
+    from gradtool.engine.request.request import Request
     from gradtool.viz.views import diff
 
     sides, file, exit_code = values.pop("sides"), values.pop("write_golden"), values.pop("exit_code")

@@ -37,8 +37,8 @@ def command(**values: Any) -> int:
 
         out.emit(doctor.view(bool(out.verbose)))
         return CLEAN
-    from gradtool.models.questions.others import look_at
-    from gradtool.models.request import Request
+    from gradtool.engine.questions.others import look_at
+    from gradtool.engine.request.request import Request
     from gradtool.viz.report import checkup
     from gradtool.viz.report.findings import Inquiry, Noting, of_file
 

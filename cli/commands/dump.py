@@ -24,8 +24,8 @@ def command(**values: Any) -> None:
     Two dumps of one model are the same files. `gradtool diff DIR MODEL` says what has changed since, by outline.json.
     """
     out = Output.take(values)
-    from gradtool.models.questions.dump import Dump
-    from gradtool.models.request import Request
+    from gradtool.engine.questions.dump import Dump
+    from gradtool.engine.request.request import Request
     from gradtool.viz.views import dump
 
     folder = values.pop("folder")

@@ -32,7 +32,7 @@ def command(code: str | None, **values: Any) -> None:
         page = pages.page(full)
         out.emit(explained.one(page.code, page.title, page.sections))
     elif upper.startswith(("GT-", "E")):
-        from gradtool.models.errors import unknown
+        from gradtool.engine.core.command_errors import unknown
 
         raise unknown("code", code, known)
     else:

@@ -24,8 +24,8 @@ def command(**values: Any) -> None:
     target = values["output"]
     values["output"] = None  # what is shown of the files goes to the terminal
     out = Output.take(values)
-    from gradtool.models.questions.export import Export
-    from gradtool.models.request import Request
+    from gradtool.engine.questions.export import Export
+    from gradtool.engine.request.request import Request
     from gradtool.viz.views import export
 
     file = export.checked_name(target)

@@ -29,8 +29,8 @@ def command(**values: Any) -> None:
     its forward() has for them, what it gives by out.
     """
     out = Output.take(values)
-    from gradtool.models.questions.flow import Flow
-    from gradtool.models.request import Request
+    from gradtool.engine.questions.flow import Flow
+    from gradtool.engine.request.request import Request
     from gradtool.viz.views import flow
 
     question = Flow.take(values)

@@ -33,8 +33,8 @@ def command(**values: Any) -> int:
     as not looked at, and is no error.
     """
     out = Output.take(values)
-    from gradtool.models.questions.gradcheck import Comparison, Gradcheck
-    from gradtool.models.request import Request
+    from gradtool.engine.questions.gradcheck import Comparison, Gradcheck
+    from gradtool.engine.request.request import Request
     from gradtool.viz.views import gradcheck
 
     exit_code = values.pop("exit_code")

@@ -32,8 +32,8 @@ def command(**values: Any) -> None:
     gradtool gradients model.py --target y1,y2 --target-grad dy1,ones --input 'fc_*.w_0' --run
     """
     out = Output.take(values)
-    from gradtool.models.questions.gradients import Gradients
-    from gradtool.models.request import Request
+    from gradtool.engine.questions.gradients import Gradients
+    from gradtool.engine.request.request import Request
     from gradtool.viz.views import gradients
 
     question = Gradients.take(values)

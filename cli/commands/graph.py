@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gradtool.models.wording import command_line, repeated
+from gradtool.engine.core.wording import command_line, repeated
 from gradtool.viz import forms
 
 from ..context import Output, backward_options, model_options
@@ -56,8 +56,8 @@ def command(**values: Any) -> None:
     """
     out = Output.of_picture(values)
     out.watch()
-    from gradtool.models.questions.picture import Drawn
-    from gradtool.models.request import Request
+    from gradtool.engine.questions.picture import Drawn
+    from gradtool.engine.request.request import Request
     from gradtool.viz.views.picture import Drawing, Look
 
     opened, format_ = values.pop("open_"), values.pop("format_")
@@ -113,7 +113,7 @@ def _format(asked: str | None, out: Output) -> str:
         return "dot" if out.taker is None else "svg"
     form = forms.BY_ENDING.get(f".{file.rpartition('.')[2].lower()}")
     if form is None:
-        from gradtool.models.errors import CommandError
+        from gradtool.engine.core.command_errors import CommandError
 
         raise CommandError(f"-o {file}: the name does not say which format", f"--format {'|'.join(FORMATS)}")
     return form.name

@@ -21,7 +21,7 @@ def command(name: str | None, **values: Any) -> None:
     gradtool man why | man -l -
     """
     out = Output.take(values)
-    from gradtool.models.errors import unknown
+    from gradtool.engine.core.command_errors import unknown
 
     from ..files import make_folder, write_all
     from ..guide import manual

@@ -35,8 +35,8 @@ def command(**values: Any) -> int:
     gradient, are listed and are no findings.
     """
     out = Output.take(values)
-    from gradtool.models.questions.nan import Nan
-    from gradtool.models.request import Request
+    from gradtool.engine.questions.nan import Nan
+    from gradtool.engine.request.request import Request
     from gradtool.viz.views import nan
 
     steps, exit_code = values["steps"], values.pop("exit_code")

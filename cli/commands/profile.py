@@ -47,8 +47,8 @@ def command(**values: Any) -> int:
     numba), each with its operators and their lines, its time, and the time of the same operators one by one.
     """
     out = Output.take(values)
-    from gradtool.models.questions.profile import Profile
-    from gradtool.models.request import Request
+    from gradtool.engine.questions.profile import Profile
+    from gradtool.engine.request.request import Request
     from gradtool.viz.views import profile
 
     by, top, flame, fused = (values.pop(name) for name in ("by", "top", "flame", "fused"))
@@ -66,9 +66,9 @@ def command(**values: Any) -> int:
 
 def _groups(values: dict[str, Any], out: Output, top: int | None, others: Sequence[str]) -> int:
     """Answer ``--fused``."""
-    from gradtool.models.errors import CommandError
-    from gradtool.models.questions.fusion import Fusion
-    from gradtool.models.request import Request
+    from gradtool.engine.core.command_errors import CommandError
+    from gradtool.engine.questions.fusion import Fusion
+    from gradtool.engine.request.request import Request
     from gradtool.viz.views import fusion
 
     if others:

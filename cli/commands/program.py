@@ -26,8 +26,8 @@ def command(**values: Any) -> None:
     gradtool program model.py --pairs
     """
     out = Output.take(values)
-    from gradtool.models.questions.program import Operators
-    from gradtool.models.request import Request
+    from gradtool.engine.questions.program import Operators
+    from gradtool.engine.request.request import Request
     from gradtool.viz.views import program
 
     pairs, sources = values.pop("pairs"), values.pop("source_")

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gradtool.models.errors import CommandError
+from gradtool.engine.core.command_errors import CommandError
 
 from ..context import Output, backward_options, model_options, output_options
 
@@ -41,7 +41,7 @@ def command(context: click.Context, /, **values: Any) -> int:
     if not files:
         click.echo(context.get_help(), err=True)
         raise CommandError("nothing to write: none of --html, --ipynb and --md is given", "--html report.html")
-    from gradtool.models.request import Request
+    from gradtool.engine.request.request import Request
     from gradtool.viz.report import asking
     from gradtool.viz.report.findings import Inquiry
     from gradtool.viz.views import report

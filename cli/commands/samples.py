@@ -21,7 +21,7 @@ def command(action: str, name: str | None, folder: str, **values: Any) -> None:
     DIR is the current folder unless it is said; no file there is overwritten.
     """
     out = Output.take(values)
-    from gradtool.models.errors import CommandError, unknown
+    from gradtool.engine.core.command_errors import CommandError, unknown
     from gradtool.viz.views import samples as views
 
     from ..files import make_folder

@@ -26,8 +26,8 @@ def command(**values: Any) -> None:
     program keeps of its iterations is one row; JSON has them one by one.
     """
     out = Output.take(values)
-    from gradtool.models.questions.saved import Saved
-    from gradtool.models.request import Request
+    from gradtool.engine.questions.saved import Saved
+    from gradtool.engine.request.request import Request
     from gradtool.viz.views import saved
 
     top, held = values.pop("top"), values.pop("held")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradtool.models.errors import CommandError
+from gradtool.engine.core.command_errors import CommandError
 
 from ..asking import ask, exit_option, judged, must_be_one
 from ..context import Output, model_options, output_options
@@ -17,7 +17,7 @@ from ..files import Content, make_folder, write_all
 from ..meshes import mesh_option, on_replicas
 
 if TYPE_CHECKING:
-    from gradtool.models.questions.over_time import Training
+    from gradtool.engine.questions.over_time import Training
 
 
 _OF_ONE_DEVICE = ("by", "worst", "histogram", "tensorboard", "steps")
@@ -59,8 +59,8 @@ def command(**values: Any) -> int:
     if folder is not None or form is not None:
         what = "--tensorboard" if folder is not None else f"a file {form}"
         raise CommandError(f"{what} holds the steps of a training", "add --steps N")
-    from gradtool.models.questions.stats import Stats
-    from gradtool.models.request import Request
+    from gradtool.engine.questions.stats import Stats
+    from gradtool.engine.request.request import Request
     from gradtool.viz.views import stats
 
     exit_code = values.pop("exit_code")
@@ -72,8 +72,8 @@ def command(**values: Any) -> int:
 
 def _over_time(values: dict[str, Any], out: Output) -> int:
     """The answer over the steps of a training."""
-    from gradtool.models.questions.over_time import OverTime
-    from gradtool.models.request import Request
+    from gradtool.engine.questions.over_time import OverTime
+    from gradtool.engine.request.request import Request
     from gradtool.viz.views import over_time
 
     exit_code, folder = values.pop("exit_code"), values.pop("tensorboard")

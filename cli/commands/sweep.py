@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradtool.models.limits import LOADING
+from gradtool.engine.request.limits import LOADING
 
 from ..computing import computing_options
 from ..context import Output, loading_options, output_options
@@ -17,7 +17,7 @@ from ..rules import rule_options
 from ..sizes import byte_size
 
 if TYPE_CHECKING:
-    from gradtool.models.sweeps.sweep import Swept
+    from gradtool.engine.sweeps.sweep import Swept
 
 _DATA = (".npz", ".npy", ".parquet", ".zarr")
 """Endings of files of arrays: a shell puts those that it finds for --over feeds/*.npz among the models."""
@@ -95,11 +95,11 @@ def command(**values: Any) -> int:
     Exit code 1: a point has a finding. 4: none has, but a point has no answer. 130: Ctrl-C, and what was done is told.
     """
     out = Output.take(values)
-    from gradtool.models.questions.sweep import AtPoints
-    from gradtool.models.request import Request
-    from gradtool.models.sweeps import axes
-    from gradtool.models.sweeps.sweep import Interrupted
-    from gradtool.models.telling import points_done
+    from gradtool.engine.kinds.telling import points_done
+    from gradtool.engine.request.request import Request
+    from gradtool.engine.sweeps import axes
+    from gradtool.engine.sweeps.at_points import AtPoints
+    from gradtool.engine.sweeps.sweep import Interrupted
 
     words, over = list(values.pop("models")), list(values.pop("over"))
     if over:

@@ -26,8 +26,8 @@ def command(**values: Any) -> None:
     gradtool where my_fc.w_0@GRAD model.py
     """
     out = Output.take(values)
-    from gradtool.models.questions.where import Where
-    from gradtool.models.request import Request
+    from gradtool.engine.questions.where import Where
+    from gradtool.engine.request.request import Request
     from gradtool.viz.views import where
 
     values["fed"] = values.pop("feed")

@@ -38,8 +38,8 @@ def command(**values: Any) -> int:
     program is run once if a gradient has to be looked at.
     """
     out = Output.take(values)
-    from gradtool.models.questions.why import Verdicts, Why
-    from gradtool.models.request import Request
+    from gradtool.engine.questions.why import Verdicts, Why
+    from gradtool.engine.request.request import Request
     from gradtool.viz.views import why
 
     exit_code = values.pop("exit_code")
@@ -56,7 +56,7 @@ def command(**values: Any) -> int:
 
 def _words(words: tuple[str, ...]) -> list[str]:
     """The variables, then the model: the last word, or the first one if only that is a model."""
-    from gradtool.models.targets import is_model
+    from gradtool.engine.loading.targets import is_model
 
     if len(words) > 1 and not is_model(words[-1]) and is_model(words[0]):
         return [*words[1:], words[0]]

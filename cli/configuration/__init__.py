@@ -168,7 +168,7 @@ def _paths(command: click.Command, words: Sequence[str]) -> list[str]:
             for note in notes:
                 _say(note)
     if not os.path.isfile(given):
-        from gradtool.models.errors import ConfigurationError
+        from gradtool.engine.core.command_errors import ConfigurationError
 
         raise ConfigurationError(f"--config: no such file: {given}")
     return [given]
@@ -200,7 +200,7 @@ def explained(error: click.BadParameter) -> Exception:
         return error
     source = context.get_parameter_source(option.name)
     if source is click.core.ParameterSource.DEFAULT_MAP and option.name in context.meta.get(PLACES, {}):
-        from gradtool.models.errors import ConfigurationError
+        from gradtool.engine.core.command_errors import ConfigurationError
 
         return ConfigurationError(f"{context.meta[PLACES][option.name]}: {error.message}")
     if source is click.core.ParameterSource.ENVIRONMENT:

@@ -32,7 +32,7 @@ def settings(found: Settings, names: Sequence[str], all_: bool) -> list[dict[str
     """
     for name in names:
         if name not in commands.names():
-            from gradtool.models.errors import unknown
+            from gradtool.engine.core.command_errors import unknown
 
             raise unknown("command", name, commands.names())
     rows = [row for name in names or commands.names() for row in _of_command(found, name)]

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradtool.models.errors import ConfigurationError
+from gradtool.engine.core.command_errors import ConfigurationError
 
 from . import PROJECT
 from .nodes import Path

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from gradtool.engine.core.command_errors import ConfigurationError
 from gradtool.engine.files import confined
-from gradtool.models.errors import ConfigurationError
 
 from .files import Source
 from .nodes import Path

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from gradtool.models.errors import ConfigurationError
+from gradtool.engine.core.command_errors import ConfigurationError
 
 from .. import commands
 from . import files, gate, options, paths

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from gradtool import _alias
 from gradtool.engine.core import state
-from gradtool.models.errors import CommandError
+from gradtool.engine.core.command_errors import CommandError
+from gradtool.paddle import _alias
 from gradtool.viz.debugger import verbs
 from gradtool.viz.debugger.cell import Cell
 from gradtool.viz.debugger.notebook import Notebook

@@ -15,10 +15,10 @@ from typing import Any
 
 import click
 
-from gradtool import _alias
 from gradtool.engine.core import source
-from gradtool.models import sessions
-from gradtool.models.errors import CommandError
+from gradtool.engine.core.command_errors import CommandError
+from gradtool.engine.script import sessions
+from gradtool.paddle import _alias
 
 from .. import commands
 from ..boundary import told

@@ -7,13 +7,13 @@ import sys
 from importlib import util
 from typing import Any
 
+from gradtool.engine.core.command_errors import CommandError, unknown
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
-from gradtool.models.errors import CommandError, unknown
-from gradtool.models.loaded import Loaded
-from gradtool.models.request import Request
-from gradtool.models.targets import exists
+from gradtool.engine.loading.targets import exists
+from gradtool.engine.request.request import Request
+from gradtool.engine.script.loaded import Loaded
 from gradtool.viz.debugger.notebook import Notebook
 
 from ..live import Live

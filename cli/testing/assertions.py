@@ -19,13 +19,13 @@ from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.answers.why.folding import folded
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core import source
+from gradtool.engine.core.command_errors import CommandError, ModelError
 from gradtool.engine.core.errors import GradtoolError, UsageError
-from gradtool.models.errors import CommandError, ModelError
-from gradtool.models.notes import SILENT
-from gradtool.models.questions.backward import Backward
-from gradtool.models.questions.nan import Births
-from gradtool.models.questions.why import Why
-from gradtool.models.wording import count
+from gradtool.engine.core.notes import SILENT
+from gradtool.engine.core.wording import count
+from gradtool.engine.questions.backward import Backward
+from gradtool.engine.questions.nan import Births
+from gradtool.engine.questions.why import Why
 from gradtool.viz import views
 from gradtool.viz.views.view import to_lines
 
@@ -80,7 +80,7 @@ def assert_all_parameters_get_gradients(
         AssertionError: a parameter gets none: where its path is cut, the line, and what would mend it.
         UsageError: *except_* names no parameter, or nothing was noted about the Tensor (a ValueError).
 
-    >>> import gradtool as paddle
+    >>> from gradtool import paddle
     >>> w = paddle.create_parameter([2], "float32", name="w")
     >>> assert_all_parameters_get_gradients(lambda: (w * 2).sum())
     """
@@ -138,7 +138,7 @@ def assert_no_nan(loss: Any, *, feed: Mapping[str, Any] | None = None) -> str:
             would mend it.
         UsageError: nothing was noted about the Tensor (a ValueError).
 
-    >>> import gradtool as paddle
+    >>> from gradtool import paddle
     >>> x = paddle.to_tensor([1.0, 4.0], stop_gradient=False)
     >>> assert_no_nan(lambda: paddle.sqrt(x).sum())
     """
@@ -180,7 +180,7 @@ def assert_gradcheck(
         ArgumentTypeError: *function* is a Tensor, whose computation is over, or nothing in it takes a gradient (a
             TypeError).
 
-    >>> import gradtool as paddle
+    >>> from gradtool import paddle
     >>> x = paddle.to_tensor([1.0, 2.0, 3.0], stop_gradient=False)
     >>> assert_gradcheck(lambda x: (x * x).sum(), x)
     """

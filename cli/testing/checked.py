@@ -16,10 +16,10 @@ from typing import Any
 import click
 import pytest
 
-from gradtool.models.errors import CommandError
-from gradtool.models.gate.discovery import distinct
-from gradtool.models.gate.report import Report
-from gradtool.models.gate.subject import Subject
+from gradtool.engine.core.command_errors import CommandError
+from gradtool.engine.gate.discovery import distinct
+from gradtool.engine.gate.report import Report
+from gradtool.engine.gate.subject import Subject
 
 from .. import commands, configuration, gating
 from ..computing import computing

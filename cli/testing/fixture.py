@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from gradtool.models.gradients import GradientTable
-from gradtool.models.questions.backward import Backward
-from gradtool.models.questions.nan import Births
-from gradtool.models.questions.question import Question
-from gradtool.models.questions.stats import Sizes, Stats
-from gradtool.models.questions.why import Verdicts, Why
+from gradtool.engine.kinds.gradients import GradientTable
+from gradtool.engine.questions.backward import Backward
+from gradtool.engine.questions.nan import Births
+from gradtool.engine.questions.question import Question
+from gradtool.engine.questions.stats import Sizes, Stats
+from gradtool.engine.questions.why import Verdicts, Why
 
 from . import assertions, held
 

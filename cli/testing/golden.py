@@ -9,7 +9,7 @@ from gradtool.engine.answers.diff import golden
 from gradtool.engine.answers.diff.outline import Outline
 from gradtool.engine.answers.diff.structure import difference
 from gradtool.engine.files.writing import write_files
-from gradtool.models.questions.diff import Differences
+from gradtool.engine.questions.diff import Differences
 from gradtool.viz import views
 from gradtool.viz.views.view import to_lines
 

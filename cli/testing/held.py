@@ -13,6 +13,7 @@ from gradtool.engine.answers.coverage import Coverage
 from gradtool.engine.answers.events import Adapter
 from gradtool.engine.answers.nan import Hunt
 from gradtool.engine.core import state, watch
+from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.core.errors import UsageError
 from gradtool.engine.eager import journal
 from gradtool.engine.eager.journal import Journal
@@ -20,13 +21,13 @@ from gradtool.engine.eager.parameter import Birth
 from gradtool.engine.eager.recorded import nodes_behind
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.variable import Variable
-from gradtool.models import opening, sessions
-from gradtool.models.calls import running
-from gradtool.models.errors import CommandError
-from gradtool.models.model import Model
-from gradtool.models.paths import is_users
-from gradtool.models.questions.nan import Births, Nan
-from gradtool.models.request import Request
+from gradtool.engine.kinds.model import Model
+from gradtool.engine.loading import opening
+from gradtool.engine.questions.nan import Births, Nan
+from gradtool.engine.request.request import Request
+from gradtool.engine.script import sessions
+from gradtool.engine.script.calls import running
+from gradtool.engine.script.paths import is_users
 
 from ..live import Context, Live
 

@@ -11,7 +11,7 @@ import pytest
 
 def is_marked(file: Path) -> bool:
     """Whether a file says that it is a model, in a line ``# gradtool: model``."""
-    from gradtool.models.gate import subject
+    from gradtool.engine.gate import subject
 
     try:
         return subject.marked(file.read_bytes())
@@ -43,7 +43,7 @@ class ModelFile(pytest.File):
         Raises:
             pytest.Collector.CollectError: it says what it cannot of them.
         """
-        from gradtool.models.errors import CommandError
+        from gradtool.engine.core.command_errors import CommandError
 
         from .checked import gate_of
 
@@ -64,7 +64,7 @@ class ModelItem(pytest.Item):
     """The rules of the gate, applied to a model.
 
     Attributes:
-        model: a :class:`~gradtool.models.gate.subject.Subject`.
+        model: a :class:`~gradtool.engine.gate.subject.Subject`.
     """
 
     def __init__(self, *, model: Any, **more: Any) -> None:
@@ -92,7 +92,7 @@ class ModelItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The report alone, and of what could not be asked the reason."""
-        from gradtool.models.errors import CommandError
+        from gradtool.engine.core.command_errors import CommandError
 
         error = excinfo.value
         if isinstance(error, Findings):

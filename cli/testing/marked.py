@@ -7,17 +7,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from gradtool.engine.core.command_errors import CommandError, ModelError
 from gradtool.engine.core.errors import GradtoolError
-from gradtool.models.errors import CommandError, ModelError
-from gradtool.models.gate import checking
-from gradtool.models.gate.evidence import Evidence
-from gradtool.models.gate.failures import NotApplicable
-from gradtool.models.gate.finding import Finding, Severity
-from gradtool.models.gate.report import Report
-from gradtool.models.gate.rules import every
-from gradtool.models.gate.selection import Selection
-from gradtool.models.questions.nan import Births
-from gradtool.models.request import Request
+from gradtool.engine.gate import checking
+from gradtool.engine.gate.evidence import Evidence
+from gradtool.engine.gate.failures import NotApplicable
+from gradtool.engine.gate.finding import Finding, Severity
+from gradtool.engine.gate.report import Report
+from gradtool.engine.gate.rules import every
+from gradtool.engine.gate.selection import Selection
+from gradtool.engine.questions.nan import Births
+from gradtool.engine.request.request import Request
 from gradtool.viz import gate
 
 from . import held

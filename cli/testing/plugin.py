@@ -115,7 +115,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     """Files that say that they are models, and models on the command line that are no Python files."""
     if not parent.config.getoption("gradtool"):
         return None
-    from gradtool.models.importers import is_called_model
+    from gradtool.engine.importers import is_called_model
 
     from .items import is_configured, is_marked
 

@@ -57,9 +57,10 @@ def find_nan(
         ArgumentTypeError: *model* is none of these (a TypeError).
         LossError: nothing was recorded for the loss.
 
-    >>> import gradtool as paddle
+    >>> import gradtool
+    >>> from gradtool import paddle
     >>> x = paddle.to_tensor([0.0, 4.0], stop_gradient=False)
-    >>> story = paddle.find_nan(lambda: paddle.sqrt(x).sum())
+    >>> story = gradtool.nan(lambda: paddle.sqrt(x).sum())
     >>> story.births[0].type, story.births[0].cause
     ('sqrt_grad', '0.5·dout/out with out = 0 in 1 of 2 elements')
     """
@@ -94,7 +95,8 @@ def gradcheck(
         ArgumentTypeError: no input needs a gradient, or the function returns no Tensor (a TypeError).
         LossError: nothing was recorded for the loss.
 
-    >>> import gradtool as paddle
+    >>> import gradtool
+    >>> from gradtool import paddle
     >>> class Square(paddle.autograd.PyLayer):
     ...     @staticmethod
     ...     def forward(ctx, x):
@@ -105,10 +107,10 @@ def gradcheck(
     ...         (x,) = ctx.saved_tensor()
     ...         return dy * x
     >>> x = paddle.to_tensor([1.0, 2.0, 3.0], stop_gradient=False)
-    >>> paddle.gradcheck(Square.apply, x).entries[0].cause
+    >>> gradtool.gradcheck(Square.apply, x).entries[0].cause
     'wrong by a factor of 1/2 (a mean where a sum belongs, or a sum that is missing?)'
     >>> layer = paddle.nn.Linear(3, 2)
-    >>> paddle.gradcheck(lambda: layer(paddle.ones([4, 3])).mean()).passed
+    >>> gradtool.gradcheck(lambda: layer(paddle.ones([4, 3])).mean()).passed
     True
     """
     if order not in (1, 2):
@@ -162,9 +164,10 @@ def stats(model: Any, feed: Mapping[str, Any] | None = None) -> StatsStory:
         ArgumentTypeError: *model* is none of these (a TypeError).
         LossError: nothing was recorded for the loss.
 
-    >>> import gradtool as paddle
+    >>> import gradtool
+    >>> from gradtool import paddle
     >>> layer = paddle.nn.Linear(3, 2)
-    >>> [(line.verdict, line.shape) for line in paddle.stats(layer(paddle.ones([4, 3])).sum()).parameters]
+    >>> [(line.verdict, line.shape) for line in gradtool.stats(layer(paddle.ones([4, 3])).sum()).parameters]
     [('ok', (3, 2)), ('ok', (2,))]
     """
     gatherer = Gatherer()
@@ -204,9 +207,10 @@ def saved(model: Any, feed: Mapping[str, Any] | None = None) -> SavedStory:
     Raises:
         ArgumentTypeError: *model* is none of these (a TypeError).
 
-    >>> import gradtool as paddle
+    >>> import gradtool
+    >>> from gradtool import paddle
     >>> x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
-    >>> [(b.producer.type, b.nbytes) for b in paddle.saved(lambda: paddle.tanh(paddle.exp(x)).sum()).kept]
+    >>> [(b.producer.type, b.nbytes) for b in gradtool.saved(lambda: paddle.tanh(paddle.exp(x)).sum()).kept]
     [('exp', 8), ('tanh', 8)]
     """
     keeper = Keeper()
@@ -232,9 +236,10 @@ def profile(model: Any, feed: Mapping[str, Any] | None = None, *, repeats: int =
     Raises:
         ArgumentTypeError: *model* is none of these (a TypeError).
 
-    >>> import gradtool as paddle
+    >>> import gradtool
+    >>> from gradtool import paddle
     >>> x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
-    >>> sorted(g.name for g in paddle.profile(lambda: paddle.tanh(x).sum()).by("type"))
+    >>> sorted(g.name for g in gradtool.profile(lambda: paddle.tanh(x).sum()).by("type"))
     ['reduce_sum', 'reduce_sum_grad', 'tanh', 'tanh_grad']
     """
     if repeats < 1:

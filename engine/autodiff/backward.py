@@ -65,7 +65,7 @@ def append_backward(
     A call that fails leaves the program as it was. Called again, it reuses the gradient operators that already compute
     the same values and appends only what is new.
 
-    >>> import gradtool as paddle
+    >>> from gradtool import paddle
     >>> paddle.enable_static()
     >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
     ...     x = paddle.static.data("x", [4, 3])

@@ -80,7 +80,7 @@ def differentiate(
 
     A call that fails leaves the program as it was.
 
-    >>> import gradtool as paddle
+    >>> from gradtool import paddle
     >>> paddle.enable_static()
     >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
     ...     x = paddle.static.data("x", [4, 3])

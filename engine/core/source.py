@@ -21,7 +21,7 @@ from typing import Any, Final
 Location = tuple[tuple[CodeType, int], ...]
 
 NOWHERE: Final[Location] = ()
-BOUNDARY: Final = "gradtool.models.users_code"
+BOUNDARY: Final = "gradtool.engine.script.users_code"
 """The module that calls the user's code: frames outside it belong to the tool, not to the user."""
 
 _ours: set[str] = set()

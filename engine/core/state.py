@@ -240,8 +240,9 @@ entered_scope = _scope.entered
 
 
 tracing: ContextVar[Any] = ContextVar("gradtool_tracing", default=None)
-"""Who turns Python into a program in this thread or task (``engine/api/jit/tracing.py``), or None: it makes variables
-of tensors (``captured``), knows where gradients are cut (``cuts``), and refuses a variable's truth to Python."""
+"""Who turns Python into a program in this thread or task (``engine/paddle/jit/tracing.py``), or None: it makes
+variables of tensors (``captured``), knows where gradients are cut (``cuts``), and refuses a variable's truth to
+Python."""
 
 
 class RandomState:
@@ -250,7 +251,7 @@ class RandomState:
     Starts at seed 0, not at a random one: a run can be repeated without asking for it first.
 
     Attributes:
-        shift: what is added to the seeds that a program asks for; see ``engine/api/models/seeds.py``.
+        shift: what is added to the seeds that a program asks for; see ``engine/script/seeds.py``.
         stream: what gives the numbers.
     """
 

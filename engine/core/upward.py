@@ -13,13 +13,14 @@ from typing import Any, Final
 PARTS: Final = {
     "backends": "gradtool.engine.kernels.choice",  # samples run while gradient operators are derived
     "values": "gradtool.engine.executor.values",  # Parameter.get_value, Program.state_dict
-    "nested objects": "gradtool._nested",  # a program is put into the container of binary files
-    "regularizers": "gradtool.regularizer",  # a saved parameter gets its own again
+    "nested objects": "gradtool.paddle._nested",  # a program is put into the container of binary files
+    "regularizers": "gradtool.paddle.regularizer",  # a saved parameter gets its own again
     "pictures": "gradtool.viz",  # programs show themselves
     "results": "gradtool.viz.results",  # answers show and save themselves
     "sessions": "gradtool.viz.debugger.saved.reader",  # a saved session of the debugger is a side of a comparison
-    "questions": "gradtool.models.questions",  # a model is asked by its methods
-    "recorded runs": "gradtool.models.recorded.archive",  # one among the files that importers read
+    "questions": "gradtool.engine.questions",  # a model is asked by its methods
+    "sweeps": "gradtool.engine.sweeps.at_points",  # so is the question at many points
+    "recorded runs": "gradtool.engine.recorders.recorded.archive",  # one among the files that importers read
     "dumps": "gradtool.viz.dump",  # backward(dump_backward_graph_path=...)
 }
 """What is needed -> the module that has it."""

@@ -11,7 +11,7 @@ class AnyTensor:
     """Base of :class:`~gradtool.engine.ir.variable.Variable` and :class:`~gradtool.engine.eager.tensor.Tensor`.
 
     Both have a name, a dtype, a shape, a ``spec`` and ``stop_gradient``. The public API attaches operators and methods
-    to both, from one table (gradtool._variable_methods).
+    to both, from one table (gradtool.paddle._variable_methods).
     """
 
     __slots__ = ()

@@ -68,7 +68,7 @@ def backward(
         FreedGraphError: an earlier backward freed what this one needs (a SystemError and RuntimeError).
         InplaceError: a value that is needed was overwritten in place (a RuntimeError).
 
-    >>> import gradtool as paddle
+    >>> from gradtool import paddle
     >>> x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
     >>> paddle.autograd.backward((x * x).sum())
     >>> x.grad.tolist()
@@ -138,7 +138,7 @@ def grad(
         DuplicateError: a tensor occurs twice (a RuntimeError).
         UnusedInputError: the outputs do not depend on an input (a ValueError).
 
-    >>> import gradtool as paddle
+    >>> from gradtool import paddle
     >>> x = paddle.to_tensor(3.0, stop_gradient=False)
     >>> (first,) = paddle.grad(x * x * x, x, create_graph=True)
     >>> (second,) = paddle.grad(first, x)

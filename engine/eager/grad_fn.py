@@ -48,7 +48,7 @@ class GradFn:
 def grad_fn(tensor: Tensor) -> GradFn | None:
     """What backward does first at *tensor*; None for one that gets no gradient.
 
-    >>> import gradtool as paddle
+    >>> from gradtool import paddle
     >>> x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
     >>> (x * x).exp().grad_fn.next_functions[0].name()
     'elementwise_mul_grad'

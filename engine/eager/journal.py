@@ -569,7 +569,7 @@ def keeping(spared: Iterable[tuple[str, int]] = (), journal: Journal | None = No
         spared: see :class:`Journal`.
         journal: the one to go on with, instead of a new one.
 
-    >>> import gradtool as paddle
+    >>> from gradtool import paddle
     >>> from gradtool.engine.eager.journal import keeping
     >>> with keeping() as journal:
     ...     x = paddle.to_tensor(2.0, stop_gradient=False)

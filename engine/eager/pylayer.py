@@ -313,7 +313,7 @@ class PyLayer:
     value per Tensor that forward took: a Tensor of its shape, or None; None for one with ``stop_gradient``, which may
     be missing at the end. A list or tuple of Tensors takes one value, a list. Use it by ``apply``.
 
-    >>> import gradtool as paddle
+    >>> from gradtool import paddle
     >>> class Cube(paddle.autograd.PyLayer):
     ...     @staticmethod
     ...     def forward(ctx, x):

@@ -57,8 +57,8 @@ def recompute(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     Calls may be nested.
 
-    >>> import gradtool as paddle
-    >>> from gradtool.autograd import recompute
+    >>> from gradtool import paddle
+    >>> from gradtool.paddle.autograd import recompute
     >>> x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
     >>> recompute(lambda t: (t * t).exp(), x).sum().backward()
     >>> [round(g, 2) for g in x.grad.tolist()]

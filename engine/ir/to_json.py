@@ -22,7 +22,7 @@ SCHEMA = "gradtool/static-program/1"
 FLAGS = ("persistable", "stop_gradient", "is_data")
 SETTINGS = ("trainable", "need_clip", "do_model_average", "is_distributed", "layer_path")
 REGULARIZERS = ("L1Decay", "L2Decay")
-PUBLIC = "gradtool.regularizer"
+PUBLIC = "gradtool.paddle.regularizer"
 """Where regularizers are defined: above this layer."""
 
 

@@ -9,8 +9,8 @@ from gradtool.engine.answers.why import advice
 from gradtool.engine.answers.why.advice import EVERY
 from gradtool.engine.answers.why.examples import BEGIN, EXAMPLES
 from gradtool.engine.core.vocabulary import say
-from gradtool.models.questions.why import Why
-from gradtool.models.request import Request
+from gradtool.engine.questions.why import Why
+from gradtool.engine.request.request import Request
 
 PAIRS = [(found, name) for found in EVERY for name in found.examples]
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+import gradtool
+from gradtool import paddle
 from gradtool.engine.answers import checking
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.ir import blocks
@@ -29,35 +30,35 @@ FEED = {"x": np.ones(3, "float32")}
 
 
 def test_a_birth_inside_of_a_branch(loss: Any) -> None:
-    story = paddle.find_nan(loss, FEED)
+    story = gradtool.nan(loss, FEED)
     assert [(b.part, b.type) for b in story.births] == [("backward", "sqrt_grad")]
     assert story.births[0].cause.startswith("0.5·dout/out with out = 0")
 
 
 def test_the_other_branch_is_clean(loss: Any) -> None:
-    assert paddle.find_nan(loss, {"x": -np.ones(3, "float32")}).clean
+    assert gradtool.nan(loss, {"x": -np.ones(3, "float32")}).clean
 
 
 def test_a_buffer_of_a_branch(loss: Any) -> None:
-    buffers = {b.producer.type: [r.type for r in b.readers] for b in paddle.saved(loss, FEED).kept}
+    buffers = {b.producer.type: [r.type for r in b.readers] for b in gradtool.saved(loss, FEED).kept}
     assert buffers["sqrt"] == ["sqrt_grad"]
 
 
 def test_the_branch_that_is_not_taken_is_said(loss: Any) -> None:
-    assert paddle.find_nan(loss, {"x": -np.ones(3, "float32")}).unchecked == [
-        f"2 operators in a branch that was not taken ({Path(__file__).name}:23): sqrt, assign"
+    assert gradtool.nan(loss, {"x": -np.ones(3, "float32")}).unchecked == [
+        f"2 operators in a branch that was not taken ({Path(__file__).name}:24): sqrt, assign"
     ]
 
 
 def test_what_stands_in_a_branch_is_measured(loss: Any) -> None:
-    story = paddle.profile(loss, FEED, repeats=2)
+    story = gradtool.profile(loss, FEED, repeats=2)
     costs = {c.type: c for c in story.costs}
     assert {"conditional_block", "conditional_block_grad", "sqrt", "sqrt_grad"} <= set(costs)
     assert "scale" not in costs
     assert len(costs["sqrt"].seconds) == 2
     [(owner, number)] = costs["sqrt"].inside
     assert (owner.type, number) == ("conditional_block", 0)
-    line = f"{Path(__file__).name}:23"
+    line = f"{Path(__file__).name}:24"
     assert f"forward;(no layer);{line};conditional_block;{line};sqrt " in story.flame()
 
 
@@ -77,7 +78,7 @@ def repeated() -> Any:
 
 
 def test_a_birth_says_in_which_iteration(repeated: Any) -> None:
-    story = paddle.find_nan(repeated)
+    story = gradtool.nan(repeated)
     [birth] = story.births
     assert (birth.part, birth.type) == ("backward", "sqrt_grad")
     outer, inner = birth.inside
@@ -89,7 +90,7 @@ def test_a_birth_says_in_which_iteration(repeated: Any) -> None:
 
 
 def test_gradients_run_by_run(repeated: Any) -> None:
-    lines = {line.name: line for line in paddle.stats(repeated).operators}
+    lines = {line.name: line for line in gradtool.stats(repeated).operators}
     runs = [(inside[0].number, n.nonfinite) for inside, n in lines["tanh_grad"].runs]
     assert runs == [(0, 2), (2, 0)]
     joined = lines["tanh_grad"].gradient
@@ -98,7 +99,7 @@ def test_gradients_run_by_run(repeated: Any) -> None:
 
 
 def test_buffers_of_each_iteration(repeated: Any) -> None:
-    buffers = [b for b in paddle.saved(repeated).kept if b.producer.type == "tanh"]
+    buffers = [b for b in gradtool.saved(repeated).kept if b.producer.type == "tanh"]
     assert [[r.number for r in b.producer.inside] for b in buffers] == [[0, 0], [2, 0]]
     assert [r.type for r in buffers[0].readers] == ["tanh_grad"]
 
@@ -112,7 +113,7 @@ def test_repeats_find_operators_again_in_other_branches() -> None:
     y = paddle.static.nn.cond(odd[0] > 0.5, lambda: paddle.tanh(w), lambda: paddle.exp(w))
     loss = paddle.sum(y)
     paddle.static.Executor().run(paddle.static.default_startup_program())
-    story = paddle.profile(loss, repeats=4)
+    story = gradtool.profile(loss, repeats=4)
     costs = {c.type: len(c.seconds) for c in story.costs}
     assert (costs["tanh"], costs["exp"], costs["reduce_sum"]) == (2, 2, 4)
     assert len([c for c in story.costs if c.type == "reduce_sum"]) == 1

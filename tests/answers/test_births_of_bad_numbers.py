@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+import gradtool
+from gradtool import paddle
 
 F = paddle.nn.functional
 INF = float("inf")
@@ -70,14 +71,14 @@ def story(build: Build, values: Any, mode: str) -> Any:
     if mode == "eager":
         paddle.disable_static()
         p = paddle.to_tensor(start, stop_gradient=False)
-        return paddle.find_nan(lambda: paddle.sum(paddle.cast(build(p), "float32")))
+        return gradtool.nan(lambda: paddle.sum(paddle.cast(build(p), "float32")))
     paddle.enable_static()
     p = paddle.static.create_parameter(
         list(start.shape), "float32", default_initializer=paddle.nn.initializer.Assign(start)
     )
     loss = paddle.sum(paddle.cast(build(p), "float32"))
     paddle.static.Executor().run(paddle.static.default_startup_program())
-    return paddle.find_nan(loss)
+    return gradtool.nan(loss)
 
 
 @pytest.mark.parametrize("mode", ["eager", "static"])
@@ -94,7 +95,7 @@ def test_one_birth_with_its_cause(name: str, mode: str) -> None:
 def test_of_a_computed_loss_the_forward_pass_was_not_looked_at() -> None:
     paddle.disable_static()
     p = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
-    search = paddle.find_nan(paddle.sum(paddle.tanh(p)))
+    search = gradtool.nan(paddle.sum(paddle.tanh(p)))
     assert search.clean
     [told] = search.unchecked
     assert told.startswith("the forward pass, which was over before the search began")
@@ -110,5 +111,5 @@ def test_which_call_of_a_line() -> None:
             h = paddle.log(h * 1.0)
         return paddle.sum(h)
 
-    [birth] = paddle.find_nan(loss).births
+    [birth] = gradtool.nan(loss).births
     assert (birth.type, birth.nth) == ("log", 3)  # log(2) = 0.69, log(0.69) < 0

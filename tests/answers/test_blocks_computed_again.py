@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.answers import checking
 from gradtool.engine.answers.double import Double
 from gradtool.engine.core import watch

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle, profile
 from gradtool.engine.answers.events import OpEvent
 from gradtool.engine.answers.profile import Clock, Cost, ProfileStory
 from gradtool.engine.view.graph import BACKWARD, FORWARD
@@ -66,7 +66,7 @@ def test_functions_tensors_and_programs() -> None:
     paddle.disable_static()
     net = paddle.nn.Linear(3, 2)
     x = paddle.ones([4, 3])
-    story = paddle.profile(lambda: net(x).sum(), repeats=3)
+    story = profile(lambda: net(x).sum(), repeats=3)
     assert [(c.type, len(c.seconds)) for c in story.costs] == [
         ("matmul_v2", 3),
         ("elementwise_add", 3),
@@ -75,18 +75,18 @@ def test_functions_tensors_and_programs() -> None:
         ("elementwise_add_grad", 3),
         ("matmul_v2_grad", 3),
     ]
-    assert {c.part for c in paddle.profile(net(x).sum(), repeats=1).costs} == {BACKWARD}
+    assert {c.part for c in profile(net(x).sum(), repeats=1).costs} == {BACKWARD}
     assert net.weight.grad is None
     paddle.enable_static()
     v = paddle.static.data("x", [4, 3])
     loss = paddle.static.nn.fc(v, 2, name="head").mean()
     paddle.static.Executor().run(paddle.static.default_startup_program())
-    static = paddle.profile(loss, feed={"x": np.ones([4, 3], "float32")}, repeats=2)
+    static = profile(loss, feed={"x": np.ones([4, 3], "float32")}, repeats=2)
     assert {len(c.seconds) for c in static.costs} == {2}
     types = {c.type for c in static.costs if c.layer == "head"}
     assert types == {"mul", "elementwise_add", "mul_grad", "elementwise_add_grad"}
     with pytest.raises(ValueError, match="repeats must be at least 1"):
-        paddle.profile(loss, repeats=0)
+        profile(loss, repeats=0)
 
 
 def test_the_command_writes_stacks(gradtool: object, model: object, folder: Path) -> None:  # noqa: F811

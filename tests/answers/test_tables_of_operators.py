@@ -9,10 +9,10 @@ from gradtool.engine.answers import kinks, saved
 from gradtool.engine.answers.causes import CAUSES
 from gradtool.engine.answers.events import OpEvent, SlotArray
 from gradtool.engine.answers.explaining import explain
+from gradtool.engine.importers.pt2.operators import rows
 from gradtool.engine.ops import registry
 from gradtool.engine.runs import bound
 from gradtool.engine.view.graph import FORWARD
-from gradtool.models.pt2.operators import rows
 
 NAMED = {
     "causes": {t for c in CAUSES for t in c.ops},

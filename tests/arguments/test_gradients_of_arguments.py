@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from tests.arguments.calls import CALLS
 from tests.arguments.outcome import outcome
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-import gradtool as paddle
-from gradtool._dispatch import apply
+from gradtool import paddle
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
+from gradtool.paddle._dispatch import apply
 
 
 def main() -> Program:

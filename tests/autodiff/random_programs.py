@@ -16,13 +16,13 @@ import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-import gradtool as paddle
-from gradtool._dispatch import apply
+from gradtool import paddle
 from gradtool.engine.executor.lower import _wanted
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.kernels.choice import backend
+from gradtool.paddle._dispatch import apply
 from tests import sampling
 
 NUMPY = backend("numpy")

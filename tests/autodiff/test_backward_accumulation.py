@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-import gradtool as paddle
+from gradtool import paddle
 from tests.autodiff.nets import (
     backward_ops,
     check_by_differences,

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
-from gradtool._dispatch import apply
+from gradtool import paddle
 from gradtool.engine.autodiff.gradients import calc_gradient
 from gradtool.engine.core import state
 from gradtool.engine.core.errors import GradientError, LossError, LossTypeError, ModeError, NoGradientRule
 from gradtool.engine.ops.opdef import OpDef, parse_slots
+from gradtool.paddle._dispatch import apply
 from tests.autodiff.nets import data, main, mean, op, two_layers
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.errors import OperatorError
 from tests.autodiff.nets import backward_ops, data, main, mean, numbers, op, run, two_layers
 

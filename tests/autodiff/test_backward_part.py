@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.answers.why.of_program import explain
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.autodiff.part import differentiate

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool._dispatch import apply
+from gradtool import paddle
 from gradtool.engine.core.errors import UnknownNameWarning
+from gradtool.paddle._dispatch import apply
 from tests.autodiff.nets import backward_ops, data, lines, main, mean, names, numbers, op, pairs, run, two_layers
 
 FORMS = {

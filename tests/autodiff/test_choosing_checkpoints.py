@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
-import gradtool.nn.functional as F
-from gradtool._dispatch import apply
+import gradtool.paddle.nn.functional as F
+from gradtool import paddle
 from gradtool.engine.autodiff.checkpoints import BudgetError, choose, estimate
+from gradtool.paddle._dispatch import apply
 from tests.autodiff.nets import main, mean
 
 BATCH, WIDTH = 64, 32

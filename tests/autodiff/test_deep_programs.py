@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.ir.program import Program
 from tests.autodiff.nets import backward_ops, data, main, mean, op, run
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 
 pytestmark = pytest.mark.usefixtures("dynamic")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.autodiff.found import gradients_of_parameters
 
 

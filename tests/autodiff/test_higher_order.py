@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool._dispatch import apply
+from gradtool import paddle
 from gradtool.engine.ir.variable import Variable
+from gradtool.paddle._dispatch import apply
 from tests.autodiff.nets import backward_ops, central, data, lines, main, mean, names, numbers, op, run
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core import source
 from tests.autodiff.nets import backward_ops, data, main
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.ir.default import fresh_programs
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
-from gradtool.models.program.selectors import Selectors
+from gradtool.engine.kinds.program.selectors import Selectors
 
 static = paddle.static
 

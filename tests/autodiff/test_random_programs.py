@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.executor import passes
 from gradtool.engine.executor.lower import lower
 from gradtool.engine.ir.default import fresh_programs

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import gradtool as paddle
-import gradtool.nn.functional as F
+import gradtool.paddle.nn.functional as F
+from gradtool import paddle
 from gradtool.engine.core.errors import (
     ArgumentTypeError,
     NoGradientRule,

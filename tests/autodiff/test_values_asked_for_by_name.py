@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from tests.autodiff.nets import data, mean, op, run
 
 

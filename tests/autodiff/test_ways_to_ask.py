@@ -17,7 +17,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.executor.lower import lower
 from gradtool.engine.ir.default import fresh_programs
 from gradtool.engine.ir.operator import Operator

@@ -11,6 +11,7 @@ from unittest import mock
 import numpy as np
 
 import gradtool
+from gradtool import paddle
 from gradtool.engine.kernels.choice import using
 from tests.differential.comparing import Difference, compared_refusals, first, function, last_call, line_of
 from tests.differential.driver import Run
@@ -33,9 +34,9 @@ def on(name: str, text: str) -> dict[str, Any]:
     try:
         with using(name), _every_group(name), warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return Repeated(gradtool, text).lead()
+            return Repeated(paddle, text).lead()
     finally:
-        gradtool.disable_static()
+        gradtool.paddle.disable_static()
 
 
 @contextlib.contextmanager

@@ -62,7 +62,7 @@ def decoders() -> list[tuple[str, Callable[[], None], Any]]:
     import eager_decoder as sample  # type: ignore[import-not-found]
     import numpy as np
 
-    import gradtool as paddle
+    from gradtool import paddle
 
     paddle.disable_static()
     rows = []
@@ -84,7 +84,7 @@ def gpt() -> Model:
     import gpt as sample  # type: ignore[import-not-found]
     import numpy as np
 
-    import gradtool as paddle
+    from gradtool import paddle
 
     paddle.disable_static()
     config = sample.Config(width=128, length=64)
@@ -101,7 +101,7 @@ def gpt() -> Model:
 def recomputed() -> Model:
     import recomputed_transformer as sample  # type: ignore[import-not-found]
 
-    import gradtool as paddle
+    from gradtool import paddle
 
     paddle.disable_static()
     model = sample.Sorter()
@@ -160,7 +160,7 @@ def dynamic(title: str, step: Callable[[], None], model: Any, runs: int) -> None
 def static_programs() -> list[tuple[str, Any]]:
     import recomputed_transformer as sample  # type: ignore[import-not-found]
 
-    import gradtool as paddle
+    from gradtool import paddle
 
     paddle.enable_static()
     cases = []
@@ -180,7 +180,7 @@ def static_programs() -> list[tuple[str, Any]]:
 
 
 def static(title: str, subject: Any, runs: int) -> None:
-    import gradtool as paddle
+    from gradtool import paddle
     from gradtool.engine.runs import of_program
 
     main, scope, executor, feed, loss, pairs = subject
@@ -269,7 +269,7 @@ def parts(line: Any) -> list[float]:
 
 
 def long_tape(size: int) -> tuple[Any, float]:
-    import gradtool as paddle
+    from gradtool import paddle
     from gradtool.engine.runs import of_tape
     from gradtool.engine.runs.recorder import Recorder
 
@@ -291,7 +291,7 @@ def long_tape(size: int) -> tuple[Any, float]:
 
 
 def long_program(size: int) -> tuple[Any, float]:
-    import gradtool as paddle
+    from gradtool import paddle
     from gradtool.engine.runs import of_program
 
     paddle.enable_static()

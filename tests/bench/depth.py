@@ -35,7 +35,7 @@ def main() -> None:
 
 def measure(size: int) -> dict[str, float]:
     """*record* the chain, run it *backward* and *free* it; *collect* a second one that only its own cycle holds."""
-    import gradtool as paddle
+    from gradtool import paddle
 
     sys.setrecursionlimit(200)
     x = paddle.to_tensor([1.0], stop_gradient=False)

@@ -19,10 +19,10 @@ from pathlib import Path
 from gradtool.engine.answers.diff import golden
 from gradtool.engine.answers.diff.outline import Outline
 from gradtool.engine.answers.diff.structure import difference
-from gradtool.models.notes import SILENT
-from gradtool.models.questions.backward import Backward
-from gradtool.models.request import Request
-from gradtool.models.sides import outline_of
+from gradtool.engine.core.notes import SILENT
+from gradtool.engine.questions.backward import Backward
+from gradtool.engine.questions.sides import outline_of
+from gradtool.engine.request.request import Request
 from tests.bench.measuring import timed
 
 SIZES = (100, 1000, 4000)

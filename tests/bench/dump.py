@@ -49,7 +49,7 @@ def row(title: str, make: Any) -> None:
 
 
 def chain(count: int) -> Any:
-    import gradtool as paddle
+    from gradtool import paddle
 
     h = paddle.to_tensor([1.0], stop_gradient=False)
     for _ in range(count):

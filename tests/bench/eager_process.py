@@ -79,7 +79,7 @@ class Engine:
             if name == "paddle":
                 import paddle  # type: ignore[import-not-found]
             else:
-                import gradtool as paddle  # type: ignore[no-redef]
+                from gradtool import paddle  # type: ignore[no-redef]
             self.f = paddle
             self.leaf = lambda rows: paddle.to_tensor(rows, stop_gradient=False)
             self.ids = paddle.to_tensor([0, 1, 2, 3])

@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-import gradtool as paddle
-import gradtool.nn.functional as F
+import gradtool
+import gradtool.paddle.nn.functional as F
+from gradtool import paddle
 
 
 class Layer(NamedTuple):
@@ -47,7 +48,7 @@ def _recurrent(mode: str, gates: int) -> Layer:
     attrs = {"input_size": 64, "hidden_size": 128, "mode": mode}
 
     def ours(x: Any, *weights: Any) -> Any:
-        from gradtool._dispatch import apply
+        from gradtool.paddle._dispatch import apply
 
         return apply("rnn", x, states, list(weights), None, attrs=attrs)[0]
 
@@ -169,7 +170,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--peer", metavar="PYTHON", help="an environment with PyTorch")
     options = parser.parse_args()
-    paddle.set_backend("numpy")
+    gradtool.set_backend("numpy")
     layers = {name: LAYERS[name]() for name in options.layers.split(",")}
     peer = of_peer(options.peer, layers, options.rounds) if options.peer else {}
     engines = ["numpy", *(["torch"] if peer else [])]

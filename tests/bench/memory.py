@@ -121,7 +121,7 @@ def markdown(results: dict[str, Any]) -> str:
 
 
 def measure(depth: int, width: int, batch: int) -> dict[str, float]:
-    import gradtool as paddle
+    from gradtool import paddle
 
     layers = [paddle.nn.Linear(width, width) for _ in range(depth)]
     x = paddle.randn([batch, width])

@@ -36,7 +36,7 @@ def of_the_zoo(engine: str, package: Any, model: str) -> Step:
     """A step of a model whose file imports Paddle."""
     alias: Any = nullcontext()
     if engine == "gradtool":
-        from gradtool import _alias
+        from gradtool.paddle import _alias
 
         alias = _alias.active()
     with alias:
@@ -78,7 +78,7 @@ def main() -> None:
     known = [*MODELS, *RECOMMENDERS, *NAMES]
     if model not in known:
         sys.exit(f"no model {model!r}; there are {', '.join(known)}")
-    package = importlib.import_module("gradtool" if engine == "static" else engine)
+    package = importlib.import_module("gradtool.paddle" if engine in ("static", "gradtool") else engine)
     held: dict[str, Any] = {"version": package.__version__, "imported": largest_resident()}
     if engine == "static":
         step, held["plan"] = static(package, model)

@@ -40,8 +40,8 @@ def main() -> None:
 
 def training(width: int, steps: int, listened: bool) -> float:
     """Milliseconds of a step."""
-    import gradtool as paddle
-    from gradtool.models.questions.over_time import Listening
+    from gradtool import paddle
+    from gradtool.engine.questions.over_time import Listening
 
     paddle.seed(1)
     nn = paddle.nn

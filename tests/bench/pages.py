@@ -49,9 +49,9 @@ def main() -> None:
 
 def measure(shape: str, size: int) -> dict[str, Any]:
     """All columns for one program."""
-    from gradtool.models import opening
-    from gradtool.models.options import Cuts
-    from gradtool.models.request import Request
+    from gradtool.engine.loading import opening
+    from gradtool.engine.request.options import Cuts
+    from gradtool.engine.request.request import Request
     from gradtool.viz.details import details
     from gradtool.viz.mirror.layout import mirror
     from gradtool.viz.render import html

@@ -87,9 +87,9 @@ def text_of(shape: str, size: int) -> str:
 
 def measure(shape: str, size: int, limit: float) -> dict[str, Any]:
     """All columns for one program; times are the best of some runs."""
-    from gradtool.models import opening
-    from gradtool.models.options import Cuts
-    from gradtool.models.request import Request
+    from gradtool.engine.loading import opening
+    from gradtool.engine.request.options import Cuts
+    from gradtool.engine.request.request import Request
     from gradtool.viz import external, fold
     from gradtool.viz.mirror.layout import mirror
     from gradtool.viz.render import dot, svg

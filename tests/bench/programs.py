@@ -68,10 +68,10 @@ def measure(shape: str, size: int) -> dict[str, float]:
     """All columns for one program, in this process."""
     import numpy as np
 
-    import gradtool as paddle
-    from gradtool._dispatch import apply
+    from gradtool import paddle
     from gradtool.engine.executor.lower import lower
     from gradtool.engine.kernels.choice import backend
+    from gradtool.paddle._dispatch import apply
 
     paddle.enable_static()
     warm_up(paddle, apply)

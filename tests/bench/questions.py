@@ -19,7 +19,7 @@ from pathlib import Path
 from tests.bench.measuring import ROOT, number
 
 MODEL = """
-import gradtool as paddle
+from gradtool import paddle
 paddle.enable_static()
 x = paddle.static.data("x", [2, 3], "float32")
 h = paddle.static.nn.fc(x, 4, name="head")

@@ -60,7 +60,7 @@ def run(engine: str, python: str, model: str, steps: int) -> dict[str, Any]:
 
 def measured(engine: str, model: str, steps: int) -> dict[str, Any]:
     """What this process takes."""
-    paddle = importlib.import_module(engine)
+    paddle = importlib.import_module("gradtool.paddle" if engine == "gradtool" else engine)
     paddle.seed(1)
     clock = time.process_time
     start = clock()

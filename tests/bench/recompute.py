@@ -71,7 +71,7 @@ def main() -> None:
 
 def mlp(size: int) -> tuple[Any, list[Any], dict[str, np.ndarray[Any, Any]]]:
     """The loss of *size* layers with relu, what each layer makes, and something to feed."""
-    import gradtool as paddle
+    from gradtool import paddle
 
     h = paddle.static.data("x", [BATCH, WIDTH])
     layers = []
@@ -83,7 +83,7 @@ def mlp(size: int) -> tuple[Any, list[Any], dict[str, np.ndarray[Any, Any]]]:
 
 def transformer(size: int) -> tuple[Any, list[Any], dict[str, np.ndarray[Any, Any]]]:
     """The same of *size* encoder blocks with dropout."""
-    import gradtool as paddle
+    from gradtool import paddle
 
     h = paddle.static.data("x", [4, SEQUENCE, MODEL])
     blocks = []
@@ -102,7 +102,7 @@ def every(parts: list[Any]) -> list[Any]:
 
 def static(build: Callable[[int], Any], size: int, way: str, runs: int) -> str:
     """One row: the columns after the name."""
-    import gradtool as paddle
+    from gradtool import paddle
     from gradtool.engine.autodiff.checkpoints import estimate
 
     paddle.enable_static()
@@ -142,7 +142,7 @@ def median(run: Callable[[], Any], runs: int) -> float:
 
 def eager(size: int, pieces: bool, runs: int) -> tuple[int, float]:
     """Bytes at the peak of one forward and backward, and seconds."""
-    import gradtool as paddle
+    from gradtool import paddle
 
     paddle.disable_static()
     paddle.seed(0)

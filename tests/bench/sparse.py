@@ -48,7 +48,7 @@ def measured(mode: str, optimizer: str, kind: str, rows: int, batch: int, steps:
     """Milliseconds per step, and megabytes beyond the tables."""
     import numpy as np
 
-    import gradtool as paddle
+    from gradtool import paddle
 
     rng = np.random.default_rng(0)
     ids = [rng.integers(0, rows, batch) for _ in range(steps + 2)]

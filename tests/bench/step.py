@@ -39,7 +39,7 @@ from unittest import mock
 
 import numpy as np
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.answers.coverage import Coverage
 from gradtool.engine.answers.events import Adapter
 from gradtool.engine.answers.nan import Hunt

@@ -208,8 +208,9 @@ def best(step: Callable[[], Any], runs: int) -> float:
 def main() -> None:
     """Answer what is asked on standard input."""
     name = sys.argv[1]
-    package = importlib.import_module(name.partition("-")[0])
-    if name != package.__name__:
+    home = name.partition("-")[0]
+    package = importlib.import_module("gradtool.paddle" if home == "gradtool" else home)
+    if name != home:
         package.enable_static()
     engine = ENGINES[name](package)
     print(json.dumps({"version": package.__version__}), flush=True)

@@ -20,9 +20,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gradtool.models.sweeps.axes import Axes
-from gradtool.models.sweeps.carrying import carried
-from gradtool.models.sweeps.spec import Spec
+from gradtool.engine.sweeps.axes import Axes
+from gradtool.engine.sweeps.carrying import carried
+from gradtool.engine.sweeps.spec import Spec
 
 MODEL = """\
 import paddle

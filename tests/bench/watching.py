@@ -21,7 +21,7 @@ from pathlib import Path
 HERE = Path(__file__).parent / "trainings"
 ALONE = """\
 import runpy, sys
-from gradtool import _alias
+from gradtool.paddle import _alias
 with _alias.active():
     runpy.run_path(sys.argv[1], run_name="__main__")
 """

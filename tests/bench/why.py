@@ -32,7 +32,7 @@ def main() -> None:
 
 def static(size: int, runs: int) -> None:
     """One question about the first parameter of a chain of pairs of operators, detached half way."""
-    import gradtool as paddle
+    from gradtool import paddle
 
     paddle.enable_static()
     with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
@@ -42,20 +42,21 @@ def static(size: int, runs: int) -> None:
 
 def dynamic(size: int, runs: int) -> None:
     """The same of tensors, with a second parameter that shares the loss."""
-    import gradtool as paddle
+    import gradtool
+    from gradtool import paddle
 
     paddle.disable_static()
-    with paddle.watching():
+    with gradtool.watching():
         w, v = (paddle.create_parameter([2, 3], "float32") for _ in range(2))
         w, loss = chain(paddle, w, size)
         answer("dynamic", size, runs, w, loss + paddle.mean(v))
 
 
 def answer(mode: str, size: int, runs: int, w: Any, loss: Any) -> None:
-    import gradtool as paddle
+    import gradtool
 
     verdicts, seconds = [], []
-    why = paddle.why  # imported here, and not in the first answer
+    why = gradtool.why  # imported here, and not in the first answer
     for _ in range(runs):
         told, took = timed(lambda: why(loss, w)[0])
         verdicts.append(told.verdict.name)
@@ -77,7 +78,8 @@ def chain(paddle: Any, w: Any, size: int) -> tuple[Any, Any]:
 
 def journal(runs: int) -> None:
     """Operators on small tensors, with a journal and without."""
-    import gradtool as paddle
+    import gradtool
+    from gradtool import paddle
 
     paddle.disable_static()
     w = paddle.to_tensor([[0.1] * 4] * 4, stop_gradient=False)
@@ -90,7 +92,7 @@ def journal(runs: int) -> None:
 
     work()
     plain = min(timed(work)[1] for _ in range(runs)) / 4000 * 1e6
-    with paddle.watching():
+    with gradtool.watching():
         work()
         watched = min(timed(work)[1] for _ in range(runs)) / 4000 * 1e6
     print(f"dynamic mode, forward and backward: {plain:.2f} us per operator, {watched:.2f} while watching")

@@ -25,7 +25,7 @@ def step_of(engine: str, package: Any, model: str) -> Callable[[], Any]:
     package.seed(1)
     alias: Any = nullcontext()
     if engine == "gradtool":
-        from gradtool import _alias
+        from gradtool.paddle import _alias
 
         alias = _alias.active()
     with alias:
@@ -48,7 +48,7 @@ def step_of(engine: str, package: Any, model: str) -> Callable[[], Any]:
 
 def main() -> None:
     engine = sys.argv[1]
-    package = importlib.import_module(engine)
+    package = importlib.import_module("gradtool.paddle" if engine == "gradtool" else engine)
     print(json.dumps({"version": package.__version__}), flush=True)
     step: Callable[[], Any] = list
     for line in sys.stdin:

@@ -48,7 +48,7 @@ except SystemExit as end:
 """
 
 SCRIPT = """\
-from gradtool import _alias
+from gradtool.paddle import _alias
 
 with _alias.active():
     exec(open(sys.argv[1]).read())
@@ -95,7 +95,7 @@ try:
     main(sys.argv[1:])
 except SystemExit as end:
     assert not end.code, end.code
-heavy = ("numpy", "socket", "subprocess", "gradtool.cli.commands.debug", "gradtool.models.loader")
+heavy = ("numpy", "socket", "subprocess", "gradtool.cli.commands.debug", "gradtool.engine.loading.loader")
 print([name for name in heavy if name in sys.modules], file=sys.stderr)
 """
 """Runs a command and writes to standard error what of the heavy modules it has loaded."""

@@ -13,7 +13,7 @@ from jsonschema import validate
 
 import gradtool.cli
 from gradtool.cli.sizes import byte_size
-from gradtool.models.wording import size
+from gradtool.engine.core.wording import size
 from tests.cli.conftest import Run, Write
 
 MODEL = """\

@@ -170,7 +170,7 @@ def test_an_operator_without_gradient_on_the_path(folder: Path, model: Write) ->
     """In a process of its own: the operator that the model defines would stay."""
     text = (
         "import paddle\n"
-        "from gradtool._dispatch import apply\n"
+        "from gradtool.paddle._dispatch import apply\n"
         "from gradtool.engine.ops.opdef import Trait, op\n"
         "@op('without_rule', trait=Trait.UNARY)\n"
         "def without_rule(k, x):\n"

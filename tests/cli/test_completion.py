@@ -15,7 +15,7 @@ from click.shell_completion import get_completion_class
 
 from gradtool.cli import completion
 from gradtool.cli.main import cli
-from gradtool.models import importers
+from gradtool.engine import importers
 from tests.cli.conftest import Run, Write
 from tests.programs import system_program
 

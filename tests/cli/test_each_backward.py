@@ -12,9 +12,9 @@ from jsonschema import Draft202012Validator
 import gradtool.cli
 from gradtool.cli import commands, context
 from gradtool.engine.core.errors import GradientError
-from gradtool.models.notes import Notes
-from gradtool.models.questions.why import Verdicts, Why
-from gradtool.models.request import Request
+from gradtool.engine.core.notes import Notes
+from gradtool.engine.questions.why import Verdicts, Why
+from gradtool.engine.request.request import Request
 from tests.cli.conftest import Run, Write
 
 SCHEMA = Path(gradtool.cli.__path__[0]) / "schemas" / "each.json"

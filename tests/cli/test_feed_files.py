@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradtool.models import npz
+from gradtool.engine.data import npz
 from tests.cli.conftest import Run, Write
 
 NET = """\

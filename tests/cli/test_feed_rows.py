@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from gradtool.cli import commands
-from gradtool.models.errors import CommandError
-from gradtool.models.sweeps import words
-from gradtool.models.sweeps.point import Point
-from gradtool.models.sweeps.portion import Portion
-from gradtool.models.sweeps.spec import Spec
+from gradtool.engine.core.command_errors import CommandError
+from gradtool.engine.data import words
+from gradtool.engine.data.portion import Portion
+from gradtool.engine.sweeps.point import Point
+from gradtool.engine.sweeps.spec import Spec
 from tests.cli.conftest import Run
 
 EAGER = """\

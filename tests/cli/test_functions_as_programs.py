@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from tests.cli.conftest import Run, Write
 
 SCRIPT = """\
@@ -71,7 +71,7 @@ def test_a_traced_program_has_the_lines_of_the_user(gradtool: Run, model: Write)
 @pytest.mark.usefixtures("dynamic")
 def test_a_saved_program_is_a_model(gradtool: Run, folder: Path) -> None:
     names: dict[str, object] = {"__name__": "saved"}
-    source = SCRIPT.replace("import paddle\n", "import gradtool as paddle\n").replace("h.detach()", "h * 2")
+    source = SCRIPT.replace("import paddle\n", "from gradtool import paddle\n").replace("h.detach()", "h * 2")
     (folder / "net.py").write_text(source)
     exec(compile(source, str(folder / "net.py"), "exec"), names)
     paddle.jit.save(names["net"], "net", [paddle.static.InputSpec([2, 3], "float32", "x")])

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sarif_pydantic import Sarif
 
-from gradtool.models.gate import rules
+from gradtool.engine.gate import rules
 from tests.cli.conftest import Run
 
 ROOT = Path(__file__).parents[2]

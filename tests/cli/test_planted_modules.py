@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.cli.commands import names as command_names
 from gradtool.engine.core import state
 from gradtool.engine.ir.program import Program
-from gradtool.models import imports
+from gradtool.engine.script import imports
 from tests.cli.conftest import WITHOUT_A_MODEL, named
 from tests.sampling import sampled
 

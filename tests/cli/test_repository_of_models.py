@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gradtool.models.gate import pool
-from gradtool.models.gate.checked import Checked, Job
+from gradtool.engine.gate import pool
+from gradtool.engine.gate.checked import Checked, Job
 from gradtool.viz import gate
 from tests import repository
 from tests.cli.conftest import Run

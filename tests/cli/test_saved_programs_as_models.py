@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.ir.program import Program
 from tests.cli.conftest import Run
 

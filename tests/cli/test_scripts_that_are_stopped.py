@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import gradtool as paddle
+import gradtool
 from tests.cli.conftest import Run, Write
 
 EAGER = """
@@ -174,7 +174,7 @@ def test_a_second_ctrl_c_ends_at_once(gradtool: Run, model: Write, template: str
 @pytest.mark.usefixtures("folder")
 def test_python_programs_keep_their_ctrl_c(model: Write, template: str) -> None:
     with pytest.raises(KeyboardInterrupt):
-        paddle.load(model(template.format(then=CTRL_C)))
+        gradtool.load(model(template.format(then=CTRL_C)))
 
 
 @pytest.mark.parametrize("wrong", ["0", "-1", "soon"])

@@ -116,7 +116,7 @@ def test_every_character_of_that_kind_is_shown_by_its_number() -> None:
 
 def program_with(name: str) -> str:
     """A program in which a variable and a parameter have nasty names."""
-    import gradtool as paddle
+    from gradtool import paddle
     from gradtool.engine.ir.program import Program
 
     main = Program()

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.cli.commands import names
 from gradtool.engine.core.value import AnyTensor
-from gradtool.models import paths
-from gradtool.models.paths import Walk
-from gradtool.models.recorded import heap
-from gradtool.models.recorded.heap import Describer, Rebuilder
-from gradtool.nn import Layer
+from gradtool.engine.recorders.recorded import heap
+from gradtool.engine.recorders.recorded.heap import Describer, Rebuilder
+from gradtool.engine.script import paths
+from gradtool.engine.script.paths import Walk
+from gradtool.paddle.nn import Layer
 from tests.cli import hostile
 from tests.cli.conftest import WITHOUT_A_MODEL, Run, Write, named
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.cli.commands import names as command_names
 from gradtool.engine.core import state
+from gradtool.engine.importers import saved_program
 from gradtool.engine.ir.program import Program
-from gradtool.models.importers import saved_program
 from tests.cli.conftest import DOCUMENT, WITHOUT_A_MODEL, Run, named
 
 RUNS = "import posix\nposix.mkdir('ran')\n" + DOCUMENT

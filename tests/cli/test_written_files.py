@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import gradtool as paddle
+import gradtool
 from tests.cli.conftest import Run, Write
 
 EAGER = """
@@ -99,11 +99,11 @@ def test_write_lets_them_be_written(gradtool: Run, script: str, folder: Path) ->
 
 def test_python_asks_without_changing_a_file(script: str, folder: Path) -> None:
     before = there(folder)
-    model = paddle.load(script)
+    model = gradtool.load(script)
     model.backward()
     model.nan()
     assert there(folder) == before
-    paddle.load(script, write=True).stats()
+    gradtool.load(script, write=True).stats()
     assert (folder / "log.txt").read_text() in ("33", "3")
 
 

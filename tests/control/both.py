@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.ir.verify import verify
 
 Model = Callable[..., Any]

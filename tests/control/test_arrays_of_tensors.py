@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.errors import ArgumentTypeError, ExecutionError, FeedError, UsageError
 from gradtool.engine.ir.arrays import ArrayOperandError
 from gradtool.engine.ir.from_json import from_json
 from gradtool.engine.ir.to_json import to_json
-from gradtool.static.nn import cond, while_loop
-from gradtool.static.nn.control_flow import While
-from gradtool.tensor import array_length, array_read, array_write, create_array
+from gradtool.paddle.static.nn import cond, while_loop
+from gradtool.paddle.static.nn.control_flow import While
+from gradtool.paddle.tensor import array_length, array_read, array_write, create_array
 from tests.control.both import check, parameters
 
 XW = parameters(x=(2, 3), w=(3, 3))

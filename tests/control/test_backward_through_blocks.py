@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.errors import UnsupportedError
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.ir.verify import verify

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from tests.control.both import check, parameters
 
 nn = paddle.static.nn

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core import functions
 from gradtool.engine.core.errors import ExecutionError, KernelError, ModeError
 from gradtool.engine.ir.verify import verify
@@ -343,7 +343,7 @@ def test_branches_and_loops_on_tensors(dynamic: None) -> None:
 def test_where_the_names_are_found() -> None:
     import importlib
 
-    part = importlib.import_module("gradtool.static.nn.control_flow")
+    part = importlib.import_module("gradtool.paddle.static.nn.control_flow")
     assert part is nn.control_flow
     assert part.Assert is paddle.fluid.layers.Assert
     assert part.while_loop is nn.while_loop is paddle.fluid.layers.while_loop

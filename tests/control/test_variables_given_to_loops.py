@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from tests.autodiff.nets import data, main, mean, op, run
 
 X, W = np.array([0.1, 0.2, 0.3]), np.array([0.4, 0.5, 0.6])

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core import differences
 from gradtool.engine.core.differences import DIFFERENCES, DifferenceWarning
 from tests.docs.differences import PAGE, written

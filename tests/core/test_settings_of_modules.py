@@ -31,6 +31,6 @@ def _modules() -> list[str]:
 
 def test_they_can_be_imported_first_inside_of_a_run() -> None:
     modules = [name.removesuffix(".__init__") for name in _modules()]
-    assert "gradtool.jit._static_function" in modules
+    assert "gradtool.paddle.jit._static_function" in modules
     run = subprocess.run([sys.executable, "-c", FIRST_INSIDE, *modules], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
-from gradtool import static
+from gradtool import paddle
 from gradtool.engine.core import state
+from gradtool.paddle import static
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-from gradtool import _recorded
+from gradtool.paddle import _recorded
 
 from . import record_modules
 

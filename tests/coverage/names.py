@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import gradtool
-from gradtool import _absent, _recorded
+from gradtool import paddle
+from gradtool.paddle import _absent, _recorded
 
 from .record import FILE
 
@@ -52,13 +52,13 @@ def spaces() -> list[Space]:
 
 def reasons(path: str) -> dict[str, str]:
     """Why names of that namespace are not to come."""
-    package = path.replace("paddle", "gradtool", 1)
+    package = f"gradtool.{path}"
     return {name: why for (home, name), why in _absent.reasons().items() if home == package}
 
 
 def ours(path: str) -> set[str]:
     """The names that gradtool has in that namespace, without those that stand there to say why they are missing."""
-    owner: Any = gradtool
+    owner: Any = paddle
     for part in path.split(".")[1:]:
         if part not in dir(owner):
             return set()

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from gradtool import _absent, _alias, _lazy, _recorded
 from gradtool.engine.core.errors import NotImplementedHere
+from gradtool.paddle import _absent, _alias, _lazy, _recorded
 
 REASONS = {
     _absent.INTERNAL: 1450,
@@ -35,7 +35,7 @@ def _missing(module: str) -> list[str]:
 
 
 def ours() -> list[str]:
-    return [path.replace("paddle", "gradtool", 1) for path in _recorded.modules()]
+    return [f"gradtool.{path}" for path in _recorded.modules()]
 
 
 def test_every_name_can_be_had_and_what_is_missing_has_a_reason() -> None:
@@ -48,7 +48,7 @@ def test_every_name_can_be_had_and_what_is_missing_has_a_reason() -> None:
     assert all(counts[reason] <= most for reason, most in REASONS.items()), counts
 
 
-@pytest.mark.parametrize("family", sorted({path.split(".")[1] for path in ours() if "." in path}))
+@pytest.mark.parametrize("family", sorted({path.split(".")[1] for path in _recorded.modules() if "." in path}))
 def test_vars_dir_and_import_statements_have_every_name(family: str) -> None:
     with _alias.active():
         for path in _recorded.modules():
@@ -64,11 +64,11 @@ def test_vars_dir_and_import_statements_have_every_name(family: str) -> None:
 
 
 def test_names_that_one_module_imports_from_another_are_one_object() -> None:
-    from gradtool.nn.layer import activation, rnn
+    from gradtool.paddle.nn.layer import activation, rnn
 
-    assert vars(activation)["ReLU"] is importlib.import_module("gradtool").nn.ReLU
-    assert vars(activation)["F"] is importlib.import_module("gradtool.nn.functional")
-    assert activation.Layer is rnn.Layer is importlib.import_module("gradtool").nn.Layer
+    assert vars(activation)["ReLU"] is importlib.import_module("gradtool.paddle").nn.ReLU
+    assert vars(activation)["F"] is importlib.import_module("gradtool.paddle.nn.functional")
+    assert activation.Layer is rnn.Layer is importlib.import_module("gradtool.paddle").nn.Layer
     assert vars(rnn)["NON_PERSISTABLE_VAR_NAME_SUFFIX"] == "__non_persistable"
     assert vars(rnn)["np"].__name__ == "numpy"
     assert vars(activation)["TYPE_CHECKING"] is False
@@ -99,17 +99,17 @@ def test_a_name_that_is_not_here_is_imported_and_raises_when_it_is_used() -> Non
 
 
 def test_what_is_no_module_stays_when_a_module_of_its_name_is_imported() -> None:
-    import gradtool.amp.auto_cast
-    import gradtool.distributed.fleet.fleet
-    import gradtool.onnx.export
+    import gradtool.paddle.amp.auto_cast
+    import gradtool.paddle.distributed.fleet.fleet
+    import gradtool.paddle.onnx.export
 
-    assert type(gradtool.distributed.fleet.fleet).__name__ == "Fleet"  # type: ignore[comparison-overlap]
-    assert gradtool.amp.auto_cast.__name__ == "auto_cast"
-    assert isinstance(gradtool.onnx.export, _recorded.NotHere)
+    assert type(gradtool.paddle.distributed.fleet.fleet).__name__ == "Fleet"  # type: ignore[comparison-overlap]
+    assert gradtool.paddle.amp.auto_cast.__name__ == "auto_cast"
+    assert isinstance(gradtool.paddle.onnx.export, _recorded.NotHere)
 
 
 def test_classes_of_a_module_are_found_as_registries_find_them() -> None:
-    import gradtool as paddle
+    from gradtool import paddle
 
     found = [
         v for v in vars(paddle.optimizer).values() if isinstance(v, type) and issubclass(v, paddle.optimizer.Optimizer)
@@ -121,10 +121,10 @@ def test_gradtools_own_look_at_a_module_loads_nothing() -> None:
     """Only a user's ``vars`` fills a module: in a process of its own, as other tests fill all of them."""
     script = """if True:
         import gradtool, sys
-        from gradtool import _lazy
-        held = len(_lazy.fields(gradtool.nn))
-        assert "gradtool.nn._transformer" not in sys.modules
-        assert "gradtool._recorded" not in sys.modules
-        assert len(vars(gradtool.nn)) > held + 100
+        from gradtool.paddle import _lazy
+        held = len(_lazy.fields(gradtool.paddle.nn))
+        assert "gradtool.paddle.nn._transformer" not in sys.modules
+        assert "gradtool.paddle._recorded" not in sys.modules
+        assert len(vars(gradtool.paddle.nn)) > held + 100
     """
     subprocess.run([sys.executable, "-c", script], check=True)

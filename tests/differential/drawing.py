@@ -18,7 +18,7 @@ KINDS = {
 }
 PRONE = (0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 3.0, float("nan"), float("inf"), float("-inf"), 1e-30, -1e-30, 1e4, -1e4)
 """Where derivatives have poles, kinks and overflows."""
-TENSOR_METHODS = frozenset(n for n in dir(gradtool.Tensor) if not n.startswith("_"))
+TENSOR_METHODS = frozenset(n for n in dir(gradtool.paddle.Tensor) if not n.startswith("_"))
 OMIT: Any = object()
 """An argument that is left to its default."""
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import gradtool
+from gradtool import paddle
 
 from .comparing import Difference, first, function, line_of, of_values
 from .decided import DIFFERING_MODES
@@ -81,9 +82,9 @@ def run(text: str, ones: bool = False) -> dict[str, Any]:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return (FromOnes if ones else Run)(gradtool, text).lead()
+            return (FromOnes if ones else Run)(paddle, text).lead()
     finally:
-        gradtool.disable_static()
+        gradtool.paddle.disable_static()
 
 
 def difference(static: str, dynamic: str) -> Difference | None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import gradtool
+from gradtool import paddle
 
 from . import rows  # noqa: F401  (fills the table)
 from .drawing import Draw, Operand
@@ -51,17 +52,17 @@ def call(draw: Draw, choices: list[Row], name: str, results: list[str]) -> bool:
 
 def value_of(lines: list[str], name: str) -> Any:
     """The tensor that the lines give a name, run by gradtool in eager mode; None where they give none."""
-    run = Run(gradtool, "\n".join(["# eager", *lines]))
-    static = gradtool.in_static_mode()
-    gradtool.disable_static()
+    run = Run(paddle, "\n".join(["# eager", *lines]))
+    static = gradtool.paddle.in_static_mode()
+    gradtool.paddle.disable_static()
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             run.build()
     finally:
-        (gradtool.enable_static if static else gradtool.disable_static)()
+        (gradtool.paddle.enable_static if static else gradtool.paddle.disable_static)()
     value = run.values.get(name)
-    return value if isinstance(value, gradtool.Tensor) else None
+    return value if isinstance(value, gradtool.paddle.Tensor) else None
 
 
 def eager_ending(draw: Draw, results: list[str]) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import gradtool
+from gradtool import paddle
 
 from .driver import answered, pattern
 
@@ -51,13 +52,13 @@ def slopes(text: str) -> dict[str, Any]:
 
 def outcome(text: str, targets: list[str], seeded: bool, average: bool) -> float:
     """The scalar whose gradients the driver asks for: all targets by their seeds, or the mean of one."""
-    gradtool.disable_static()
-    gradtool.set_default_dtype("float64")
+    gradtool.paddle.disable_static()
+    gradtool.paddle.set_default_dtype("float64")
     try:
-        answer = answered(gradtool, text)
+        answer = answered(paddle, text)
     finally:
-        gradtool.set_default_dtype("float32")
-        gradtool.disable_static()
+        gradtool.paddle.set_default_dtype("float32")
+        gradtool.paddle.disable_static()
     total = 0.0
     for told in tensors([v for n, v in answer["values"].items() if n.split(".")[0] in targets]):
         array = np.array(told["values"], float).reshape(told["shape"])

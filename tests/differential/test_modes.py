@@ -65,6 +65,6 @@ def test_a_difference_between_the_modes_is_found() -> None:
     text = '# static\nx0 = tensor("float32", [2], [1.0, 2.0], grad=True)\nv0 = x0 * x0\ngradients(["v0"], ["x0"])'
     other = '# eager\nx0 = tensor("float32", [2], [1.0, 2.0], grad=True)\nv0 = x0 * x0 * 2\ngrad(["v0"], ["x0"])'
     gap = difference(text, other)
-    gradtool.disable_static()
+    gradtool.paddle.disable_static()
     assert gap is not None
     assert gap.class_ == ("values value", "*")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import gradtool
+from gradtool import paddle
 
 from .comparing import difference
 from .decided import DECISIONS, Decision, reason_of
@@ -27,9 +28,9 @@ def ours(text: str) -> dict[str, Any]:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return json.loads(json.dumps(answered(gradtool, text)))
+            return json.loads(json.dumps(answered(paddle, text)))
     finally:
-        gradtool.disable_static()
+        gradtool.paddle.disable_static()
 
 
 @pytest.mark.parametrize("part", range(PARTS))

@@ -13,11 +13,10 @@ from .drawing import TENSOR_METHODS
 from .programs import drawn
 from .table import ROWS
 
-NAMES = Path(__file__).parents[1] / "api" / "public_names.txt"
+NAMES = Path(__file__).parents[1] / "paddle" / "public_names.txt"
 
 ABSENT = {
-    "gradtool's own": "breakpoint debug find_nan get_backend gradcheck load_ipython_extension profile report "
-    "saved set_backend stats unload_ipython_extension watching why",
+    "a module that fills parameters (tests/paddle/test_helpers_that_projects_import.py)": "init",
     "random": "bernoulli_ binomial cauchy_ geometric_ log_normal log_normal_ multinomial normal_ poisson "
     "rand_like randn_like standard_gamma Generator get_cuda_rng_state get_rng_state manual_seed "
     "set_cuda_rng_state set_rng_state",
@@ -36,13 +35,13 @@ ABSENT = {
     "save_to_file serialize_persistables serialize_program set_program_state",
     "dtypes": "Size bool cdouble cfloat double float half int long short bfloat16 bool_ complex128 complex64 "
     "float16 float32 float64 int16 int32 int64 int8 uint8",
-    "a description without values: tests/api/jit": "InputSpec",
-    "a kernel of Paddle for graphics cards alone: tests/api/sparse": "sparse_attention",
+    "a description without values: tests/paddle/jit": "InputSpec",
+    "a kernel of Paddle for graphics cards alone: tests/paddle/sparse": "sparse_attention",
     "what the driver itself is made of": "Tensor data Executor Program Scope Variable append_backward "
     "gradients default_main_program default_startup_program global_scope program_guard scope_guard name_scope "
     "ParamAttr backward",
-    "training as a whole: tests/api/hapi": "LazyGuard Model async_save clear_async_save_task_queue flops",
-    "what programs are run and kept by: tests/api/static": "BuildStrategy CompiledProgram ExecutionStrategy "
+    "training as a whole: tests/paddle/hapi": "LazyGuard Model async_save clear_async_save_task_queue flops",
+    "what programs are run and kept by: tests/paddle/static": "BuildStrategy CompiledProgram ExecutionStrategy "
     "ExponentialMovingAverage Operator WeightNormParamAttr amp auc is_persistable load_vars save_vars",
     "packages, whose functions have rows": "initializer lr nn regularizer utils",
     "base classes and containers of them": "Function Layer Optimizer Parameter ParameterDict ParameterList PyLayer "
@@ -52,17 +51,18 @@ ABSENT = {
     "the same under another name": "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveMaxPool1d AdaptiveMaxPool2d "
     "Conv1d Conv2d HuberLoss Module ModuleDict ModuleList SiLU UpsamplingBilinear2d UpsamplingNearest2d "
     "ZeroPad1d ZeroPad2d ZeroPad3d flash_attention grad logsigmoid no_grad",
-    "trains, counts or saves a model (tests/api/hapi)": "LazyGuard Model async_save clear_async_save_task_queue flops",
+    "trains, counts or saves a model (tests/paddle/hapi)": "LazyGuard Model async_save clear_async_save_task_queue "
+    "flops",
     "mixed precision and processes": "DataParallel autocast get_autocast_cpu_dtype get_autocast_dtype "
     "get_autocast_gpu_dtype is_autocast_enabled",
-    "search and decoding: tests/api/nn/test_decoding.py": "BeamSearchDecoder dynamic_decode",
-    "writes in place: tests/api/test_in_place_forms.py": "elu_ embedding_renorm_ hardtanh_ leaky_relu_ relu_ "
+    "search and decoding: tests/paddle/nn/test_decoding.py": "BeamSearchDecoder dynamic_decode",
+    "writes in place: tests/paddle/test_in_place_forms.py": "elu_ embedding_renorm_ hardtanh_ leaky_relu_ relu_ "
     "softmax_ tanh_ thresholded_relu_",
-    "vectors without signs of their own, and Paddle ends without a word: tests/api/linalg/test_factors.py": "eig "
+    "vectors without signs of their own, and Paddle ends without a word: tests/paddle/linalg/test_factors.py": "eig "
     "eigvals householder_product lstsq lu_solve lu_unpack ormqr pca_lowrank qr svd_lowrank",
     "modules by which the same names are reached": "clip loss",
-    "steps recorded with Paddle in tests/api/optimizer": "ASGD LBFGS NAdam RAdam Rprop",
-    "tests/layer_values and tests/api/nn": "AdaptiveAvgPool3D AdaptiveAvgPool3d AdaptiveLogSoftmaxWithLoss "
+    "steps recorded with Paddle in tests/paddle/optimizer": "ASGD LBFGS NAdam RAdam Rprop",
+    "tests/layer_values and tests/paddle/nn": "AdaptiveAvgPool3D AdaptiveAvgPool3d AdaptiveLogSoftmaxWithLoss "
     "AdaptiveMaxPool3D AdaptiveMaxPool3d AvgPool3D Bilinear CTCLoss CircularPad1D CircularPad1d CircularPad2D "
     "CircularPad2d CircularPad3D CircularPad3d ConstantPad1D ConstantPad1d ConstantPad2D ConstantPad2d "
     "ConstantPad3D ConstantPad3d Conv3D Conv3DTranspose Conv3d FeatureAlphaDropout FractionalMaxPool2D "
@@ -80,14 +80,14 @@ ABSENT = {
 }
 REASONS = {name: reason for reason, names in ABSENT.items() for name in names.split()}
 COMPARED = (
-    "gradtool",
-    "gradtool.autograd",
-    "gradtool.fft",
-    "gradtool.linalg",
-    "gradtool.nn",
-    "gradtool.nn.functional",
-    "gradtool.optimizer",
-    "gradtool.static",
+    "gradtool.paddle",
+    "gradtool.paddle.autograd",
+    "gradtool.paddle.fft",
+    "gradtool.paddle.linalg",
+    "gradtool.paddle.nn",
+    "gradtool.paddle.nn.functional",
+    "gradtool.paddle.optimizer",
+    "gradtool.paddle.static",
 )
 """The packages with functions of their own; the others hold the same ones under older names."""
 
@@ -99,14 +99,14 @@ def public() -> set[str]:
         head, *names = paragraph.split("\n")
         package = head.rstrip(":")
         if package in COMPARED:
-            prefix = package.partition(".")[2]
+            prefix = package.removeprefix("gradtool.paddle").removeprefix(".")
             out |= {f"{prefix}.{n.strip()}" if prefix else n.strip() for n in names if n.strip()}
     return out
 
 
 def packages(name: str) -> bool:
     """Whether a name is that of a package."""
-    return bool(re.search(rf"^gradtool\.{re.escape(name)}:", NAMES.read_text(encoding="utf-8"), re.MULTILINE))
+    return bool(re.search(rf"^gradtool\.paddle\.{re.escape(name)}:", NAMES.read_text(encoding="utf-8"), re.MULTILINE))
 
 
 def drawn_somewhere(name: str) -> bool:
@@ -139,9 +139,9 @@ def test_every_row_writes_programs_and_a_seed_gives_one(mode: str) -> None:
 
 
 def test_drawing_leaves_the_mode_as_it_was() -> None:
-    gradtool.enable_static()
+    gradtool.paddle.enable_static()
     try:
         drawn(3, "static", "chain")
-        assert gradtool.in_static_mode()
+        assert gradtool.paddle.in_static_mode()
     finally:
-        gradtool.disable_static()
+        gradtool.paddle.disable_static()

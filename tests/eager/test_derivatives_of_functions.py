@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool.autograd import Hessian, Jacobian, hessian, jacobian, jvp, vjp
+from gradtool import paddle
+from gradtool.paddle.autograd import Hessian, Jacobian, hessian, jacobian, jvp, vjp
 
 pytestmark = pytest.mark.usefixtures("dynamic")
 

@@ -7,7 +7,7 @@ import contextvars
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.kernels import quiet
 
 

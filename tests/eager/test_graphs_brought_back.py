@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.eager.recorded import nodes_behind
 from gradtool.engine.eager.tape import FreedGraphError, as_they_were, keeping_graphs, restore
 

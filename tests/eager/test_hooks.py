@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.errors import GradientError, ShapeError
 
 pytestmark = pytest.mark.usefixtures("dynamic")

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
+import gradtool
+from gradtool import paddle
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core import watch
 from gradtool.engine.core.errors import UsageError
@@ -72,7 +73,7 @@ def test_operators_with_lists_that_are_mostly_empty_are_noted_once() -> None:
 
 
 def test_a_journal_inside_a_journal_is_the_same_one() -> None:
-    with keeping() as journal, paddle.watching() as inner:
+    with keeping() as journal, gradtool.watching() as inner:
         assert inner is journal
         assert watch.noting == 1
 
@@ -202,7 +203,7 @@ def test_what_was_forgotten_is_told() -> None:
         h = paddle.tanh(w)
         for _ in range(25):
             h = paddle.tanh(h)
-        answers = paddle.why(h.sum(), [v, w])
+        answers = gradtool.why(h.sum(), [v, w])
     assert len(journal.calls) < 20
     assert journal.forgotten == 10
     assert answers[0].said[-1].startswith("the first 10 operators of the program were forgotten")
@@ -212,16 +213,16 @@ def test_what_was_forgotten_is_told() -> None:
 def test_asking_outside_of_it() -> None:
     w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
     with pytest.raises(UsageError, match="nothing was noted"):
-        paddle.why(w.sum(), w)
+        gradtool.why(w.sum(), w)
 
 
 def test_asking_in_python() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         net = paddle.nn.Linear(2, 3)
         spare = paddle.nn.Linear(2, 2)
         x = paddle.ones([4, 2])
         loss = (net(x).detach() + net.bias).mean()
-        answers = {a.name: a for a in paddle.why(loss, [net.weight, net.bias, spare.weight], contributions=True)}
+        answers = {a.name: a for a in gradtool.why(loss, [net.weight, net.bias, spare.weight], contributions=True)}
     assert answers[net.weight.name].verdict is Verdict.DETACHED
     assert answers[spare.weight.name].verdict is Verdict.UNUSED
     bias = answers[net.bias.name]

@@ -7,7 +7,7 @@ import gc
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.eager.tape import InplaceError, finite
 
 pytestmark = pytest.mark.usefixtures("dynamic")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.eager import passes
 
 DEPTH, WIDTH, BATCH = 16, 8, 2048

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool.autograd import PyLayer
+from gradtool import paddle
+from gradtool.paddle.autograd import PyLayer
 
 pytestmark = pytest.mark.usefixtures("dynamic")
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.eager import repeated
 from gradtool.engine.eager.recorded import nodes_behind
 from gradtool.engine.eager.tensor import Tensor

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool.nn import functional as F
+from gradtool import paddle
+from gradtool.paddle.nn import functional as F
 
 pytestmark = pytest.mark.usefixtures("dynamic")
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core import watch
 from gradtool.engine.eager.passes import Pass
 from gradtool.engine.executor.plan import Step

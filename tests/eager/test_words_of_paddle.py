@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.errors import said
 from gradtool.engine.eager.recompute import recompute
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core import generated
 from gradtool.engine.eager.recipe import recipes
 from gradtool.engine.eager.written import written_pull

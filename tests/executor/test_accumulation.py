@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.rows import SelectedRows
 from gradtool.engine.executor import accumulation
 from gradtool.engine.executor.accumulation import in_turn

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.answers.coverage import Coverage
 from gradtool.engine.answers.events import Adapter
 from gradtool.engine.answers.nan import Hunt, NanStory

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.errors import KernelError
 from gradtool.engine.executor import passes
 from gradtool.engine.executor.lower import lower

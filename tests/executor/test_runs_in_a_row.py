@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool import static
+from gradtool import paddle
 from gradtool.engine.core.errors import FeedError, UninitializedError
 from gradtool.engine.executor import inputs
 from gradtool.engine.executor.inputs import FedTypeError, StoredTypeError
+from gradtool.paddle import static
 
 X = np.linspace(-1, 1, 12, dtype="float32").reshape(3, 4)
 

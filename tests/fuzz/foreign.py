@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.executor.lower import lower
 from gradtool.engine.files import messages, pickled, streams

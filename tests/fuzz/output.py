@@ -15,9 +15,9 @@ from xml.etree import ElementTree
 import nbformat
 import numpy as np
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.executor.scope import global_scope
-from gradtool.static import Program
+from gradtool.paddle.static import Program
 
 from .commands import gradtool
 from .names import name, names

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import gradtool as paddle
-from gradtool.static import Program
+from gradtool import paddle
+from gradtool.paddle.static import Program
 
 
 def classifier() -> None:

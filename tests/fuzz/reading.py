@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import gradtool as paddle
+from gradtool import paddle
+from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.core.errors import FileFormatError, GradtoolError
 from gradtool.engine.ir.parse import ProgramTextError
 from gradtool.engine.ir.program import Program
-from gradtool.models.errors import CommandError
-from gradtool.models.program import feeds
+from gradtool.engine.kinds.program import feeds
 from gradtool.viz.debugger.saved import reader
 from tests.viz.debugger.saved import test_saved_sessions as sessions
 

@@ -9,7 +9,7 @@ from random import Random
 
 import numpy as np
 
-from gradtool.models.onnx.reading import read
+from gradtool.engine.importers.onnx.reading import read
 
 from . import foreign, mutations
 

@@ -14,13 +14,13 @@ from random import Random
 
 import numpy as np
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.errors import UnsupportedError
 from gradtool.engine.eager.tape import FreedGraphError, InplaceError
 from gradtool.engine.files import container
-from gradtool.models.pt2.reading import read
-from gradtool.models.questions.why import Why
-from gradtool.models.request import Request
+from gradtool.engine.importers.pt2.reading import read
+from gradtool.engine.questions.why import Why
+from gradtool.engine.request.request import Request
 
 from . import mutations
 

@@ -17,21 +17,21 @@ from gradtool.cli.configuration import effective, settings
 from gradtool.engine.answers.diff import golden
 from gradtool.engine.answers.diff.outline import Outline
 from gradtool.engine.answers.diff.structure import difference
+from gradtool.engine.core.notes import SILENT
 from gradtool.engine.eager.tape import FreedGraphError, InplaceError
 from gradtool.engine.files import container
-from gradtool.models import cells
-from gradtool.models.gate import baseline
-from gradtool.models.gate.finding import Finding, Severity, Spot
-from gradtool.models.notes import SILENT
-from gradtool.models.questions.backward import Backward
-from gradtool.models.questions.diff import Differences
-from gradtool.models.questions.sweep import AtPoints
-from gradtool.models.questions.why import Why
-from gradtool.models.recorded.archive import Recording
-from gradtool.models.request import Request
-from gradtool.models.sides import outline_of
-from gradtool.models.sweeps.summaries import KINDS
-from gradtool.models.sweeps.sweep import Swept
+from gradtool.engine.gate import baseline
+from gradtool.engine.gate.finding import Finding, Severity, Spot
+from gradtool.engine.questions.backward import Backward
+from gradtool.engine.questions.diff import Differences
+from gradtool.engine.questions.sides import outline_of
+from gradtool.engine.questions.why import Why
+from gradtool.engine.recorders.recorded.archive import Recording
+from gradtool.engine.request.request import Request
+from gradtool.engine.script import cells
+from gradtool.engine.sweeps.at_points import AtPoints
+from gradtool.engine.sweeps.summaries import KINDS
+from gradtool.engine.sweeps.sweep import Swept
 from gradtool.viz import views
 from gradtool.viz.gate import rendered
 from gradtool.viz.sweeps.forms import FORMS
@@ -137,7 +137,7 @@ def _baselines() -> list[bytes]:
 
 
 def _split(data: bytes) -> None:
-    from gradtool.models.gate.report import Report
+    from gradtool.engine.gate.report import Report
 
     with _folder() as folder:
         file = os.path.join(folder, "b.json")

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from gradtool.models.gate.checking import Selection, findings
-from gradtool.models.gate.finding import Finding, Severity
-from gradtool.models.request import Request
+from gradtool.engine.gate.checking import Selection, findings
+from gradtool.engine.gate.finding import Finding, Severity
+from gradtool.engine.request.request import Request
 
 HERE = Path(__file__).parent
 MODELS = sorted(f for f in HERE.glob("*.py") if f.name != Path(__file__).name)

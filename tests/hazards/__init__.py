@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from gradtool.engine.answers.flow.fact import Fact
-from gradtool.models.gate.checking import Selection, findings
-from gradtool.models.gate.finding import Finding
-from gradtool.models.request import Request
+from gradtool.engine.gate.checking import Selection, findings
+from gradtool.engine.gate.finding import Finding
+from gradtool.engine.request.request import Request
 from gradtool.viz.report.findings import Inquiry, Noting, of_file
 
 HERE = Path(__file__).parent

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
+from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.core.errors import GradtoolError
-from gradtool.models.errors import CommandError
-from gradtool.models.loader import executed
-from gradtool.models.recorded import archive
-from gradtool.models.request import Request
+from gradtool.engine.loading.loader import executed
+from gradtool.engine.recorders.recorded import archive
+from gradtool.engine.request.request import Request
 
 from . import RUNS, SCRIPTS, models, right, told, warnings
 

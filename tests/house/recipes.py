@@ -4,7 +4,7 @@ A recipe is a section ``### …`` under "Recipes". The first line of each of its
 
 - ``# viz/render/edges.py``: the block is that file.
 - ``# viz/forms.py, in FORMS``: the rest stands at the end of that table.
-- ``# engine/api/_names.py, at its end``: the rest is added to that file.
+- ``# engine/paddle/_names.py, at its end``: the rest is added to that file.
 
 Its ``sh`` blocks hold commands, which are run there. Other blocks show and do nothing.
 """
@@ -38,7 +38,9 @@ class Copy:
 
     def path(self, name: str) -> Path:
         """Where a file of the repository stands in the copy."""
-        inside = name.removeprefix("engine/api/") if name.startswith("engine/api/") else name
+        inside = (
+            name.removeprefix("engine/") if name.startswith("engine/paddle/") else name.removeprefix("engine/tool/")
+        )
         return self.folder / "gradtool" / inside
 
     def follow(self, heading: str) -> None:

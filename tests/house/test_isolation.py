@@ -12,16 +12,24 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core import watch
 from gradtool.engine.kernels import choice
-from gradtool.utils import unique_name
+from gradtool.paddle.utils import unique_name
 from tests.isolation import own_modules, unchanged
 
 Leak = Callable[[pytest.MonkeyPatch], None]
 
 LAYERS = (paddle.nn.Layer, paddle.nn.Linear)
 """Loaded before a test begins: what is loaded in one is taken to be as it was."""
+
+
+class Left:
+    """A finder that a test leaves."""
+
+    def find_spec(self, *asked: object) -> None:
+        return None
+
 
 NETS = ModuleType("left")
 NETS.__file__ = "/left.py"
@@ -36,7 +44,7 @@ LEAKS: dict[str, Leak] = {
     "the environment: b'LEFT' was None, is b'here'": lambda to: to.setenv("LEFT", "here"),
     r"sys.path was .*, is \['left'": lambda to: to.syspath_prepend("left"),
     r"sys.argv was .*, is \['left'\]": lambda to: to.setattr(sys, "argv", ["left"]),
-    "sys.meta_path was": lambda to: to.setattr(sys, "meta_path", [*sys.meta_path, None]),
+    "sys.meta_path was": lambda to: to.setattr(sys, "meta_path", [*sys.meta_path, Left()]),
     "hooks of sys was .*<built-in function print>": lambda to: to.setattr(sys, "excepthook", print),
     "the module left": lambda to: to.setitem(sys.modules, "left", NETS),
     "the module gone": lambda to: to.setitem(sys.modules, "gone", NOTHING),

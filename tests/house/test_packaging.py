@@ -13,7 +13,13 @@ import gradtool
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
-FOLDERS = {"gradtool": "engine/api", "gradtool.engine": "engine", "gradtool.cli": "cli", "gradtool.viz": "viz"}
+FOLDERS = {
+    "gradtool": "engine/tool",
+    "gradtool.paddle": "engine/paddle",
+    "gradtool.engine": "engine",
+    "gradtool.cli": "cli",
+    "gradtool.viz": "viz",
+}
 """Package -> folder, longest folder first wins."""
 
 
@@ -69,8 +75,8 @@ def test_a_new_schema_goes_along_and_a_new_kind_of_file_is_seen(tmp_path: Path) 
 
 
 def test_the_type_marker_goes_along() -> None:
-    assert (ROOT / "engine/api/py.typed").exists()
-    assert SETTINGS["tool"]["setuptools"]["package-data"]["gradtool"] == ["py.typed", "_paddle_names.txt"]
+    assert (ROOT / "engine/tool/py.typed").exists()
+    assert SETTINGS["tool"]["setuptools"]["package-data"]["gradtool"] == ["py.typed"]
 
 
 def test_versions_agree() -> None:
@@ -89,7 +95,7 @@ def test_import_gradtool_loads_no_library() -> None:
 
 
 BACKWARD = """
-import gradtool as paddle
+from gradtool import paddle
 paddle.enable_static()
 loss = paddle.mean(paddle.static.nn.fc(paddle.static.data("x", [2, 3]), 2))
 paddle.static.append_backward(loss)
@@ -100,8 +106,8 @@ paddle.static.append_backward(loss)
     "code",
     [
         BACKWARD,
-        "import gradtool.fluid as fluid; fluid.layers.relu(fluid.layers.data('x', [3]))",
-        "import gradtool as paddle; paddle.static.Executor().run(paddle.static.Program())",
+        "import gradtool.paddle.fluid as fluid; fluid.layers.relu(fluid.layers.data('x', [3]))",
+        "from gradtool import paddle; paddle.static.Executor().run(paddle.static.Program())",
     ],
 )
 def test_the_engine_loads_numpy_only(code: str) -> None:
@@ -113,7 +119,7 @@ def test_the_engine_loads_numpy_only(code: str) -> None:
 def test_gradtool_is_imported_under_its_name_only(tmp_path: Path) -> None:
     copy = tmp_path / "someone"
     copy.mkdir()
-    (copy / "__init__.py").write_text((ROOT / "engine/api/__init__.py").read_text())
+    (copy / "__init__.py").write_text((ROOT / "engine/tool/__init__.py").read_text())
     process = subprocess.run(
         [sys.executable, "-c", "import someone"], capture_output=True, text=True, cwd=tmp_path, check=False
     )

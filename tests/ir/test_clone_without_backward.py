@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.strip import strip_backward
 from gradtool.engine.ir.variable import Variable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.ir.program import Block, Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ir.verify import verify

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core import source
 from gradtool.engine.core.errors import FileFormatError, ProgramError
 from gradtool.engine.ir import to_json as writing

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.autodiff.gradients import gradients
 from gradtool.engine.core import state
 from gradtool.engine.ir.operator import Operator

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.spec import TensorSpec
 from gradtool.engine.ir import verify
 from gradtool.engine.ir.program import Block, Program

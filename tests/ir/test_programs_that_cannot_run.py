@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.errors import FileFormatError, ShapeError
 from gradtool.engine.ir.assemble import DEEPEST
 from gradtool.engine.ir.parse import ProgramTextError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core import watch
 from gradtool.engine.ir import roles
 from gradtool.engine.ir.operator import REMEMBERED_MARKS, marked

@@ -16,7 +16,7 @@ os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {QUICK} {DEVICES}"
 @pytest.fixture
 def static_programs() -> Iterator[None]:
     """Static mode; afterwards dynamic mode, and the backend that was there before."""
-    import gradtool as paddle
+    from gradtool import paddle
     from gradtool.engine.core import settings
 
     with settings.kept():

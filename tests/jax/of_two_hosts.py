@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-import gradtool as paddle
+from gradtool import paddle
 
 
 def losses(mesh: str | None, backend: str) -> list[float]:

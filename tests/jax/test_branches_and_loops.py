@@ -9,11 +9,11 @@ import jax
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool import static
+from gradtool import paddle
 from gradtool.engine.core import state
 from gradtool.engine.core.errors import ExecutionError, LabelError
 from gradtool.engine.executor.executor import Executor
+from gradtool.paddle import static
 
 X = np.random.default_rng(4).normal(size=(3, 4)).astype("float32")
 

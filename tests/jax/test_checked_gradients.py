@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
+import gradtool
+from gradtool import paddle
 from gradtool.engine.core import settings
 from gradtool.engine.kernels import backend as backends
 
@@ -40,8 +41,8 @@ def _model(last: Callable[[Any], Any]) -> Callable[[], Any]:
 
 
 def _told(model: Callable[[], Any], backend: str, order: int) -> list[tuple[Any, ...]]:
-    paddle.set_backend(backend)
-    entries = paddle.gradcheck(model, order=order).entries
+    gradtool.set_backend(backend)
+    entries = gradtool.gradcheck(model, order=order).entries
     return [(e.name, e.order, e.status, e.cause, e.suspect, e.index) for e in entries]
 
 

@@ -12,14 +12,15 @@ import jax
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool import static
+import gradtool
+from gradtool import paddle
 from gradtool.engine.answers.profile import BESIDE, ProfileStory
 from gradtool.engine.core.errors import BackendError
 from gradtool.engine.kernels.jax.recording import Moment, alone, covered, recorded
 from gradtool.engine.kernels.jax.scopes import path
 from gradtool.engine.kernels.jax.shares import shares
 from gradtool.engine.kernels.jax.turns import turns
+from gradtool.paddle import static
 
 from .leaving import Leaving
 
@@ -132,7 +133,7 @@ loss = paddle.nn.functional.cross_entropy(net(paddle.rand([3, 4])), paddle.to_te
 
 
 def story(build: Build, backend: str = "jax", leaving: Leaving | None = None) -> ProfileStory:
-    paddle.set_backend(backend)
+    gradtool.set_backend(backend)
     values = np.random.default_rng(3).random((4, 6)).astype("float32")
     with static.program_guard(static.Program(), static.Program()), static.scope_guard(static.Scope()):
         x = static.data("x", [4, 6])
@@ -140,9 +141,9 @@ def story(build: Build, backend: str = "jax", leaving: Leaving | None = None) ->
         loss = build(x)
         static.Executor().run(static.default_startup_program())
         if leaving is None:
-            return paddle.profile(loss, {"x": values}, repeats=2)
+            return gradtool.profile(loss, {"x": values}, repeats=2)
         with leaving:
-            return paddle.profile(loss, {"x": values}, repeats=2)
+            return gradtool.profile(loss, {"x": values}, repeats=2)
 
 
 @pytest.mark.parametrize("build", [_dense, _looped, _split])
@@ -226,8 +227,8 @@ def test_what_dynamic_mode_recorded_is_measured_as_one_program(tmp_path: Path, l
     file.write_text(DYNAMIC + last)
     told = {}
     for backend in ("numpy", "jax"):
-        paddle.set_backend(backend)
-        told[backend] = paddle.load(file).profile(repeats=2).story
+        gradtool.set_backend(backend)
+        told[backend] = gradtool.load(file).profile(repeats=2).story
     assert told["numpy"].device is None
     assert told["jax"].device is not None
     lines = [sorted((c.type, c.part, c.line, c.layer) for c in s.costs if c.part != BESIDE) for s in told.values()]

@@ -9,10 +9,10 @@ import jax
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool import device, static
+from gradtool import paddle
 from gradtool.engine.core import state
 from gradtool.engine.kernels.choice import using
+from gradtool.paddle import device, static
 
 
 @pytest.fixture(autouse=True)

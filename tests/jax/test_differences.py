@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool import static
+import gradtool
+from gradtool import paddle
 from gradtool.engine.answers.gradcheck import ELEMENTS, Checked
+from gradtool.paddle import static
 
 from .leaving import Leaving
 
@@ -61,15 +62,15 @@ def _looped(x: Any) -> Any:
 
 
 def told(build: Build, backend: str, order: int = 1, leaving: Leaving | None = None) -> list[Checked]:
-    paddle.set_backend(backend)
+    gradtool.set_backend(backend)
     with static.program_guard(static.Program(), static.Program()), static.scope_guard(static.Scope()):
         paddle.seed(3)
         loss = build(static.data("x", [4, 6]))
         static.Executor().run(static.default_startup_program())
         if leaving is None:
-            return paddle.gradcheck(loss, None, {"x": X}, order=order).entries
+            return gradtool.gradcheck(loss, None, {"x": X}, order=order).entries
         with leaving:
-            return paddle.gradcheck(loss, None, {"x": X}, order=order).entries
+            return gradtool.gradcheck(loss, None, {"x": X}, order=order).entries
 
 
 def _verdicts(entries: list[Checked]) -> list[Any]:

@@ -17,12 +17,13 @@ from pathlib import Path
 import jax
 import numpy as np
 
-import gradtool as paddle
-from gradtool import static
+import gradtool
+from gradtool import paddle
+from gradtool.paddle import static
 from gradtool.engine.kernels.jax import disk
 
 disk.FASTEST = -1  # whatever is compiled is kept
-paddle.set_backend("jax")
+gradtool.set_backend("jax")
 paddle.enable_static()
 cache = Path(sys.argv[1])
 

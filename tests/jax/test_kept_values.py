@@ -9,11 +9,12 @@ import jax
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool import static
+import gradtool
+from gradtool import paddle
 from gradtool.engine.answers.saved import SavedStory
 from gradtool.engine.kernels.jax.assumptions import FIRST_ROWS
 from gradtool.engine.kernels.jax.contents import contents
+from gradtool.paddle import static
 
 from .leaving import Leaving
 
@@ -79,7 +80,7 @@ pytestmark = pytest.mark.usefixtures("static_programs")
 
 
 def told(build: Build, backend: str, leaving: Leaving | None = None) -> SavedStory:
-    paddle.set_backend(backend)
+    gradtool.set_backend(backend)
     values = np.random.default_rng(3).random((4, 6)).astype("float32")
     with static.program_guard(static.Program(), static.Program()), static.scope_guard(static.Scope()):
         paddle.seed(3)
@@ -88,9 +89,9 @@ def told(build: Build, backend: str, leaving: Leaving | None = None) -> SavedSto
         loss = build(x)
         static.Executor().run(static.default_startup_program())
         if leaving is None:
-            return paddle.saved(loss, {"x": values})
+            return gradtool.saved(loss, {"x": values})
         with leaving:
-            return paddle.saved(loss, {"x": values})
+            return gradtool.saved(loss, {"x": values})
 
 
 def _lines(story: SavedStory) -> list[Any]:

@@ -15,7 +15,7 @@ import jax
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.errors import BackendError, UsageError
 from gradtool.engine.kernels.jax import hosts
 from tests.jax.of_two_hosts import losses

@@ -8,12 +8,12 @@ import jax
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool import static
+from gradtool import paddle
 from gradtool.engine.core.errors import LabelError
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.kernels.choice import backend
 from gradtool.engine.ops.writing import add_at, add_to, combine, put, put_along, put_last
+from gradtool.paddle import static
 
 JAX = backend("jax")
 

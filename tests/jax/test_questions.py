@@ -9,14 +9,15 @@ import jax
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool import static
+import gradtool
+from gradtool import paddle
 from gradtool.engine.answers import numbers
 from gradtool.engine.core import watch
 from gradtool.engine.core.state import random
 from gradtool.engine.core.summary import InOrder
 from gradtool.engine.kernels.jax import asking, measuring
 from gradtool.engine.kernels.jax.asking import Asking
+from gradtool.paddle import static
 from tests.sampling import sampled
 
 Model = Callable[[], tuple[Any, dict[str, Any]]]
@@ -82,13 +83,13 @@ MODELS: dict[str, tuple[Model, bool]] = {
 
 
 def told(model: Model, backend: str, **asked: Any) -> tuple[Any, ...]:
-    paddle.set_backend(backend)
+    gradtool.set_backend(backend)
     programs = static.Program(), static.Program()
     with static.program_guard(*programs), static.scope_guard(static.Scope()):
         paddle.seed(7)
         loss, feed = model()
         static.Executor().run(static.default_startup_program())
-        story = paddle.find_nan(loss, feed, **asked)
+        story = gradtool.nan(loss, feed, **asked)
     births = [(b.kind, b.part, b.type, b.count, b.cause, b.inside and len(b.inside)) for b in story.births]
     absorbed = [(b.kind, b.type, b.count) for b in story.absorbed]
     return story.clean, births, absorbed, story.carriers, story.checked, story.victims, story.steps, random.position
@@ -217,12 +218,12 @@ def test_rounds_and_branches_are_told_as_on_numpy(
 
 def _measured_rounds(model: Model, backend: str) -> list[tuple[Any, ...]]:
     """Of each gradient operator what is counted, the rounds in their order, and the norm of each."""
-    paddle.set_backend(backend)
+    gradtool.set_backend(backend)
     with static.program_guard(static.Program(), static.Program()), static.scope_guard(static.Scope()):
         paddle.seed(7)
         loss, feed = model()
         static.Executor().run(static.default_startup_program())
-        story = paddle.stats(loss, feed)
+        story = gradtool.stats(loss, feed)
     lines = []
     for o in story.operators:
         assert o.gradient is not None
@@ -235,7 +236,7 @@ def _measured_rounds(model: Model, backend: str) -> list[tuple[Any, ...]]:
 
 
 def test_an_answer_about_as_many_rounds_is_the_same_event(stepped: list[range]) -> None:
-    paddle.set_backend("jax")
+    gradtool.set_backend("jax")
     with static.program_guard(static.Program(), static.Program()), static.scope_guard(static.Scope()):
         loss, feed = _model(_rounds(3, paddle.tanh), x=np.ones((5, 6), "float32"))()
         executor = static.Executor()
@@ -276,13 +277,13 @@ def test_gradients_are_measured_where_they_are(build: Any, monkeypatch: pytest.M
     values = np.array([[-2, 0, 3], [0.5, 1e-20, 5], [1, 2, -1e-42]], "float32")
     stories = []
     for name in ("numpy", "jax"):
-        paddle.set_backend(name)
+        gradtool.set_backend(name)
         with static.program_guard(static.Program(), static.Program()), static.scope_guard(static.Scope()):
             loss, feed = _model(build, x=values)()
             static.Executor().run(static.default_startup_program())
             if name == "jax" and build is _layers:
                 monkeypatch.setattr(numbers.Numbers, "_of_block", None)  # what measures NumPy's arrays
-            stories.append(paddle.stats(loss, feed))
+            stories.append(gradtool.stats(loss, feed))
     for here, there in zip(*[[*s.parameters, *s.operators] for s in stories], strict=True):
         assert (here.name, here.shape, here.dtype) == (there.name, there.shape, there.dtype)
         a, b = here.gradient, there.gradient

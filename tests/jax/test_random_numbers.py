@@ -9,12 +9,13 @@ import jax
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool import static
+import gradtool
+from gradtool import paddle
 from gradtool.engine.core import state
 from gradtool.engine.core.streams import Draws, Position, Stream
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.kernels.choice import backend
+from gradtool.paddle import static
 
 COUNT = 4099
 BEFORE = Position(2**40 + 3, 11)
@@ -149,5 +150,5 @@ def test_what_is_refused() -> None:
     x = static.data("x", [3])
     drawn = paddle.bernoulli(x)
     for name in ("numpy", "jax"):
-        with pytest.raises(paddle.engine.core.errors.LabelError, match=r"bernoulli: 1\.5 is no probability"):
+        with pytest.raises(gradtool.engine.core.errors.LabelError, match=r"bernoulli: 1\.5 is no probability"):
             Executor(backend=name).run(feed={"x": np.array([0.5, 1.5, -1], "float32")}, fetch_list=[drawn])

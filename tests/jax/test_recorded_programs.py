@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gradtool import _alias
 from gradtool.engine.kernels import choice
+from gradtool.paddle import _alias
 from tests.parity import replay
 from tests.parity.test_static_cases import DECIDED
 from tests.parity.test_static_cases import test_case as replayed

@@ -9,12 +9,13 @@ import jax
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool import static
+import gradtool
+from gradtool import paddle
 from gradtool.engine.kernels.jax.noting import Noting
 from gradtool.engine.runs import of_program
 from gradtool.engine.runs.branch import Branch
 from gradtool.engine.runs.timeline import NOBODY, Timeline
+from gradtool.paddle import static
 
 from .leaving import Leaving
 
@@ -48,7 +49,7 @@ pytestmark = pytest.mark.usefixtures("static_programs")
 
 
 def recorded(build: Build, backend: str, budget: int | None = None, leaving: Leaving | None = None) -> Timeline:
-    paddle.set_backend(backend)
+    gradtool.set_backend(backend)
     values = np.random.default_rng(3).random((4, 6)).astype("float32")
     with static.program_guard(static.Program(), static.Program()), static.scope_guard(static.Scope()):
         paddle.seed(3)

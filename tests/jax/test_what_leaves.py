@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool import static
+import gradtool
+from gradtool import paddle
 from gradtool.engine.core import settings
 from gradtool.engine.kernels.jax.assumptions import FIRST_ROWS
 from gradtool.engine.kernels.jax.measuring import _bits
+from gradtool.paddle import static
 
 from .leaving import Leaving
 
@@ -21,7 +22,7 @@ from .leaving import Leaving
 def _programs() -> Iterator[None]:
     with settings.kept():
         paddle.enable_static()
-        paddle.set_backend("jax")
+        gradtool.set_backend("jax")
         yield
         paddle.disable_static()
 
@@ -57,11 +58,11 @@ NUMBERS = len(_bits("float32").begins) + 1
 @pytest.mark.parametrize(
     ("build", "question", "largest"),
     [
-        (_dense, "find_nan", 1),
+        (_dense, "nan", 1),
         (_dense, "stats", NUMBERS),
         (_dense, "saved", 4),
         (_dense, "profile", 0),
-        (_blocks, "find_nan", 16),  # how often blocks ran, and what of branches is there
+        (_blocks, "nan", 16),  # how often blocks ran, and what of branches is there
         (_blocks, "stats", NUMBERS * FIRST_ROWS),  # a row for each round
         (_blocks, "saved", 4 * FIRST_ROWS),
         (_blocks, "profile", 0),
@@ -77,6 +78,6 @@ def test_numbers_alone_leave(build: Any, question: str, largest: int) -> None:
         loss = build(x)
         static.Executor().run(static.default_startup_program())
         with leaving:
-            getattr(paddle, question)(loss, {"x": values})
+            getattr(gradtool, question)(loss, {"x": values})
     assert leaving.largest <= largest
     assert not {40 * 48, 40 * 50, 50 * 48} & {*leaving.sizes}  # no activation, no weight, no gradient of one

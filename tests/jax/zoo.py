@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-import gradtool
-from gradtool import _alias
+from gradtool import paddle
 from gradtool.engine.answers import magnitudes, retold
 from gradtool.engine.answers.events import Adapter, OpEvent
 from gradtool.engine.core import watch
 from gradtool.engine.kernels import choice
+from gradtool.paddle import _alias
 from tests.zoo.measured import measured
 
 NEAR = {"float64": 2e-8, "complex128": 2e-8, "float32": 1e-3}
@@ -54,7 +54,7 @@ def compared(name: str) -> Compared:
         watch.watched(Adapter(_operators(here))),
         retold.heard(_operators(there)) as telling,
     ):
-        measured(name, gradtool)
+        measured(name, paddle)
         telling.finish()
     assert isinstance(telling, retold.Retelling)
     outcome.operators, outcome.computed, outcome.own = len(here), telling.computed, [*telling.own]

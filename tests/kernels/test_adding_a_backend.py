@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+import gradtool
+from gradtool import paddle
 from gradtool.engine import kernels
 from gradtool.engine.core import settings
 from gradtool.engine.core.errors import BackendError
@@ -188,9 +189,9 @@ def test_gradients_are_checked_against_the_reference(
 ) -> None:
     w = weight()
     with choice.using("counting") as backend:
-        assert paddle.gradcheck(lambda: network(w)).passed
+        assert gradtool.gradcheck(lambda: network(w)).passed
         monkeypatch.setattr(backend, "bind_gradient", wrong(backend, "tanh"))
-        story = paddle.gradcheck(lambda: (paddle.tanh(w * 1.0) * 3.0).sum())
+        story = gradtool.gradcheck(lambda: (paddle.tanh(w * 1.0) * 3.0).sum())
     assert not story.passed
 
 
@@ -214,13 +215,13 @@ def test_the_debugger_computes_again_on_the_backend(
         if mode == "dynamic":
             request.getfixturevalue("dynamic")
             w = weight()
-            book = paddle.debug(paddle.tanh(paddle.matmul(w, w)).sum(), prompt=False)
+            book = gradtool.debug(paddle.tanh(paddle.matmul(w, w)).sum(), prompt=False)
             edit, last = "set w = 0", "tanh.0"
         else:
             x = paddle.static.data("x", [2, 2])
             x.stop_gradient = False
             h = paddle.tanh(paddle.matmul(x, x))
-            book = paddle.debug(paddle.sum(h), feed={"x": np.ones((2, 2), "float32")}, prompt=False)
+            book = gradtool.debug(paddle.sum(h), feed={"x": np.ones((2, 2), "float32")}, prompt=False)
             edit, last = "set x = 0", h.name
     said(book, "goto %1")
     asked.clear()
@@ -233,14 +234,14 @@ def test_the_debugger_computes_again_on_the_backend(
 
 def test_it_is_set_by_name(asked: Counter[str], dynamic: None) -> None:
     with settings.kept():
-        paddle.set_backend("counting")
-        assert paddle.get_backend() == paddle.static.Executor().backend.name == "counting"
+        gradtool.set_backend("counting")
+        assert gradtool.get_backend() == paddle.static.Executor().backend.name == "counting"
         paddle.matmul(weight(), weight())
         assert asked["matmul"]
-        paddle.set_backend("numpy")
-        assert paddle.get_backend() == "numpy"
+        gradtool.set_backend("numpy")
+        assert gradtool.get_backend() == "numpy"
     with pytest.raises(TypeError, match="received int"):
-        paddle.set_backend(1)
+        gradtool.set_backend(1)
 
 
 def test_the_environment_names_the_first() -> None:
@@ -260,14 +261,14 @@ def test_it_is_offered_where_backends_are_chosen(counting: ModuleType) -> None:
 
 OTHERWISE = {
     "cli/versions.py": "packages whose versions are told",
-    "engine/api/_variable_methods.py": "the module of a type of numbers",
-    "engine/api/jit/conversion/calls.py": "a package whose functions are called as they are",
-    "engine/api/jit/conversion/members.py": "a method of tensors",
-    "engine/api/models/gate/cache.py": "packages whose versions an answer depends on",
-    "engine/api/models/imports.py": "packages that models of files may import",
-    "engine/api/models/pytorch/standing_in.py": "a method of torch's tensors",
-    "engine/api/models/real_paddle/standing_in.py": "a method of Paddle's tensors",
-    "engine/api/models/sweeps/content.py": "packages whose versions workers must share",
+    "engine/paddle/_variable_methods.py": "the module of a type of numbers",
+    "engine/paddle/jit/conversion/calls.py": "a package whose functions are called as they are",
+    "engine/paddle/jit/conversion/members.py": "a method of tensors",
+    "engine/gate/cache.py": "packages whose versions an answer depends on",
+    "engine/script/imports.py": "packages that models of files may import",
+    "engine/recorders/pytorch/standing_in.py": "a method of torch's tensors",
+    "engine/recorders/real_paddle/standing_in.py": "a method of Paddle's tensors",
+    "engine/sweeps/content.py": "packages whose versions workers must share",
     "engine/eager/leaving.py": "a method of tensors",
     "engine/files/pickles.py": "modules that pickles name",
     "engine/ir/variable.py": "a method of tensors",

@@ -10,7 +10,7 @@ import threadpoolctl
 
 from gradtool.engine.core.errors import UsageError
 from gradtool.engine.kernels import threads
-from gradtool.models.processes import Process
+from gradtool.engine.script.processes import Process
 
 
 def counts() -> set[int]:

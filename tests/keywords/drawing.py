@@ -12,7 +12,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-import gradtool
+from gradtool import paddle
 from tests.keywords.outcome import outcome
 
 MODULES = ("paddle", "paddle.linalg", "paddle.nn.functional", "paddle.fft")
@@ -195,7 +195,7 @@ LEFT = {
     "randperm normal standard_normal standard_gamma uniform gumbel_softmax dropout dropout1d dropout2d dropout3d "
     "alpha_dropout feature_alpha_dropout rrelu log_normal empty empty_like shuffle",
     "of no tensor, or of all that there is": "set_printoptions summary save load flops grad seed no_grad",
-    "Paddle's signs of vectors are LAPACK's: tests/api/linalg": "svd eig eigh qr svd_lowrank pca_lowrank ormqr",
+    "Paddle's signs of vectors are LAPACK's: tests/paddle/linalg": "svd eig eigh qr svd_lowrank pca_lowrank ormqr",
     "without an inverse": "cholesky_inverse",
 }
 _LEFT = {name for names in LEFT.values() for name in names.split()}
@@ -204,7 +204,7 @@ _LEFT = {name for names in LEFT.values() for name in names.split()}
 def functions() -> Iterator[tuple[str, Any, list[inspect.Parameter]]]:
     """Yield every public function of tensors that takes a keyword of the table: its text, itself, its parameters."""
     for module in MODULES:
-        owner: Any = gradtool
+        owner: Any = paddle
         for part in module.split(".")[1:]:
             owner = getattr(owner, part)
         for name in sorted(dir(owner)):
@@ -263,4 +263,4 @@ def calls() -> Iterator[str]:
 
 def runs(text: str) -> bool:
     """Whether gradtool carries out a call."""
-    return "refused" not in outcome(gradtool, text)
+    return "refused" not in outcome(paddle, text)

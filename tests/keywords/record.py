@@ -52,7 +52,7 @@ def read() -> dict[str, Any]:
 
 
 def main() -> None:
-    gradtool.disable_static()
+    gradtool.paddle.disable_static()
     table = asked(sys.argv[1], list(calls()))
     RECORDED.write_text(written(table), encoding="utf-8")
     print(f"{len(table)} calls, {RECORDED.stat().st_size / 1e3:.0f} kB")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 import gradtool
+from gradtool import paddle
 from tests.sampling import sampled
 
 from .comparing import DECISIONS, decided, difference
@@ -21,9 +22,9 @@ ONE_IN = 3
 
 @pytest.fixture(autouse=True)
 def dynamic() -> Iterator[None]:
-    gradtool.disable_static()
+    gradtool.paddle.disable_static()
     yield
-    gradtool.enable_static()
+    gradtool.paddle.enable_static()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -31,7 +32,7 @@ def test_what_keywords_give(name: str) -> None:
     every = [call for call in RECORDED if call.partition("(")[0] == name]
     differing = []
     for call in sampled(every, str, ONE_IN):
-        ours, theirs = outcome(gradtool, call), RECORDED[call]
+        ours, theirs = outcome(paddle, call), RECORDED[call]
         word = difference(ours, theirs)
         if word and not decided(call, word):
             differing.append(f"{word}: {call}\n    ours   {ours}\n    theirs {theirs}")
@@ -45,7 +46,7 @@ def test_what_is_drawn_is_recorded() -> None:
 
 
 def test_each_decision_is_about_a_call() -> None:
-    words = [(call, difference(outcome(gradtool, call), theirs)) for call, theirs in RECORDED.items()]
+    words = [(call, difference(outcome(paddle, call), theirs)) for call, theirs in RECORDED.items()]
     found = [(call, word) for call, word in words if word]
     for decision in DECISIONS:
         assert any(decided(c, w) and decision in _takers(c, w) for c, w in found), decision.reason

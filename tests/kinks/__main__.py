@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20, help="calls of each function that are drawn")
     parser.add_argument("--only", default="", help="an operator or a function")
     options = parser.parse_args()
-    gradtool.disable_static()
+    gradtool.paddle.disable_static()
     warnings.simplefilter("ignore")
     counts: Counter[str] = Counter()
     for name in [options.only] if options.only else names():

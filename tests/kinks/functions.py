@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import gradtool
+from gradtool import paddle
 from tests.differential.drawing import Draw
 from tests.differential.driver import Run
 from tests.differential.programs import ROWS, call
@@ -64,7 +65,7 @@ class Called:
 
     def run_at(self, at: Vector | None) -> Run:
         """The call, carried out with other numbers."""
-        run = Run(gradtool, f"# eager\n{self.text}")
+        run = Run(paddle, f"# eager\n{self.text}")
         if at is not None:
             numbers = iter(np.split(at, np.cumsum([int(np.prod(s)) for s in self.shapes])[:-1]))
             plain = run.tensor
@@ -83,7 +84,7 @@ class Called:
         """The results that can be differentiated, and what weighs them."""
         results, rng = run.chosen(["v0"]), np.random.default_rng(3)
         return results, [
-            gradtool.to_tensor(rng.uniform(0.5, 1.5, tuple(r.shape)).astype(r.numpy().dtype)) for r in results
+            gradtool.paddle.to_tensor(rng.uniform(0.5, 1.5, tuple(r.shape)).astype(r.numpy().dtype)) for r in results
         ]
 
     def value(self, at: Vector) -> float:
@@ -103,14 +104,14 @@ class Called:
         kept = [(g, n) for g, n in zip(gradients, numbers, strict=True) if g is not None and not g.stop_gradient]
         if not kept:
             return np.zeros(len(at))
-        starts = [gradtool.to_tensor(n.reshape(g.shape)) for g, n in kept]
+        starts = [gradtool.paddle.to_tensor(n.reshape(g.shape)) for g, n in kept]
         return self._flat(self._pulled(run, [g for g, _ in kept], starts, False))
 
     def _pulled(self, run: Run, roots: list[Any], seeds: list[Any], again: bool) -> list[Any]:
         leaves = list(run.leaves.values())
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return gradtool.grad(roots, leaves, seeds, create_graph=again, allow_unused=True)  # type: ignore[no-any-return]
+            return gradtool.paddle.grad(roots, leaves, seeds, create_graph=again, allow_unused=True)  # type: ignore[no-any-return]
 
     def _flat(self, gradients: list[Any]) -> Vector:
         parts = [np.zeros(s) if g is None else g.numpy() for s, g in zip(self.shapes, gradients, strict=True)]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import gradtool
-import gradtool.nn.functional as F
+import gradtool.paddle.nn.functional as F
 from tests.differential.table import ROWS
 from tests.kinks.__main__ import names, points
 from tests.kinks.judging import wrong
@@ -21,11 +21,11 @@ ONE_IN = 8
 
 @pytest.fixture(autouse=True)
 def dynamic() -> Iterator[None]:
-    gradtool.disable_static()
+    gradtool.paddle.disable_static()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
-    gradtool.enable_static()
+    gradtool.paddle.enable_static()
 
 
 @pytest.mark.parametrize("name", [name for name in names() if name not in KNOWN])
@@ -45,16 +45,16 @@ def test_what_is_known_is_an_operator_or_a_function() -> None:
 
 
 def test_the_second_derivative_of_logaddexp_where_both_are_equal() -> None:
-    x, y = (gradtool.to_tensor([1.0, -2.0], "float64", stop_gradient=False) for _ in range(2))
-    (first,) = gradtool.grad(gradtool.logaddexp(x, y), x, create_graph=True)
-    second = gradtool.grad(first, [x, y])
+    x, y = (gradtool.paddle.to_tensor([1.0, -2.0], "float64", stop_gradient=False) for _ in range(2))
+    (first,) = gradtool.paddle.grad(gradtool.paddle.logaddexp(x, y), x, create_graph=True)
+    second = gradtool.paddle.grad(first, [x, y])
     assert first.tolist() == [0.5, 0.5]
     assert [g.tolist() for g in second] == [[0.25, 0.25], [-0.25, -0.25]]
 
 
 def test_the_border_of_a_grid_has_no_slope_from_beyond_it() -> None:
-    image = gradtool.ones([1, 1, 3, 3], "float64")
-    grid = gradtool.full([1, 1, 1, 2], 1.0, "float64")
+    image = gradtool.paddle.ones([1, 1, 3, 3], "float64")
+    grid = gradtool.paddle.full([1, 1, 1, 2], 1.0, "float64")
     grid.stop_gradient = False
-    (slope,) = gradtool.grad(F.grid_sample(image, grid, padding_mode="border"), grid)
+    (slope,) = gradtool.paddle.grad(F.grid_sample(image, grid, padding_mode="border"), grid)
     assert slope.tolist() == [[[[0.0, 0.0]]]]

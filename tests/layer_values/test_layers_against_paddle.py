@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from tests.layer_values.calls import CALLS, WITHOUT
 from tests.layer_values.operands import operands_of
 from tests.paddle_values.outcome import carries, flat, outcome, read

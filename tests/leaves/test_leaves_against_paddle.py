@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from tests.cli.conftest import Run
 from tests.leaves.calls import CALLS, HELP, outcome
 

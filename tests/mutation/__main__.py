@@ -37,7 +37,7 @@ SECONDS = 8.0
 """What all tests of one change may take, as recorded."""
 
 DECLARED = [
-    reach.Reach(f, 3.0) for f in ("tests/api/test_public_signatures.py", "tests/ops/test_attribute_defaults.py")
+    reach.Reach(f, 3.0) for f in ("tests/paddle/test_public_signatures.py", "tests/ops/test_attribute_defaults.py")
 ]
 """Tests that read what functions and operators declare, and run none of them."""
 

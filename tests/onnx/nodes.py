@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.errors import FileFormatError, GradtoolError
 from gradtool.engine.executor.scope import Scope, scope_guard
+from gradtool.engine.importers.onnx.narrow import CARRIERS
+from gradtool.engine.importers.onnx.operators import rows
+from gradtool.engine.importers.onnx.reading import read
 from gradtool.engine.ops.stand_in import StandIn
-from gradtool.models.onnx.narrow import CARRIERS
-from gradtool.models.onnx.operators import rows
-from gradtool.models.onnx.reading import read
-from gradtool.utils import unique_name
+from gradtool.paddle.utils import unique_name
 
 PASSED, DIFFERS, REFUSED, LACKING, TYPES = "passed", "differs", "refused", "no kernel", "no such type"
 

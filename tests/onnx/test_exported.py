@@ -12,16 +12,16 @@ import onnx
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-import gradtool as paddle
-import gradtool.nn.functional as F
-from gradtool import nn
+import gradtool.paddle.nn.functional as F
+from gradtool import paddle
 from gradtool.engine.core.errors import UnsupportedError
 from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
-from gradtool.models.onnx.writers import TABLE
-from gradtool.models.onnx.writing import write
-from gradtool.models.questions.export import Export
-from gradtool.models.request import Request
-from gradtool.utils import unique_name
+from gradtool.engine.importers.onnx.writers import TABLE
+from gradtool.engine.importers.onnx.writing import write
+from gradtool.engine.questions.export import Export
+from gradtool.engine.request.request import Request
+from gradtool.paddle import nn
+from gradtool.paddle.utils import unique_name
 from tests.cli.conftest import Run
 from tests.onnx.models import mlp, model, node, saved
 from tests.onnx.test_networks import NAMES, SAVED

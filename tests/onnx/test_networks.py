@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradtool.models.loading import load
+from gradtool.engine.loading.from_python import load
 
 SAVED = Path(__file__).parent / "saved" / "networks.npz"
 NAMES = (

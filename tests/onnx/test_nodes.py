@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-import gradtool as paddle
-from gradtool.models.onnx import reading
-from gradtool.models.onnx.operators import rows
+from gradtool import paddle
+from gradtool.engine.importers.onnx import reading
+from gradtool.engine.importers.onnx.operators import rows
 from tests.onnx import nodes
 
 SLOW = ("attention", "averagepool", "image_decoder", "lppool", "maxpool", "linear_attention", "flexattention")

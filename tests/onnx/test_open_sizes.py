@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.core.errors import FileFormatError, UsageError
-from gradtool.models import loading
-from gradtool.models.errors import CommandError
-from gradtool.models.importers import Sizes
-from gradtool.models.onnx import reading
+from gradtool.engine.importers import Sizes
+from gradtool.engine.importers.onnx import reading
+from gradtool.engine.loading import from_python as loading
 from tests.onnx.models import model, node, saved, weights
 
 

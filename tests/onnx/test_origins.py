@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
-from gradtool.models.onnx import reading
+from gradtool.engine.importers.onnx import reading
 from tests.onnx.models import model, node, weights
 
 KIND = "pkg.torch.export.graph_signature.InputSpec.kind"

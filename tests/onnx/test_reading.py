@@ -11,17 +11,17 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core import source
 from gradtool.engine.core.errors import FileFormatError, UnsupportedError, UsageError
+from gradtool.engine.core.notes import Notes
 from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
+from gradtool.engine.importers import Imported
+from gradtool.engine.importers.onnx import reading
 from gradtool.engine.ir.program import Program
-from gradtool.models.importers import Imported
-from gradtool.models.notes import Notes
-from gradtool.models.onnx import reading
-from gradtool.models.questions.backward import Backward
-from gradtool.models.request import Request
-from gradtool.utils import unique_name
+from gradtool.engine.questions.backward import Backward
+from gradtool.engine.request.request import Request
+from gradtool.paddle.utils import unique_name
 from tests.onnx.models import info, mlp, model, node, saved, weights
 
 
@@ -350,7 +350,7 @@ def test_without_a_loss_the_sum_of_the_outputs_is_taken_and_told(tmp_path: Path)
 
 
 def _loaded(path: str, **options: Any) -> Any:
-    from gradtool.models.loading import load
+    from gradtool.engine.loading.from_python import load
 
     return load(path, **options)
 

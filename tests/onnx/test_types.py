@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from onnx import TensorProto
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.errors import FileFormatError
 from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
-from gradtool.models.importers import Imported
-from gradtool.models.onnx import reading
-from gradtool.models.onnx.narrow import NOTE
-from gradtool.utils import unique_name
+from gradtool.engine.importers import Imported
+from gradtool.engine.importers.onnx import reading
+from gradtool.engine.importers.onnx.narrow import NOTE
+from gradtool.paddle.utils import unique_name
 from tests.onnx.models import model, node, weights
 
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import gradtool
+from gradtool import paddle
 
 from . import wire
 from .adapters import ADAPTERS
@@ -141,19 +142,19 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="a file that gets small samples that are right, for the tests")
     parser.add_argument("--answers", type=Path, help="a file that gets what is not right")
     options = parser.parse_args()
-    gradtool.disable_static()
+    gradtool.paddle.disable_static()
     names = options.only or sorted(ADAPTERS)
     peer = Peer(options.paddle) if options.paddle else None
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     kept: list[Any] = []
     samples: dict[tuple[str, str], dict[str, Any]] = {}
     for message in drawn(options.torch, names, options.most):
-        ours = Replay(gradtool, message).answer()
+        ours = Replay(paddle, message).answer()
         kind, words = verdict(message, ours)
         if kind in ("wrong", "refused", "not raised", "alone") and peer is not None:
-            paddle = peer.ask(message)
-            kind = beside(kind, message, ours, paddle)
-            kept.append((kind, words, message, ours, paddle))
+            theirs = peer.ask(message)
+            kind = beside(kind, message, ours, theirs)
+            kept.append((kind, words, message, ours, theirs))
         elif kind in ("wrong", "refused", "not raised", "alone"):
             kept.append((kind, words, message, ours, None))
         counts[message["op"]][kind] += 1

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.errors import OperatorError
 from gradtool.engine.ops import compat, registry
 from gradtool.engine.ops.opdef import OpDef, Trait

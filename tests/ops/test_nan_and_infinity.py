@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.errors import KernelError
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef, Operand

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.errors import KernelError, LabelError, OperatorError
 from gradtool.engine.core.spec import TensorSpec, float32
 from gradtool.engine.ops.registry import by_type

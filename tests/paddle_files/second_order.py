@@ -109,7 +109,7 @@ def program(paddle: Any, name: str, function: Callable[[Any], Any]) -> tuple[Any
 
 def write(out: Path) -> None:
     """Export the program of each function."""
-    import gradtool as paddle
+    from gradtool import paddle
 
     out.mkdir(parents=True, exist_ok=True)
     paddle.enable_static()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.strip import strip_backward
 from tests.paddle_files import archives

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.errors import UnsupportedError
 from gradtool.engine.files import messages
 from gradtool.engine.ir.paddle.from_desc import from_desc

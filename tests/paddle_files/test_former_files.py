@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core import source
 from gradtool.engine.core.errors import FileFormatError, FileMissing
 from gradtool.engine.files import messages, streams
 from gradtool.engine.ir.paddle.from_desc import from_desc
-from gradtool.models.loading import load
+from gradtool.engine.loading.from_python import load
 from tests.paddle_files import archives
 
 W = np.arange(6, dtype="float32").reshape(3, 2)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.errors import FileFormatError
 from gradtool.engine.files import streams
 from tests.paddle_files import archives

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.errors import FileFormatError
 from gradtool.engine.ir import roles
 from gradtool.engine.ir.paddle.from_pir import from_pir
-from gradtool.static import _foreign
+from gradtool.paddle.static import _foreign
 from tests.cli.conftest import Run
 from tests.paddle_files import archives
 from tests.paddle_files.test_descriptions import executor, expect_near, feed_of, gradients_of

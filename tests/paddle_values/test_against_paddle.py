@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 
 from .calls import CALLS, EXACTER, ONLY_DYNAMIC, ROUNDED
 from .operands import names_in, values

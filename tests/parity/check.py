@@ -18,13 +18,13 @@ def differences_of(name: str) -> list[str]:
     if "returns" not in record:
         case = replay.Replay(name)
         return case.differences() + case.wrong_slopes()
-    mode = gradtool.disable_static if name.startswith("e") else gradtool.enable_static
-    with gradtool.utils.unique_name.guard(), default.fresh_programs(), scope_guard(Scope()):
+    mode = gradtool.paddle.disable_static if name.startswith("e") else gradtool.paddle.enable_static
+    with gradtool.paddle.utils.unique_name.guard(), default.fresh_programs(), scope_guard(Scope()):
         mode()
         try:
             return differences(namespace["run"](), record["returns"])
         finally:
-            gradtool.enable_static()
+            gradtool.paddle.enable_static()
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-import gradtool as paddle
+from gradtool import paddle
 
 CASES = Path(__file__).parent.parent / "oracle"
 FREE_ORDER = {"conditional_block", "while", "conditional_block_grad", "while_grad"}

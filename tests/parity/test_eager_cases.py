@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import gradtool
-from gradtool import _alias
+from gradtool.paddle import _alias
 
 from . import replay
 from .returned import differences
@@ -21,8 +21,8 @@ DECIDED = {
 
 @pytest.fixture(autouse=True)
 def paddle_is_gradtool() -> Iterator[None]:
-    gradtool.disable_static()
-    with _alias.active(), gradtool.utils.unique_name.guard(), warnings.catch_warnings():
+    gradtool.paddle.disable_static()
+    with _alias.active(), gradtool.paddle.utils.unique_name.guard(), warnings.catch_warnings():
         # Backward from a tensor without a graph does nothing in Paddle; that we say so is tested elsewhere.
         warnings.simplefilter("ignore", UserWarning)
         yield

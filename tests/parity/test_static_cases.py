@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gradtool
-from gradtool import _alias
 from gradtool.engine.core.errors import UnknownNameWarning
+from gradtool.paddle import _alias
 
 from . import replay
 
@@ -28,7 +28,7 @@ DECIDED = {
 def paddle_is_gradtool() -> Iterator[None]:
     with _alias.active():
         yield
-    gradtool.disable_static()
+    gradtool.paddle.disable_static()
 
 
 def replayed(name: str) -> replay.Replay:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
-from gradtool.models.loading import load
-from gradtool.models.pt2 import reading
-from gradtool.utils import unique_name
+from gradtool.engine.importers.pt2 import reading
+from gradtool.engine.loading.from_python import load
+from gradtool.paddle.utils import unique_name
 
 SAVED = Path(__file__).parent / "saved"
 NETWORKS = (

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.errors import FileFormatError
 from gradtool.engine.executor.scope import Scope, scope_guard
-from gradtool.models.loading import load
-from gradtool.models.pt2 import reading
-from gradtool.utils import unique_name
+from gradtool.engine.importers.pt2 import reading
+from gradtool.engine.loading.from_python import load
+from gradtool.paddle.utils import unique_name
 
 SAVED = Path(__file__).parent / "saved" / "older.npz"
 VERSIONS = ("2.1.2", "2.2.2", "2.3.1", "2.4.1", "2.5.1", "2.6.0", "2.7.1", "2.8.0")

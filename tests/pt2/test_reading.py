@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core import source
 from gradtool.engine.core.errors import FileFormatError, UnsupportedError
 from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
-from gradtool.models.importers import Imported
-from gradtool.models.pt2 import reading
-from gradtool.models.pt2.operators import rows
-from gradtool.utils import unique_name
+from gradtool.engine.importers import Imported
+from gradtool.engine.importers.pt2 import reading
+from gradtool.engine.importers.pt2.operators import rows
+from gradtool.paddle.utils import unique_name
 from tests.pt2.archives import archive, meta, mlp, mlp_program, mlp_values, node, program, zipped
 
 
@@ -160,7 +160,7 @@ def test_operators_that_are_lacking_are_told_all_at_once() -> None:
 
 
 def test_the_rest_of_such_a_program_is_answered(tmp_path: Path) -> None:
-    from gradtool.models.loading import load
+    from gradtool.engine.loading.from_python import load
 
     content = mlp_program()
     content["graph_module"]["graph"]["nodes"][1]["target"] = "torch.ops.mine.activation.default"

@@ -14,8 +14,8 @@ from .answers import NETWORKS, PARALLEL, PROGRAMS, RUNS, SCRIPTS, STATIC, TRACED
 
 def main() -> int:
     """Record what is named, or each script."""
-    from gradtool.models.real_paddle.process import record
-    from gradtool.models.request import Request
+    from gradtool.engine.loading.paddle_process import record
+    from gradtool.engine.request.request import Request
 
     asked = sys.argv[1:]
     for script in [*SCRIPTS, *NETWORKS, TRACED, PARALLEL, STATIC]:

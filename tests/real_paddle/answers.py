@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gradtool.models.questions.why import Why
-from gradtool.models.request import Request
+from gradtool.engine.questions.why import Why
+from gradtool.engine.request.request import Request
 
 RUNS = Path(__file__).parent / "runs"
 NETWORKS = sorted((Path(__file__).parent / "corpus").glob("*.py"))

@@ -6,11 +6,11 @@ import sys
 import numpy as np
 import pytest
 
+from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.core.errors import FileFormatError
-from gradtool.models.errors import CommandError
-from gradtool.models.opening import opened
-from gradtool.models.questions.why import Why
-from gradtool.models.request import Request
+from gradtool.engine.loading.opening import opened
+from gradtool.engine.questions.why import Why
+from gradtool.engine.request.request import Request
 
 from .answers import PROGRAMS, RUNS, SCRIPTS, STATIC, answered
 

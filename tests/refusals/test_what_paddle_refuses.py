@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 
 from .calls import calls, names
 

@@ -13,14 +13,14 @@ from typing import Any
 
 from gradtool.engine.answers.flow.between import UNKNOWN, YES
 from gradtool.engine.answers.gradcheck import OK
+from gradtool.engine.loading.loader import Request
+from gradtool.engine.questions.first_steps import one_batch
+from gradtool.engine.questions.flow import Flow
+from gradtool.engine.questions.gradcheck import Gradcheck
+from gradtool.engine.questions.profile import Profile
+from gradtool.engine.questions.saved import Saved
+from gradtool.engine.questions.why import Why
 from gradtool.engine.runs.repeating import CANNOT
-from gradtool.models.loader import Request
-from gradtool.models.questions.first_steps import one_batch
-from gradtool.models.questions.flow import Flow
-from gradtool.models.questions.gradcheck import Gradcheck
-from gradtool.models.questions.profile import Profile
-from gradtool.models.questions.saved import Saved
-from gradtool.models.questions.why import Why
 
 RUNS = Path(__file__).parent / "runs"
 

@@ -6,8 +6,8 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from gradtool.models.loader import Request, executed
-from gradtool.models.recorded import archive
+from gradtool.engine.loading.loader import Request, executed
+from gradtool.engine.recorders.recorded import archive
 
 from . import CASES, QUESTIONS, RUNS, text
 

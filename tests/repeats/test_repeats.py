@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from gradtool.models.loader import Request
+from gradtool.engine.loading.loader import Request
 
 from . import CASES, QUESTIONS, RUNS, text
 

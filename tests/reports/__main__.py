@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from gradtool.models.loader import executed
-from gradtool.models.recorded import archive
-from gradtool.models.request import Request
+from gradtool.engine.loading.loader import executed
+from gradtool.engine.recorders.recorded import archive
+from gradtool.engine.request.request import Request
 
 from . import RUNS, SCRIPTS
 

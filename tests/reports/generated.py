@@ -132,9 +132,9 @@ def drawn(seed: int) -> Script:
 
 def main() -> int:
     """Record the scripts in PyTorch; the exit code is 1 where torch computes something else."""
-    from gradtool.models.loader import executed
-    from gradtool.models.recorded import archive
-    from gradtool.models.request import Request
+    from gradtool.engine.loading.loader import executed
+    from gradtool.engine.recorders.recorded import archive
+    from gradtool.engine.request.request import Request
 
     RUNS.mkdir(exist_ok=True)
     for seed in range(COUNT):

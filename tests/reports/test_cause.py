@@ -6,8 +6,8 @@ import pytest
 
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core import source
-from gradtool.models.questions.why import Why
-from gradtool.models.request import Request
+from gradtool.engine.questions.why import Why
+from gradtool.engine.request.request import Request
 
 BEFORE = """\
 import numpy as np

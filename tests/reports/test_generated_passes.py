@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from gradtool.models.questions.backward import Backward
-from gradtool.models.questions.gradcheck import Gradcheck
-from gradtool.models.questions.stats import Stats
-from gradtool.models.questions.why import Why
-from gradtool.models.request import Request
+from gradtool.engine.questions.backward import Backward
+from gradtool.engine.questions.gradcheck import Gradcheck
+from gradtool.engine.questions.stats import Stats
+from gradtool.engine.questions.why import Why
+from gradtool.engine.request.request import Request
 
 from .generated import COUNT, LEAVES, RUNS, drawn
 

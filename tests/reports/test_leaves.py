@@ -5,9 +5,9 @@ import re
 import pytest
 
 from gradtool.engine.answers.why.verdicts import Verdict
-from gradtool.models.questions.backward import Backward
-from gradtool.models.questions.why import Why
-from gradtool.models.request import Request
+from gradtool.engine.questions.backward import Backward
+from gradtool.engine.questions.why import Why
+from gradtool.engine.request.request import Request
 
 from . import HERE, RUNS, model
 

@@ -5,13 +5,13 @@ import math
 
 import pytest
 
-from gradtool.models.gate.checking import Selection, findings
-from gradtool.models.questions.backward import Backward
-from gradtool.models.questions.calls import listed
-from gradtool.models.questions.nan import Nan
-from gradtool.models.questions.stats import Stats
-from gradtool.models.questions.why import Why
-from gradtool.models.request import Request
+from gradtool.engine.gate.checking import Selection, findings
+from gradtool.engine.questions.backward import Backward
+from gradtool.engine.questions.calls import listed
+from gradtool.engine.questions.nan import Nan
+from gradtool.engine.questions.stats import Stats
+from gradtool.engine.questions.why import Why
+from gradtool.engine.request.request import Request
 
 from . import model
 

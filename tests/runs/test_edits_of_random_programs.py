@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.errors import ExecutionError, FixedError
 from gradtool.engine.eager.record import apply
 from gradtool.engine.eager.tensor import Tensor

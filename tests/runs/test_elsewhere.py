@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.kernels.choice import backend
 from gradtool.engine.runs import elsewhere, of_tape
 from gradtool.engine.runs.recorder import Recorder

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core import state
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.runs import of_tape

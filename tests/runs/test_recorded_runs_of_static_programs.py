@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core import state
 from gradtool.engine.runs import of_program
 from gradtool.engine.runs.branch import Branch

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core import watch
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.ir.operator import Operator

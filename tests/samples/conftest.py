@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from gradtool import _alias
+from gradtool.paddle import _alias
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 

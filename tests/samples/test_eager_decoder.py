@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "eager_decoder.py"
 PARAMETERS = 2 + 12 * 12 + 4

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 

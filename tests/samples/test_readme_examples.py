@@ -65,4 +65,6 @@ def test_the_checks_run_the_command_that_the_readme_names() -> None:
     assert "end_of packages 1" in script
     options = install.removeprefix("pip install ")
     assert any(done.endswith(options) for done in script)
-    assert script[-1] == tests == "python -m pytest -n auto"
+    assert tests == "python -m pytest -n auto"
+    assert f"{tests} || tests=$?" in script
+    assert script[-1] == 'exit "$tests"'

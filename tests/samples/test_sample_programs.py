@@ -12,7 +12,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 

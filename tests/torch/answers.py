@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from gradtool.models.gate.checking import Selection, findings
-from gradtool.models.loader import executed
-from gradtool.models.questions.why import Why
-from gradtool.models.recorded import archive
-from gradtool.models.request import Request
+from gradtool.engine.gate.checking import Selection, findings
+from gradtool.engine.loading.loader import executed
+from gradtool.engine.questions.why import Why
+from gradtool.engine.recorders.recorded import archive
+from gradtool.engine.request.request import Request
 
 HERE = Path(__file__).parent
 CORPUS = HERE / "corpus"

@@ -19,9 +19,9 @@ import numpy as np
 
 import torch
 import torch.nn.utils.prune
-from gradtool.models.opening import opened
-from gradtool.models.questions.backward import Backward
-from gradtool.models.request import Request
+from gradtool.engine.loading.opening import opened
+from gradtool.engine.questions.backward import Backward
+from gradtool.engine.request.request import Request
 
 _VALUES = {
     "size": "(2, 3)",

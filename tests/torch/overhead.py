@@ -41,9 +41,9 @@ def train(width: int) -> Callable[[], None]:
 def seconds(width: int, recorded: bool) -> float:
     """The best of three runs, in seconds a step."""
     from gradtool.engine.eager.journal import keeping
-    from gradtool.models.pytorch.recorder import TorchRecorder
-    from gradtool.models.recorded.frameworks import TORCH
-    from gradtool.models.recorded.player import Player
+    from gradtool.engine.recorders.pytorch.recorder import TorchRecorder
+    from gradtool.engine.recorders.recorded.frameworks import TORCH
+    from gradtool.engine.recorders.recorded.player import Player
 
     run = train(width)
     run()

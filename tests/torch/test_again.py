@@ -7,14 +7,14 @@ import pytest
 
 from gradtool.engine.core import watch
 from gradtool.engine.core.errors import UnsupportedError
+from gradtool.engine.core.notes import SILENT
+from gradtool.engine.loading import loader, opening
+from gradtool.engine.recorders.pytorch.again import again
+from gradtool.engine.recorders.recorded.nodes import ForeignOp
+from gradtool.engine.request.options import Debug
+from gradtool.engine.request.request import Request
 from gradtool.engine.runs.recorder import Recorder
 from gradtool.engine.runs.timeline import NOBODY, Timeline
-from gradtool.models import loader, opening
-from gradtool.models.notes import SILENT
-from gradtool.models.options import Debug
-from gradtool.models.pytorch.again import again
-from gradtool.models.recorded.nodes import ForeignOp
-from gradtool.models.request import Request
 
 from .answers import RUNS, names
 

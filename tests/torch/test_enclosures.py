@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gradtool.models.questions.why import Why
-from gradtool.models.request import Request
+from gradtool.engine.questions.why import Why
+from gradtool.engine.request.request import Request
 
 from .answers import RUNS
 

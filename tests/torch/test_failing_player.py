@@ -4,13 +4,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from gradtool.engine.core.command_errors import ModelError
 from gradtool.engine.core.errors import UnsupportedError
 from gradtool.engine.eager.tape import FreedGraphError
-from gradtool.models.calls import Stopped
-from gradtool.models.errors import ModelError
-from gradtool.models.recorded import events
-from gradtool.models.recorded.running import Watched
-from gradtool.models.users_code import call, explain
+from gradtool.engine.recorders.recorded import events
+from gradtool.engine.recorders.recorded.running import Watched
+from gradtool.engine.script.calls import Stopped
+from gradtool.engine.script.users_code import call, explain
 
 ENDED = events.Ended((1,), "backward", (None,), False, False, (), (), "", ())
 

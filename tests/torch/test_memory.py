@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from gradtool.engine.core import vocabulary
-from gradtool.models.recorded import events
-from gradtool.models.recorded.events import Pulled
-from gradtool.models.recorded.frameworks import TORCH
-from gradtool.models.recorded.player import Player
-from gradtool.models.recorded.recorder import apart
+from gradtool.engine.recorders.recorded import events
+from gradtool.engine.recorders.recorded.events import Pulled
+from gradtool.engine.recorders.recorded.frameworks import TORCH
+from gradtool.engine.recorders.recorded.player import Player
+from gradtool.engine.recorders.recorded.recorder import apart
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ import random
 import numpy as np
 import pytest
 
+from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.core.errors import FileFormatError, GradtoolError
-from gradtool.models.errors import CommandError
-from gradtool.models.opening import opened
-from gradtool.models.pytorch.running import is_torchs
-from gradtool.models.questions.why import Why
-from gradtool.models.request import Request
+from gradtool.engine.loading.opening import opened
+from gradtool.engine.questions.why import Why
+from gradtool.engine.recorders.pytorch.running import is_torchs
+from gradtool.engine.request.request import Request
 
 from .answers import CORPUS, RUNS
 

@@ -10,9 +10,9 @@ import numpy as np
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.kernels.choice import reference
 from gradtool.engine.ops.registry import by_type
+from gradtool.engine.recorders.pytorch.operators import match
+from gradtool.engine.recorders.recorded.repetition import Repetition, of_call
 from gradtool.engine.runs.bound import Binding, kernel
-from gradtool.models.pytorch.operators import match
-from gradtool.models.recorded.repetition import Repetition, of_call
 
 
 class Framework:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gradtool.models.gate.checking import Selection, findings
-from gradtool.models.request import Request
+from gradtool.engine.gate.checking import Selection, findings
+from gradtool.engine.request.request import Request
 from tests.sampling import sampled
 
 from .answers import CORPUS, RUNS, answered, expected, judged, names, rules_expected, rules_found

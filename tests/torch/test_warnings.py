@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from gradtool.models.recorded import relays
+from gradtool.engine.recorders.recorded import relays
 
 SCRIPT = """
 for _ in range(2):

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool import nn
-from gradtool.nn import functional as F
+from gradtool import paddle
+from gradtool.paddle import nn
+from gradtool.paddle.nn import functional as F
 from tests.torch_values.rows import Row
 from tests.torch_values.table import ROWS
 

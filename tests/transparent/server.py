@@ -95,9 +95,9 @@ def _run_alone(name: str) -> None:
 
 def _run_plainly(words: list[str]) -> None:
     """Run a script on the engine with nothing watched; of a file with a function to be called, that as well."""
-    from gradtool import _alias
-    from gradtool.models.loader import MODULE, executed
-    from gradtool.models.request import Request
+    from gradtool.engine.loading.loader import MODULE, executed
+    from gradtool.engine.request.request import Request
+    from gradtool.paddle import _alias
 
     if words[0] == "--with-entry":
         with executed(Request(words[1])):
@@ -113,7 +113,7 @@ def _run_plainly(words: list[str]) -> None:
 def _prepare(kind: str) -> None:
     modules = ["numpy", *(["torch"] if "torch" in kind else [])]
     if kind != "plain-torch":
-        modules += ["gradtool.cli.main", "gradtool.models.loader"]
+        modules += ["gradtool.cli.main", "gradtool.engine.loading.loader"]
     for module in modules:
         importlib.import_module(module)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import gradtool as paddle
-from gradtool.static import Variable
+from gradtool import paddle
+from gradtool.paddle.static import Variable
 
 from .calls import FIRST, OPERANDS, SECOND, array, names_in
 from .dynamic import REFUSED, carries, flat, joined, short

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import gradtool
+from gradtool import paddle
 
 from .calls import SHORT, kinds_of
 from .decided import Cell
@@ -26,10 +27,10 @@ def cells(call: str) -> list[Cell]:
 @cache
 def cell(call: str, types: tuple[str, ...]) -> Cell:
     """Return what a call with operands of these types gives in dynamic mode, and what Paddle gave."""
-    gradtool.disable_static()
+    gradtool.paddle.disable_static()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return Cell(call, tuple(SHORT[t] for t in types), _theirs(call)[types], outcome(gradtool, call, types))
+        return Cell(call, tuple(SHORT[t] for t in types), _theirs(call)[types], outcome(paddle, call, types))
 
 
 @cache

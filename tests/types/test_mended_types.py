@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.errors import DtypeError
 
 MIXED = ["add", "subtract", "multiply", "divide", "maximum", "minimum", "pow", "remainder"]

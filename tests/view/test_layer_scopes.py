@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.source import Location
 from gradtool.engine.view import from_program, from_tape
 from gradtool.engine.view.graph import FORWARD, OP, GraphView

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from gradtool.engine.questions.picture import Drawn
+from gradtool.engine.request.request import Request
 from gradtool.engine.view.graph import BIRTH, FORWARD, IDLE, LOST, OP, GraphView
-from gradtool.models.questions.picture import Drawn
-from gradtool.models.request import Request
 from gradtool.viz.mirror.layout import mirror
 from gradtool.viz.render.dot import render
 

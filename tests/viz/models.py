@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 
 from gradtool.engine.core.source import Location
+from gradtool.engine.loading import opening
+from gradtool.engine.request.options import Cuts
+from gradtool.engine.request.request import Request
 from gradtool.engine.view.graph import GraphView
-from gradtool.models import opening
-from gradtool.models.options import Cuts
-from gradtool.models.request import Request
 from gradtool.viz.details import Details, details
 
 MODELS = Path(__file__).parents[2] / "samples" / "models"

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
-from gradtool._dispatch import apply
+from gradtool import paddle
 from gradtool.engine.view import from_tape
 from gradtool.engine.view.from_program import view
 from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, GraphView
+from gradtool.paddle._dispatch import apply
 from gradtool.viz import excerpt, fold
 from gradtool.viz.mirror.layout import mirror
 from tests.viz.geometry import faults

@@ -9,8 +9,7 @@ from types import ModuleType
 
 import pytest
 
-import gradtool as paddle
-from gradtool import viz
+from gradtool import paddle, viz
 from gradtool.cli.main import main
 from gradtool.viz import forms, render
 

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool import viz
+from gradtool import paddle, viz
 from gradtool.viz import picture
 from gradtool.viz.forms import BY_ENDING
 from gradtool.viz.picture import NOTEBOOK_SVG
@@ -204,7 +203,7 @@ def test_pictures_are_loaded_when_they_are_first_used() -> None:
     code = (
         "import sys, gradtool, gradtool.viz; from gradtool import viz\n"
         "print([m for m in ('numpy', 'graphviz', 'gradtool.viz.picture') if m in sys.modules], viz.graph.__name__)\n"
-        "import gradtool as paddle; paddle.enable_static()\n"
+        "from gradtool import paddle; paddle.enable_static()\n"
         "viz.graph(paddle.tanh(paddle.static.data('x', [2]))).html()\n"
         "print([m for m in ('graphviz', 'rich', 'click') if m in sys.modules])\n"
         "try:\n    viz.nothing\nexcept AttributeError as error:\n    print(error)"

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool import viz
+import gradtool
+from gradtool import paddle, viz
 from gradtool.viz.results import FORMS, tables
 
 HOSTILE = "<script>alert(1)</script>"
@@ -39,33 +39,33 @@ def dynamic_loss() -> Any:
 
 def dynamic_why() -> Any:
     paddle.disable_static()
-    with paddle.watching():
+    with gradtool.watching():
         w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
-        return paddle.why((w * w).detach().sum(), w)
+        return gradtool.why((w * w).detach().sum(), w)
 
 
 def dynamic_nan() -> Any:
     paddle.disable_static()
     x = paddle.to_tensor([0.0, 4.0], stop_gradient=False)
-    return paddle.find_nan(lambda: paddle.sqrt(x).sum())
+    return gradtool.nan(lambda: paddle.sqrt(x).sum())
 
 
 def dynamic_gradcheck() -> Any:
     paddle.disable_static()
-    return paddle.gradcheck(paddle.tanh, paddle.to_tensor([[1.0, 2.0]], stop_gradient=False))
+    return gradtool.gradcheck(paddle.tanh, paddle.to_tensor([[1.0, 2.0]], stop_gradient=False))
 
 
 RESULTS: dict[str, tuple[Callable[[], Any], str]] = {
-    "stats": (lambda: paddle.stats(dynamic_loss()), "0.weight"),
-    "stats of a program": (lambda: paddle.stats(static_loss(), FEED), "body.w_0"),
-    "saved": (lambda: paddle.saved(dynamic_loss()), "tanh"),
-    "saved of a program": (lambda: paddle.saved(static_loss(), FEED), "sqrt"),
-    "profile": (lambda: paddle.profile(dynamic_loss(), repeats=2), "tanh_grad"),
-    "profile of a program": (lambda: paddle.profile(static_loss(), FEED, repeats=2), "sqrt_grad"),
+    "stats": (lambda: gradtool.stats(dynamic_loss()), "0.weight"),
+    "stats of a program": (lambda: gradtool.stats(static_loss(), FEED), "body.w_0"),
+    "saved": (lambda: gradtool.saved(dynamic_loss()), "tanh"),
+    "saved of a program": (lambda: gradtool.saved(static_loss(), FEED), "sqrt"),
+    "profile": (lambda: gradtool.profile(dynamic_loss(), repeats=2), "tanh_grad"),
+    "profile of a program": (lambda: gradtool.profile(static_loss(), FEED, repeats=2), "sqrt_grad"),
     "nan": (dynamic_nan, "sqrt_grad"),
     "gradcheck": (dynamic_gradcheck, "ok"),
     "why": (dynamic_why, "detached"),
-    "why of a program": (lambda: paddle.why(static_loss().detach(), feed=None), "body.w_0"),
+    "why of a program": (lambda: gradtool.why(static_loss().detach(), feed=None), "body.w_0"),
     "an answer": (lambda: dynamic_why()[0], "detached"),
     "pairs": (lambda: viz.pairs(static_loss()), "sqrt"),
 }
@@ -161,7 +161,7 @@ def test_the_ending_says_what_is_saved(result: tuple[Any, str], tmp_path: Path) 
 def test_a_clean_search_says_so_in_words() -> None:
     paddle.disable_static()
     x = paddle.to_tensor([1.0], stop_gradient=False)
-    bundle = paddle.find_nan(lambda: (x * x).sum())._repr_mimebundle_()
+    bundle = gradtool.nan(lambda: (x * x).sum())._repr_mimebundle_()
     assert bundle.keys() == {"text/plain"}
     assert bundle["text/plain"].startswith("clean: ")
 
@@ -169,7 +169,7 @@ def test_a_clean_search_says_so_in_words() -> None:
 def test_names_become_text_only(tmp_path: Path) -> None:
     w = paddle.static.create_parameter([2], "float32", name=HOSTILE)
     paddle.static.Executor().run(paddle.static.default_startup_program())
-    story = paddle.stats(paddle.mean(w * w))
+    story = gradtool.stats(paddle.mean(w * w))
     story.save(tmp_path / "stats.html")
     page = (tmp_path / "stats.html").read_text(encoding="utf-8")
     assert "<script" not in page
@@ -193,9 +193,9 @@ def test_answers_load_no_tables_before_they_are_shown() -> None:
     import subprocess
 
     code = (
-        "import sys, gradtool as paddle\n"
+        "import sys, gradtool\nfrom gradtool import paddle\n"
         "x = paddle.to_tensor([1.0], stop_gradient=False)\n"
-        "story = paddle.stats((x * x).sum())\n"
+        "story = gradtool.stats((x * x).sum())\n"
         "print('gradtool.viz.results' in sys.modules)\nstory.show()\nprint('gradtool.viz.results' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

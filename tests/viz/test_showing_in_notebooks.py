@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
-from gradtool import viz
+from gradtool import paddle, viz
 from gradtool.cli.notebook.shown import Shown
 from gradtool.viz.views.view import Table, View
 

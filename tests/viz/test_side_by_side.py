@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from gradtool.engine.questions.diff import Diff, Differences
+from gradtool.engine.request.request import Request
 from gradtool.engine.view.graph import FORWARD, OP
-from gradtool.models.questions.diff import Diff, Differences
-from gradtool.models.request import Request
 from gradtool.viz.side_by_side import ADDED, CHANGED, LARGE, REMOVED, merged, near_changes
 from gradtool.viz.views.diff import picture
 from tests.answers.diff.planted import drawn, planted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.view import from_program
 from gradtool.engine.view.graph import GraphView
 from gradtool.viz.details import Details

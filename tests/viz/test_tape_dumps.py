@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.view import from_tape
 from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, GraphView, NodeView

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool
-from gradtool import _alias
+from gradtool import paddle
+from gradtool.paddle import _alias
 from tests.cli.conftest import Run
 from tests.sampling import sampled
 from tests.zoo.measured import NAMES, RECORDED, file_of, measured
@@ -30,7 +30,7 @@ FINDINGS = re.compile(r"([0-9]+) findings?\b")
 def test_the_loss_and_every_gradient_are_paddles(name: str) -> None:
     expected = json.loads((RECORDED / f"{name}.json").read_text(encoding="utf-8"))
     with _alias.active():
-        computed = measured(name, gradtool)
+        computed = measured(name, paddle)
     precision = PRECISION[expected["dtype"]]
     assert computed["losses"] == pytest.approx(expected["losses"], rel=precision)
     assert computed["gradients"].keys() == expected["gradients"].keys()

@@ -9,19 +9,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gradtool.engine.core import state
+from gradtool.engine.core.command_errors import CommandError, ModelError
 from gradtool.engine.core.errors import GradtoolError
+from gradtool.engine.core.notes import SILENT, Notes
+from gradtool.engine.core.wording import command_line
 from gradtool.engine.executor.scope import global_scope, scope_guard
+from gradtool.engine.kinds.model import About, Model
+from gradtool.engine.loading import opening, recording
+from gradtool.engine.questions.calls import number_of
+from gradtool.engine.questions.why import Verdicts, Why, failure_in
+from gradtool.engine.request.options import Debug
+from gradtool.engine.request.request import Request
 from gradtool.engine.runs.recorder import Recorder
-from gradtool.models import opening, recording, sessions, users_code
-from gradtool.models.errors import CommandError, ModelError
-from gradtool.models.loaded import Loaded
-from gradtool.models.model import About, Model
-from gradtool.models.notes import SILENT, Notes
-from gradtool.models.options import Debug
-from gradtool.models.questions.calls import number_of
-from gradtool.models.questions.why import Verdicts, Why, failure_in
-from gradtool.models.request import Request
-from gradtool.models.wording import command_line
+from gradtool.engine.script import sessions, users_code
+from gradtool.engine.script.loaded import Loaded
 from gradtool.viz.document.session import line_of
 
 from . import firing, show, verbs

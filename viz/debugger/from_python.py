@@ -27,7 +27,7 @@ from gradtool.engine.runs.calls import PassRecord
 from gradtool.engine.runs.recorder import Recorder, recording_now
 from gradtool.engine.runs.retrace import retrace
 from gradtool.engine.runs.timeline import Timeline
-from gradtool.nn import Layer
+from gradtool.paddle.nn import Layer
 
 from ..notebook import notebook_display
 from . import show, terminal, verbs
@@ -80,9 +80,10 @@ def debug(
     Without a terminal the prompt reads from stdin. In a notebook, whose kernel has no prompt to give, none is opened:
     ``%gdebug loss`` begins a session there, whose verbs are magics (``%gstep``).
 
-    >>> import gradtool as paddle
+    >>> import gradtool
+    >>> from gradtool import paddle
     >>> x = paddle.to_tensor([0.0, 4.0], stop_gradient=False)
-    >>> book = paddle.debug(paddle.sqrt(x).sum(), catch="nan", prompt=False)
+    >>> book = gradtool.debug(paddle.sqrt(x).sum(), catch="nan", prompt=False)
     >>> cell, reply = book.execute("continue")
     >>> print(cell.text.splitlines()[0].partition("   ")[0])
     ■ catch inf at ▶ 4/4 sqrt_grad.0

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from gradtool.engine.files import user_cache
-from gradtool.models import overdue
+from gradtool.engine.script import overdue
 
 from ..text import printable, to_ascii
 from . import show

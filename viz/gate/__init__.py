@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Final
 
-from gradtool.models.gate.report import Report
+from gradtool.engine.gate.report import Report
 
 from ..text import in_text, inert
 

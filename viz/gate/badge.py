@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xml.sax.saxutils import escape
 
-from gradtool.models.gate.report import Report
-from gradtool.models.wording import count
+from gradtool.engine.core.wording import count
+from gradtool.engine.gate.report import Report
 
 _ADVANCE = 6.6
 """Pixels of a character of the font, which is set to this width by ``textLength``."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gradtool.models.gate.finding import Finding
-from gradtool.models.gate.report import Report
-from gradtool.models.wording import count
+from gradtool.engine.core.wording import count
+from gradtool.engine.gate.finding import Finding
+from gradtool.engine.gate.report import Report
 
 from ..text import printable
 

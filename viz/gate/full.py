@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradtool.engine.answers.why.folding import folded
-from gradtool.models.gate.finding import Finding
-from gradtool.models.gate.report import Report
+from gradtool.engine.gate.finding import Finding
+from gradtool.engine.gate.report import Report
 
 from ..text import printable
 from . import concise

@@ -5,8 +5,8 @@ The form is that of GitHub's "Workflow commands": ``::error file=…,line=…,co
 
 from __future__ import annotations
 
-from gradtool.models.gate.finding import Finding, Severity
-from gradtool.models.gate.report import Report
+from gradtool.engine.gate.finding import Finding, Severity
+from gradtool.engine.gate.report import Report
 
 from ..text import printable
 

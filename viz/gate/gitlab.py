@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from gradtool.models.gate.finding import Severity
-from gradtool.models.gate.report import Report
+from gradtool.engine.gate.finding import Severity
+from gradtool.engine.gate.report import Report
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtool.models.gate.finding import Severity
-from gradtool.models.gate.report import Report
+from gradtool.engine.gate.finding import Severity
+from gradtool.engine.gate.report import Report
 
 from ..views.view import to_json
 

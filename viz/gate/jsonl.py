@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from gradtool.models.gate.report import Report
+from gradtool.engine.gate.report import Report
 
 
 def text(report: Report) -> str:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from gradtool.models.gate.finding import EXTERNAL, IN_SOURCE, Finding, Suppressed
-from gradtool.models.gate.report import Report
+from gradtool.engine.gate.finding import EXTERNAL, IN_SOURCE, Finding, Suppressed
+from gradtool.engine.gate.report import Report
 
 from ..text import printable
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradtool.models.gate.report import Report
+from gradtool.engine.gate.report import Report
 
 from ..document import markdown
 from . import concise

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from gradtool.models.gate.finding import Finding, Severity
-from gradtool.models.gate.report import Report
+from gradtool.engine.gate.finding import Finding, Severity
+from gradtool.engine.gate.report import Report
 
 _SEVERITIES = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING", Severity.NOTE: "INFO"}
 

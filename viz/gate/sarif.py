@@ -8,10 +8,10 @@ from typing import Any
 from urllib.parse import quote
 
 from gradtool import __version__
-from gradtool.models.gate import rules
-from gradtool.models.gate.finding import Finding, Severity
-from gradtool.models.gate.report import Report
-from gradtool.models.gate.rule import Rule
+from gradtool.engine.gate import rules
+from gradtool.engine.gate.finding import Finding, Severity
+from gradtool.engine.gate.report import Report
+from gradtool.engine.gate.rule import Rule
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}

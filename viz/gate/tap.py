@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from gradtool.models.gate.finding import Finding
-from gradtool.models.gate.report import Report
+from gradtool.engine.gate.finding import Finding
+from gradtool.engine.gate.report import Report
 
 from ..text import printable
 

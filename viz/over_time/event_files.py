@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from gradtool.engine.answers.over_time.history import TrainingStep
-from gradtool.models.errors import PackageNeeded
-from gradtool.models.questions.over_time import Training
+from gradtool.engine.core.command_errors import PackageNeeded
+from gradtool.engine.questions.over_time import Training
 
 NAME: Final = "events.out.tfevents.0.gradtool"
 """TensorBoard reads the files of a folder that have the first words in their names."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from gradtool.models.questions.over_time import Training
+from gradtool.engine.questions.over_time import Training
 
 from .heat import svg
 from .long_form import to_csv, to_parquet

@@ -13,8 +13,8 @@ from itertools import chain, pairwise
 from typing import Final
 
 from gradtool.engine.answers.over_time.history import Point, TrainingStep
-from gradtool.models.questions.over_time import Row, Training
-from gradtool.models.wording import NOTHING, count
+from gradtool.engine.core.wording import NOTHING, count
+from gradtool.engine.questions.over_time import Row, Training
 
 from ..text import fitted, printable, text_width
 from ..views import over_time as words

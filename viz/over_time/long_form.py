@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gradtool.engine.answers.over_time.history import Point, TrainingStep
-from gradtool.models.errors import PackageNeeded
-from gradtool.models.questions.over_time import Row, Training
+from gradtool.engine.core.command_errors import PackageNeeded
+from gradtool.engine.questions.over_time import Row, Training
 
 COLUMNS: Final = {
     "step": int,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from gradtool.models.questions.over_time import Training
+from gradtool.engine.questions.over_time import Training
 
 from ..views import over_time as words
 from .canvas import Grid, n, text

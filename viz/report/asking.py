@@ -15,19 +15,19 @@ import numpy as np
 from gradtool.engine.answers.events import Adapter
 from gradtool.engine.answers.under_watch import computed_loss
 from gradtool.engine.core import source, state, watch
+from gradtool.engine.core.command_errors import CommandError, Unreadable, asked_in_python
 from gradtool.engine.core.errors import UsageError
+from gradtool.engine.core.notes import SILENT, Notes
 from gradtool.engine.eager.journal import current, keeping
 from gradtool.engine.eager.tape import keeping_graphs
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
 from gradtool.engine.files.writing import write_files
 from gradtool.engine.ir.variable import Variable
-from gradtool.models import sessions
-from gradtool.models.errors import CommandError, Unreadable, asked_in_python
-from gradtool.models.held import WORDS, around
-from gradtool.models.notes import SILENT, Notes
-from gradtool.models.questions.why import Opened
-from gradtool.models.request import Request
+from gradtool.engine.loading.held import WORDS, around
+from gradtool.engine.questions.why import Opened
+from gradtool.engine.request.request import Request
+from gradtool.engine.script import sessions
 
 from ..document import session as saved_session
 from ..document import to_html, to_ipynb, to_markdown
@@ -181,9 +181,10 @@ def report(
 
     What a model file raises passes.
 
-    >>> import gradtool as paddle
+    >>> import gradtool
+    >>> from gradtool import paddle
     >>> w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
-    >>> report = paddle.report(lambda: (w * w).detach().sum())
+    >>> report = gradtool.report(lambda: (w * w).detach().sum())
     >>> [section.name for section in report.sections]
     ['verdict', 'gradients', 'picture', 'sizes', 'nan', 'source', 'environment', 'json']
     >>> report["verdict"].blocks[0].text.splitlines()[0]

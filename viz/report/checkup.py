@@ -13,13 +13,13 @@ from gradtool.engine.answers.over_time.happenings import PASSING
 from gradtool.engine.answers.stats import Line
 from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.core import source
-from gradtool.models import origins
-from gradtool.models.gradients import GradientTable
-from gradtool.models.questions.nan import Births
-from gradtool.models.questions.over_time import Training
-from gradtool.models.questions.stats import ALWAYS_WRONG, Sizes
-from gradtool.models.request import Request
-from gradtool.models.wording import NOTHING, command_line, count, dropped, number, shape
+from gradtool.engine.core.wording import NOTHING, command_line, count, dropped, number, shape
+from gradtool.engine.kinds import origins
+from gradtool.engine.kinds.gradients import GradientTable
+from gradtool.engine.questions.nan import Births
+from gradtool.engine.questions.over_time import Training
+from gradtool.engine.questions.stats import ALWAYS_WRONG, Sizes
+from gradtool.engine.request.request import Request
 
 from ..views import backward, nan, others
 from ..views.over_time import sentence

@@ -13,35 +13,35 @@ from gradtool.engine.answers.nan import Hunt
 from gradtool.engine.answers.stats import Gatherer
 from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.core import watch
+from gradtool.engine.core.answered import Answered
+from gradtool.engine.core.command_errors import CommandError, describe_failure
 from gradtool.engine.core.errors import GradientError
+from gradtool.engine.core.notes import SILENT, Notes
 from gradtool.engine.core.source import Location
 from gradtool.engine.core.state import progress
+from gradtool.engine.core.wording import finite
+from gradtool.engine.kinds.gradients import GradientTable
+from gradtool.engine.kinds.model import About, Model
+from gradtool.engine.kinds.names import Names
+from gradtool.engine.kinds.passes import CallList, calls_of
+from gradtool.engine.kinds.spots import Spot
+from gradtool.engine.questions.backward import Backward
+from gradtool.engine.questions.growing import FEWEST, Growing
+from gradtool.engine.questions.growing import heard as heard_growing
+from gradtool.engine.questions.nan import FORWARD_OVER, Births, end
+from gradtool.engine.questions.one_pass import heard, number_of
+from gradtool.engine.questions.over_time import OverTime
+from gradtool.engine.questions.stats import Stats
+from gradtool.engine.questions.why import Opened, Verdicts, Why, opened
+from gradtool.engine.request.options import Cuts
+from gradtool.engine.request.request import Request
 from gradtool.engine.view.graph import GraphView
-from gradtool.models.answered import Answered
-from gradtool.models.errors import CommandError, describe_failure
-from gradtool.models.gradients import GradientTable
-from gradtool.models.model import About, Model
-from gradtool.models.names import Names
-from gradtool.models.notes import SILENT, Notes
-from gradtool.models.options import Cuts
-from gradtool.models.passes import CallList, calls_of
-from gradtool.models.questions.backward import Backward
-from gradtool.models.questions.growing import FEWEST, Growing
-from gradtool.models.questions.growing import heard as heard_growing
-from gradtool.models.questions.nan import FORWARD_OVER, Births, end
-from gradtool.models.questions.one_pass import heard, number_of
-from gradtool.models.questions.over_time import OverTime
-from gradtool.models.questions.stats import Stats
-from gradtool.models.questions.why import Opened, Verdicts, Why, opened
-from gradtool.models.request import Request
-from gradtool.models.spots import Spot
-from gradtool.models.wording import finite
 
 from .. import views
 from ..views.view import View
 
 if TYPE_CHECKING:
-    from gradtool.models.others import Other
+    from gradtool.engine.kinds.others import Other
 
 NOT_RUN = "The program was not run."
 
@@ -136,19 +136,19 @@ class Noting:
         self._further = further
 
     def note(self, text: str) -> None:
-        """As in :class:`~gradtool.models.notes.Notes`."""
+        """As in :class:`~gradtool.engine.core.notes.Notes`."""
         if text not in self.notes:
             self.notes.append(text)
             self._further.note(text)
 
     def stopped(self, text: str) -> None:
-        """As in :class:`~gradtool.models.notes.Notes`."""
+        """As in :class:`~gradtool.engine.core.notes.Notes`."""
         if text not in self.notes:
             self.notes.append(text)
             self._further.stopped(text)
 
     def raised(self, error: Exception, what: str) -> None:
-        """As in :class:`~gradtool.models.notes.Notes`; the report has its own sentence about it."""
+        """As in :class:`~gradtool.engine.core.notes.Notes`; the report has its own sentence about it."""
         self._further.raised(error, what)
 
     def alone(self) -> Noting:

@@ -8,13 +8,13 @@ from typing import Any
 
 from gradtool.engine.core import source
 from gradtool.engine.core.source import Location
+from gradtool.engine.core.wording import command_line, count, number
+from gradtool.engine.kinds import spots
+from gradtool.engine.kinds.gradients import GradientTable
+from gradtool.engine.kinds.spots import Spot, around, frames
+from gradtool.engine.questions.over_time import Training
+from gradtool.engine.script.users_code import users_own
 from gradtool.engine.view.graph import BACKWARD, FORWARD
-from gradtool.models import spots
-from gradtool.models.gradients import GradientTable
-from gradtool.models.questions.over_time import Training
-from gradtool.models.spots import Spot, around, frames
-from gradtool.models.users_code import users_own
-from gradtool.models.wording import command_line, count, number
 
 from ..debugger.cell import Cell
 from ..document import session

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Final
 
-from gradtool.models.errors import PackageNeeded
-from gradtool.models.sweeps.journal import line
-from gradtool.models.sweeps.sweep import Swept
+from gradtool.engine.core.command_errors import PackageNeeded
+from gradtool.engine.sweeps.journal import line
+from gradtool.engine.sweeps.sweep import Swept
 
 from .long_form import to_csv, to_parquet
 from .page import html

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gradtool.models.sweeps.sweep import Swept
+from gradtool.engine.sweeps.sweep import Swept
 
 from ..views.sweep import said
 

@@ -6,9 +6,9 @@ import json
 from dataclasses import replace
 from typing import Final
 
-from gradtool.models.sweeps.spread import usual
-from gradtool.models.sweeps.summaries import OK
-from gradtool.models.sweeps.sweep import Swept
+from gradtool.engine.sweeps.spread import usual
+from gradtool.engine.sweeps.summaries import OK
+from gradtool.engine.sweeps.sweep import Swept
 
 from ..document import to_html
 from ..document.blocks import Block, Commands, Data, Document, Figure, Lines, Section

@@ -11,12 +11,12 @@ from html import escape
 from statistics import median
 from typing import Any, Final
 
-from gradtool.models.sweeps.spread import Spread, spreads, usual
-from gradtool.models.sweeps.summaries import FINDING, OK
-from gradtool.models.sweeps.sweep import Swept
-from gradtool.models.sweeps.turning import exploded, number
-from gradtool.models.wording import count
-from gradtool.models.wording import number as shown
+from gradtool.engine.core.wording import count
+from gradtool.engine.core.wording import number as shown
+from gradtool.engine.sweeps.spread import Spread, spreads, usual
+from gradtool.engine.sweeps.summaries import FINDING, OK
+from gradtool.engine.sweeps.sweep import Swept
+from gradtool.engine.sweeps.turning import exploded, number
 
 from ..over_time.canvas import MARGIN, NOT_FINITE, SMALL, ZERO, n, style, text
 from ..over_time.ramp import LEVELS, Ramp

@@ -11,9 +11,9 @@ from typing import Any
 from gradtool.engine.answers import numbers
 from gradtool.engine.answers.why.statistics import LABEL as STATISTICS
 from gradtool.engine.answers.why.verdicts import BY_STRUCTURE
-from gradtool.models import origins
-from gradtool.models.gradients import GradientRow, GradientTable
-from gradtool.models.wording import NOTHING, command_line, count, dropped, finite, number, shape, without_pass
+from gradtool.engine.core.wording import NOTHING, command_line, count, dropped, finite, number, shape, without_pass
+from gradtool.engine.kinds import origins
+from gradtool.engine.kinds.gradients import GradientRow, GradientTable
 
 from .view import Table, View, failed, left_out, to_json
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradtool.engine.core.wording import NOTHING, count, size
 from gradtool.engine.files import user_cache
 from gradtool.engine.kernels.choice import available
-from gradtool.models.wording import NOTHING, count, size
 
 from .view import Table, View
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradtool.engine.core import source
-from gradtool.models.names import line_of
-from gradtool.models.passes import CallList, LineOfCalls
-from gradtool.models.wording import NOTHING, command_line, count, finite, number
+from gradtool.engine.core.wording import NOTHING, command_line, count, finite, number
+from gradtool.engine.kinds.names import line_of
+from gradtool.engine.kinds.passes import CallList, LineOfCalls
 
 from .view import Table, View
 

@@ -10,9 +10,9 @@ from gradtool.engine.answers.diff.divergence import Apart, Divergence, Parting
 from gradtool.engine.answers.diff.outline import Outline
 from gradtool.engine.answers.diff.structure import Change
 from gradtool.engine.core.source import short
-from gradtool.models.questions.diff import Differences
-from gradtool.models.questions.resources import Resources
-from gradtool.models.wording import NOTHING, command_line, count, finite, number, shape, size
+from gradtool.engine.core.wording import NOTHING, command_line, count, finite, number, shape, size
+from gradtool.engine.questions.diff import Differences
+from gradtool.engine.questions.resources import Resources
 
 from .view import Table, View
 

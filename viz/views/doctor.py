@@ -12,9 +12,9 @@ from typing import Any
 
 from gradtool import __version__
 from gradtool.engine.core.errors import BackendError
+from gradtool.engine.core.wording import NOTHING
 from gradtool.engine.kernels import threads
 from gradtool.engine.kernels.choice import available, backend, current
-from gradtool.models.wording import NOTHING
 
 from .view import Table, View
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from gradtool import __version__
 from gradtool.engine.answers.diff.outline import Outline
-from gradtool.models.model import Graph
-from gradtool.models.questions.dump import Dumped
-from gradtool.models.wording import command_line
+from gradtool.engine.core.wording import command_line
+from gradtool.engine.kinds.model import Graph
+from gradtool.engine.questions.dump import Dumped
 
 from .. import dump
 from .view import Table, View

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gradtool.engine.core import source
-from gradtool.models.passes import LineOfCalls
-from gradtool.models.request import Request
-from gradtool.models.wording import command_line, count
+from gradtool.engine.core.wording import command_line, count
+from gradtool.engine.kinds.passes import LineOfCalls
+from gradtool.engine.request.request import Request
 
 from . import calls
 from .view import Table, View

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.files import pickled
-from gradtool.models.errors import CommandError
-from gradtool.models.exported import Exported
+from gradtool.engine.kinds.exported import Exported
 
 from .view import Table, View
 

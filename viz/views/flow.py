@@ -6,9 +6,9 @@ from typing import Any
 
 from gradtool.engine.answers.flow.between import NO, UNKNOWN, YES, Influence
 from gradtool.engine.core import source
+from gradtool.engine.core.wording import NOTHING, command_line, count, number
+from gradtool.engine.questions.flow import Flows
 from gradtool.engine.runs.timeline import Entry
-from gradtool.models.questions.flow import Flows
-from gradtool.models.wording import NOTHING, command_line, count, number
 
 from .view import Table, View
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from gradtool.engine.answers.fused import StepTime
 from gradtool.engine.core import source
-from gradtool.models.questions.fusion import FusedGroups
-from gradtool.models.wording import NOTHING, command_line, count
+from gradtool.engine.core.wording import NOTHING, command_line, count
+from gradtool.engine.questions.fusion import FusedGroups
 
 from .view import Table, View
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from gradtool.engine.answers.gradcheck import Checked
 from gradtool.engine.core import source
-from gradtool.models.names import line_of
-from gradtool.models.questions.gradcheck import Comparison
-from gradtool.models.wording import NOTHING, command_line, count, finite, number, shape
+from gradtool.engine.core.wording import NOTHING, command_line, count, finite, number, shape
+from gradtool.engine.kinds.names import line_of
+from gradtool.engine.questions.gradcheck import Comparison
 
 from .view import Table, View, left_out
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradtool.models.derivatives import Derivatives
-from gradtool.models.gradients import GradientRow
-from gradtool.models.wording import NOTHING, command_line, count, shape
+from gradtool.engine.core.wording import NOTHING, command_line, count, shape
+from gradtool.engine.kinds.derivatives import Derivatives
+from gradtool.engine.kinds.gradients import GradientRow
 
 from .backward import VALUE_HEADINGS, asked_next, order, told_of_values, tones, value_cells
 from .view import Table, View

@@ -10,10 +10,10 @@ from gradtool.engine.answers.events import UPDATE
 from gradtool.engine.answers.nan import DATA, Birth, NanStory
 from gradtool.engine.answers.why.folding import WHOLE, folded
 from gradtool.engine.core import source
+from gradtool.engine.core.wording import NOTHING, command_line, count, shape, without_pass
+from gradtool.engine.kinds.names import Names, place, runs_data
+from gradtool.engine.questions.nan import Births, passes
 from gradtool.engine.view.graph import BACKWARD, FORWARD
-from gradtool.models.names import Names, place, runs_data
-from gradtool.models.questions.nan import Births, passes
-from gradtool.models.wording import NOTHING, command_line, count, shape, without_pass
 
 from .view import Table, View
 

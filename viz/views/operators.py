@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradtool.engine.core.command_errors import unknown
+from gradtool.engine.core.wording import NOTHING, count, plain
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef
-from gradtool.models.errors import unknown
-from gradtool.models.wording import NOTHING, count, plain
 
 from .view import Table, View
 

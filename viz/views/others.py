@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gradtool.models.model import About
-from gradtool.models.others import Other
-from gradtool.models.wording import command_line, count
+from gradtool.engine.core.wording import command_line, count
+from gradtool.engine.kinds.model import About
+from gradtool.engine.kinds.others import Other
 
 
 def lines(about: About, command: str) -> list[str]:

@@ -13,10 +13,10 @@ from gradtool.engine.answers.over_time.happenings import Happening
 from gradtool.engine.answers.over_time.history import History, Point, TrainingStep
 from gradtool.engine.core import source
 from gradtool.engine.core.source import Location
-from gradtool.models.limits import ENOUGH
-from gradtool.models.names import line_of
-from gradtool.models.questions.over_time import Row, Training
-from gradtool.models.wording import NOTHING, command_line, count, finite
+from gradtool.engine.core.wording import NOTHING, command_line, count, finite
+from gradtool.engine.kinds.names import line_of
+from gradtool.engine.questions.over_time import Row, Training
+from gradtool.engine.request.limits import ENOUGH
 
 from ..bars import trail
 from .view import Table, View

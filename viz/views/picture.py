@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from gradtool.engine.core.command_errors import CommandError
+from gradtool.engine.core.notes import SILENT, Notes
+from gradtool.engine.core.wording import command_line
+from gradtool.engine.kinds.model import Graph
+from gradtool.engine.questions.picture import Picture
 from gradtool.engine.view.graph import BACKWARD, BOTH, FORWARD, GraphView
-from gradtool.models.errors import CommandError
-from gradtool.models.model import Graph
-from gradtool.models.notes import SILENT, Notes
-from gradtool.models.questions.picture import Picture
-from gradtool.models.wording import command_line
 
 from .. import fold, forms
 
@@ -161,7 +161,7 @@ def _shown(view: GraphView, look: Look) -> GraphView:
     shown = view.only(PARTS[look.part])
     if not look.path and not look.focus:
         return shown
-    from gradtool.models.viewing import select
+    from gradtool.engine.kinds.viewing import select
 
     from .. import excerpt
 

@@ -7,9 +7,9 @@ import statistics
 from typing import Any
 
 from gradtool.engine.answers.profile import DeviceTime, Group
+from gradtool.engine.core.wording import NOTHING, command_line, count, percentages
+from gradtool.engine.questions.profile import Costs
 from gradtool.engine.view.graph import BACKWARD, FORWARD
-from gradtool.models.questions.profile import Costs
-from gradtool.models.wording import NOTHING, command_line, count, percentages
 
 from ..bars import spark
 from .view import Table, View

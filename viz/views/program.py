@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gradtool.models.listing import ListedBlock, ListedOperator, Listing, Pair
-from gradtool.models.wording import NOTHING, command_line, count
+from gradtool.engine.core.wording import NOTHING, command_line, count
+from gradtool.engine.kinds.listing import ListedBlock, ListedOperator, Listing, Pair
 
 from .view import Table, View
 

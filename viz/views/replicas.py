@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from gradtool.engine.answers.replicas.comparing import Finding, ParameterGradient
 from gradtool.engine.core.source import short
-from gradtool.models.questions.replicas import OnReplicas
-from gradtool.models.wording import NOTHING, command_line, count, finite, number
+from gradtool.engine.core.wording import NOTHING, command_line, count, finite, number
+from gradtool.engine.questions.replicas import OnReplicas
 
 from .view import Table, View
 

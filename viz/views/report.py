@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from gradtool.models.wording import command_line
+from gradtool.engine.core.wording import command_line
 
 from ..document.blocks import Document
 from .view import Table, View

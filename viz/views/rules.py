@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtool.models.errors import unknown
-from gradtool.models.gate import rules
-from gradtool.models.gate.rule import Rule
-from gradtool.models.wording import command_line
+from gradtool.engine.core.command_errors import unknown
+from gradtool.engine.core.wording import command_line
+from gradtool.engine.gate import rules
+from gradtool.engine.gate.rule import Rule
 
 from .view import Table, View
 

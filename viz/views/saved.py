@@ -9,9 +9,9 @@ from typing import Any
 
 from gradtool.engine.answers.why.folding import WHOLE, folded
 from gradtool.engine.core import source
-from gradtool.models.names import line_of, runs_data
-from gradtool.models.questions.saved import Kept
-from gradtool.models.wording import NOTHING, command_line, count, shape, size
+from gradtool.engine.core.wording import NOTHING, command_line, count, shape, size
+from gradtool.engine.kinds.names import line_of, runs_data
+from gradtool.engine.questions.saved import Kept
 
 from ..bars import spark
 from .view import Table, View

@@ -13,9 +13,9 @@ from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.answers.why.folding import folded
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core import source
-from gradtool.models.names import Names, line_of, runs_data
-from gradtool.models.questions.stats import Sizes
-from gradtool.models.wording import NOTHING, command_line, count, dropped, finite, number, shape, without_pass
+from gradtool.engine.core.wording import NOTHING, command_line, count, dropped, finite, number, shape, without_pass
+from gradtool.engine.kinds.names import Names, line_of, runs_data
+from gradtool.engine.questions.stats import Sizes
 
 from ..bars import course, histogram, log_bar
 from .view import Table, View, failed, left_out

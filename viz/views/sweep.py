@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from gradtool.models.sweeps.carrying import CRASHED, ERROR, MEMORY, REFUSED, TIMEOUT
-from gradtool.models.sweeps.noise import NoiseScale, noise_scales
-from gradtool.models.sweeps.point import Point
-from gradtool.models.sweeps.portion import Portion
-from gradtool.models.sweeps.spread import Spread, Usual, idle, spreads, usual
-from gradtool.models.sweeps.summaries import FINDING, KINDS, OK, UNCHECKED
-from gradtool.models.sweeps.sweep import Swept
-from gradtool.models.sweeps.turning import Turning, turnings
-from gradtool.models.wording import NOTHING, command_line, count, number, size
+from gradtool.engine.core.wording import NOTHING, command_line, count, number, size
+from gradtool.engine.data.portion import Portion
+from gradtool.engine.sweeps.carrying import CRASHED, ERROR, MEMORY, REFUSED, TIMEOUT
+from gradtool.engine.sweeps.noise import NoiseScale, noise_scales
+from gradtool.engine.sweeps.point import Point
+from gradtool.engine.sweeps.spread import Spread, Usual, idle, spreads, usual
+from gradtool.engine.sweeps.summaries import FINDING, KINDS, OK, UNCHECKED
+from gradtool.engine.sweeps.sweep import Swept
+from gradtool.engine.sweeps.turning import Turning, turnings
 
 from .view import Table, View
 

@@ -18,7 +18,7 @@ from ..tones import TONES, painted
 
 if TYPE_CHECKING:
     from gradtool.engine.answers.why.answers import Answer
-    from gradtool.models.model import About
+    from gradtool.engine.kinds.model import About
 
 
 @dataclass

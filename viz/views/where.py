@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradtool.engine.core import source
-from gradtool.models.questions.where import Places
-from gradtool.models.spots import Spot
-from gradtool.models.wording import NOTHING, command_line, count
+from gradtool.engine.core.wording import NOTHING, command_line, count
+from gradtool.engine.kinds.spots import Spot
+from gradtool.engine.questions.where import Places
 
 from .view import Table, View
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from gradtool.engine.answers.why.answers import GRAD_NONE, GRAD_ZERO, Answer
 from gradtool.engine.answers.why.folding import folded
 from gradtool.engine.answers.why.verdicts import Verdict
-from gradtool.models.questions.why import Verdicts
-from gradtool.models.wording import command_line, count, dropped
+from gradtool.engine.core.wording import command_line, count, dropped
+from gradtool.engine.questions.why import Verdicts
 
 from .view import Table, View, left_out
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gradtool.models.questions.diff import Diff, Differences
-from gradtool.models.request import Request
+from gradtool.engine.questions.diff import Diff, Differences
+from gradtool.engine.request.request import Request
 
 SCRIPTS = Path(__file__).parents[2] / "scripts" / "correct"
 

@@ -11,10 +11,10 @@ import pytest
 from gradtool.engine.answers.diff import golden
 from gradtool.engine.answers.diff.outline import CONSTANT, NOTHING, PARAMETER, Leaf, Operand, Operation, Outline
 from gradtool.engine.answers.diff.structure import difference
-from gradtool.models.notes import SILENT
-from gradtool.models.questions.backward import Backward
-from gradtool.models.request import Request
-from gradtool.models.sides import outline_of
+from gradtool.engine.core.notes import SILENT
+from gradtool.engine.questions.backward import Backward
+from gradtool.engine.questions.sides import outline_of
+from gradtool.engine.request.request import Request
 from tests.answers.diff.planted import drawn
 
 ROOT = Path(__file__).parents[3]

@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from gradtool.models.questions.diff import Diff, Differences
-from gradtool.models.request import Request
+from gradtool.engine.questions.diff import Diff, Differences
+from gradtool.engine.request.request import Request
 from tests.answers.diff.planted import drawn, number, planted
 
 MODES = ("static", "eager")

@@ -9,8 +9,8 @@ import pytest
 
 from gradtool.engine.answers.flow import between
 from gradtool.engine.answers.flow.spread import Spread
-from gradtool.models.questions.flow import Flow
-from gradtool.models.request import Request
+from gradtool.engine.questions.flow import Flow
+from gradtool.engine.request.request import Request
 
 CHAIN = """\
 import paddle

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gradtool.models.gate.checking import Selection, findings
-from gradtool.models.gate.finding import Finding
-from gradtool.models.request import Request
+from gradtool.engine.gate.checking import Selection, findings
+from gradtool.engine.gate.finding import Finding
+from gradtool.engine.request.request import Request
 
 HEAD = """\
 import paddle

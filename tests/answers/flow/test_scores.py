@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gradtool.models.gate.checking import Selection, findings
-from gradtool.models.request import Request
+from gradtool.engine.gate.checking import Selection, findings
+from gradtool.engine.request.request import Request
 
 HEAD = """\
 import paddle

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from gradtool.models.errors import CommandError
-from gradtool.models.questions.replicas import OnReplicas, Replicas
-from gradtool.models.request import Request
+from gradtool.engine.core.command_errors import CommandError
+from gradtool.engine.questions.replicas import OnReplicas, Replicas
+from gradtool.engine.request.request import Request
 
 HEAD = """
 import paddle

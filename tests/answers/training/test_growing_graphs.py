@@ -14,10 +14,10 @@ from gradtool.engine.answers.training.growing import Growth
 from gradtool.engine.core import watch
 from gradtool.engine.core.state import disable_static
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.models.gate.checking import Selection, findings
-from gradtool.models.gate.finding import Finding
-from gradtool.models.questions.growing import stored_at
-from gradtool.models.request import Request
+from gradtool.engine.gate.checking import Selection, findings
+from gradtool.engine.gate.finding import Finding
+from gradtool.engine.questions.growing import stored_at
+from gradtool.engine.request.request import Request
 from tests.cli.conftest import folder, gradtool  # noqa: F401
 
 HEAD = """\

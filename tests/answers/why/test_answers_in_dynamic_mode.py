@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import gradtool as paddle
+import gradtool
+from gradtool import paddle
 from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.answers.why.verdicts import Verdict
 
@@ -19,7 +20,7 @@ def parameter(*numbers: float) -> paddle.Tensor:
 
 
 def answer(loss: paddle.Tensor, w: paddle.Tensor) -> Answer:
-    (told,) = paddle.why(loss, w)
+    (told,) = gradtool.why(loss, w)
     assert all(line.strip() for line in str(told).splitlines())
     return told
 
@@ -33,7 +34,7 @@ def answer(loss: paddle.Tensor, w: paddle.Tensor) -> Answer:
     ],
 )
 def test_what_is_worth_knowing_of_a_gradient_that_is_there(factors: list[float], said: tuple[str, ...]) -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w = parameter(1, 2, 3, 4)
         told = answer((w * paddle.to_tensor(factors)).sum(), w)
     assert told.verdict is (Verdict.NOT_FINITE if "NaN" in "".join(said) else Verdict.OK)
@@ -42,7 +43,7 @@ def test_what_is_worth_knowing_of_a_gradient_that_is_there(factors: list[float],
 
 @pytest.mark.parametrize(("bad", "label"), [(float("nan"), "NaN"), (float("-inf"), "infinite")])
 def test_a_gradient_that_is_not_finite_is_a_finding(bad: float, label: str) -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w = parameter(1, 2, 3, 4)
         told = answer((w * paddle.to_tensor([0.0, 2.0, bad, bad])).sum(), w)
     assert (told.verdict, told.label, told.finding, told.state) == (Verdict.NOT_FINITE, label, True, f"grad = {label}")
@@ -68,7 +69,7 @@ ORDERS = {
 
 @pytest.mark.parametrize("order", ORDERS, ids=" ".join)
 def test_orders_of_backward_clearing_and_steps(order: tuple[str, ...]) -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w = parameter(1, 2)
         optimizer = paddle.optimizer.SGD(0.1, parameters=[w])
         for call in order:
@@ -86,7 +87,7 @@ def test_orders_of_backward_clearing_and_steps(order: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_leaf_stays_the_same_when_it_is_written_in_place(times: int) -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
         loss = paddle.scale(w, 3.0).sum()
         with paddle.no_grad():
@@ -101,18 +102,18 @@ def test_a_leaf_stays_the_same_when_it_is_written_in_place(times: int) -> None:
 
 @pytest.mark.parametrize("swapped", [False, True])
 def test_a_stopped_operand_beside_one_that_is_trained(swapped: bool) -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
         x = paddle.to_tensor([3.0, 4.0], stop_gradient=True)
         loss = (x * w if swapped else w * x).sum()
-        of_w, of_x = paddle.why(loss, [w, x])
+        of_w, of_x = gradtool.why(loss, [w, x])
     assert of_w.verdict is Verdict.OK
     assert of_x.verdict in (Verdict.STOP_GRADIENT, Verdict.FROZEN)
     assert of_x.gradient is None
 
 
 def test_the_way_from_the_loss_to_what_a_dead_relu_cut_off() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
         h = paddle.tanh(paddle.scale(w, 3.0))
         loss = paddle.exp(paddle.nn.functional.relu(paddle.scale(h, -1.0))).sum()
@@ -123,17 +124,17 @@ def test_the_way_from_the_loss_to_what_a_dead_relu_cut_off() -> None:
 
 
 def test_a_tensor_is_judged_as_it_was_when_it_was_used_beside_one_that_has_a_gradient() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w, c = parameter(1.0, 2.0), parameter(3.0, 4.0)
         c.stop_gradient = True
         loss = (w * c).sum()
         c.stop_gradient = False
-        answers = paddle.why(loss, [w, c])
+        answers = gradtool.why(loss, [w, c])
     assert [a.verdict for a in answers] == [Verdict.OK, Verdict.STOP_GRADIENT]
 
 
 def test_one_of_two_results_leads_to_the_loss() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w = parameter(1.0, 2.0, 3.0, 4.0)
         first, second = paddle.split(w, 2)
         told = answer((first.detach() * 1).sum() + second.sum(), w)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+import gradtool
+from gradtool import paddle
 from gradtool.engine.answers.why.verdicts import Verdict
 
 FACTORS = [(2.0, 3.0), (0.0, 3.0), (2.0, 0.0)]
@@ -20,7 +21,7 @@ def answers(first: float, second: float) -> dict[str, Any]:
     out = paddle.static.nn.static_pylayer(lambda a, b: a * b, [w, v], lambda d: (d * first, d * second))
     loss = paddle.sum(out * x) + paddle.sum(w)
     paddle.static.Executor().run(paddle.static.default_startup_program())
-    told = paddle.why(loss, [w, v], feed={"x": np.array([1, 2, 3], "float32")}, contributions=True)
+    told = gradtool.why(loss, [w, v], feed={"x": np.array([1, 2, 3], "float32")}, contributions=True)
     return {a.name: a for a in told}
 
 
@@ -40,7 +41,7 @@ def test_what_only_the_layer_reads_has_no_gradient_of_its_own() -> None:
     v, w = (paddle.static.create_parameter([3], "float32", name=name) for name in "vw")
     loss = paddle.sum(paddle.static.nn.static_pylayer(lambda a: a * w, [v], lambda d: d))
     paddle.static.Executor().run(paddle.static.default_startup_program())
-    (answer,) = paddle.why(loss, [w])
+    (answer,) = gradtool.why(loss, [w])
     assert answer.verdict is Verdict.NON_DIFFERENTIABLE
     assert "pylayer has no gradient for w" in str(answer)
 
@@ -53,5 +54,5 @@ def test_functions_in_programs_are_called_without_what_they_skip() -> None:
     out = paddle.static.default_main_program().current_block().create_var(name="out", shape=[3], dtype="float32")
     paddle.static.py_func(np.tanh, hidden, out, lambda y, dy: dy * (1 - y * y), skip_vars_in_backward_input=hidden)
     paddle.static.Executor().run(paddle.static.default_startup_program())
-    (answer,) = paddle.why(paddle.sum(out), [w], feed={"x": np.ones(3, "float32")})
+    (answer,) = gradtool.why(paddle.sum(out), [w], feed={"x": np.ones(3, "float32")})
     assert answer.verdict is Verdict.OK

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
-import gradtool.nn.functional as F
+import gradtool.paddle.nn.functional as F
+from gradtool import paddle
 from gradtool.engine.answers.why.arguments import NAMES, refuse_argument, refuse_result
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
-import gradtool as paddle
-from gradtool import nn
+from gradtool import paddle
 from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.answers.why.failures import explained
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core import source
 from gradtool.engine.eager.journal import keeping
 from gradtool.engine.eager.tape import FreedGraphError
+from gradtool.paddle import nn
 
 pytestmark = pytest.mark.usefixtures("dynamic")
 

@@ -8,12 +8,13 @@ from contextlib import AbstractContextManager
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool import nn
+import gradtool
+from gradtool import paddle
 from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.eager.recorded import nodes_behind
 from gradtool.engine.eager.tape import keeping_graphs, restore
+from gradtool.paddle import nn
 
 pytestmark = pytest.mark.usefixtures("dynamic")
 
@@ -25,7 +26,7 @@ def parameter(*numbers: float) -> paddle.Tensor:
 
 
 def answer(loss: paddle.Tensor, w: paddle.Tensor) -> Answer:
-    (told,) = paddle.why(loss, w)
+    (told,) = gradtool.why(loss, w)
     return told
 
 
@@ -34,7 +35,7 @@ def answer(loss: paddle.Tensor, w: paddle.Tensor) -> Answer:
 
 @pytest.mark.parametrize("other_line", [False, True])
 def test_what_another_backward_call_covers_is_meant(other_line: bool) -> None:
-    with paddle.watching():
+    with gradtool.watching():
         maker, judge = parameter(1, 2), parameter(3, 4)
         made = maker * 2.0
         if other_line:
@@ -51,7 +52,7 @@ def test_the_same_backward_line_with_losses_of_two_lines_is_two_calls() -> None:
     def step(loss: paddle.Tensor) -> None:
         loss.backward(retain_graph=True)
 
-    with paddle.watching():
+    with gradtool.watching():
         maker, judge = parameter(1, 2), parameter(3, 4)
         made = maker * 2.0
         first = (made * judge).sum()
@@ -63,7 +64,7 @@ def test_the_same_backward_line_with_losses_of_two_lines_is_two_calls() -> None:
 
 
 def test_an_earlier_round_of_the_same_call_covers_nothing() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w, v = parameter(1, 2), parameter(3, 4)
         for cut in (False, True):
             left = (w * 2.0).detach() if cut else w * 2.0
@@ -76,7 +77,7 @@ def test_an_earlier_round_of_the_same_call_covers_nothing() -> None:
 @pytest.mark.parametrize("held", [False, True])
 @pytest.mark.parametrize("optimizer", [False, True])
 def test_a_target_is_what_no_optimizer_holds_while_there_is_one(held: bool, optimizer: bool) -> None:
-    with paddle.watching():
+    with gradtool.watching():
         online, target = parameter(1, 2), parameter(3, 4)
         if optimizer:
             paddle.optimizer.SGD(0.1, parameters=[online, target] if held else [online])
@@ -89,7 +90,7 @@ def test_a_target_is_what_no_optimizer_holds_while_there_is_one(held: bool, opti
 
 
 def test_a_list_taken_before_a_parameter_existed_says_nothing_about_it() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         online = parameter(1, 2)
         paddle.optimizer.SGD(0.1, parameters=[online])
         late = parameter(3, 4)
@@ -102,7 +103,7 @@ def test_a_list_taken_before_a_parameter_existed_says_nothing_about_it() -> None
 @pytest.mark.parametrize("used", [False, True])
 @pytest.mark.parametrize("held", [False, True])
 def test_a_target_of_another_loss_alone_is_meant(used: bool, held: bool) -> None:
-    with paddle.watching():
+    with gradtool.watching():
         online, target, rate = parameter(1, 2), parameter(3, 4), parameter(5, 6)
         paddle.optimizer.SGD(0.1, parameters=[online, rate, *([target] if held else [])])
         with paddle.no_grad():
@@ -117,7 +118,7 @@ def test_a_target_of_another_loss_alone_is_meant(used: bool, held: bool) -> None
 
 @pytest.mark.parametrize("how", ["loaded", "as made", "written by hand"])
 def test_loaded_weights_that_a_list_leaves_out_are_frozen(how: str) -> None:
-    with paddle.watching():
+    with gradtool.watching():
         body, head = nn.Linear(2, 2), nn.Linear(2, 1)
         if how == "loaded":
             body.set_state_dict(nn.Linear(2, 2).state_dict())
@@ -142,7 +143,7 @@ def test_loaded_weights_that_a_list_leaves_out_are_frozen(how: str) -> None:
 @pytest.mark.parametrize("passes", [0, 1, 2])
 @pytest.mark.parametrize("listed", ["both", "one", "one, later"])
 def test_frozen_is_a_finding_after_gradients_that_its_optimizer_used(setting: str, passes: int, listed: str) -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w, v = parameter(1, 2), parameter(3, 4)
         paddle.optimizer.SGD(0.1, parameters=[v] if listed == "one" else [w, v])
 
@@ -170,7 +171,7 @@ def test_frozen_is_a_finding_after_gradients_that_its_optimizer_used(setting: st
 
 
 def test_a_replaced_parameter_is_told_with_the_one_in_its_place() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 3))
         before = net[1].weight
         paddle.optimizer.SGD(0.1, parameters=net.parameters())
@@ -213,7 +214,7 @@ def through_a_decorator(w: paddle.Tensor) -> paddle.Tensor:
 def test_the_guard_is_the_cause_and_the_call_the_place_of_the_cut(
     way: Callable[[paddle.Tensor], paddle.Tensor], cause: str
 ) -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w, v = parameter(1, 2), parameter(3, 4)
         told = answer((way(w) * v).sum(), w)
     assert told.verdict is Verdict.NO_GRAD
@@ -226,7 +227,7 @@ def test_the_guard_is_the_cause_and_the_call_the_place_of_the_cut(
 
 def test_a_journal_that_begins_inside_a_guard_knows_the_call_alone() -> None:
     w, v = parameter(1, 2), parameter(3, 4)
-    watching: AbstractContextManager[object] = paddle.watching()
+    watching: AbstractContextManager[object] = gradtool.watching()
     with paddle.no_grad():
         watching.__enter__()
         h = w * 2.0
@@ -241,7 +242,7 @@ def test_a_journal_that_begins_inside_a_guard_knows_the_call_alone() -> None:
 
 @pytest.mark.parametrize("factor", ["scale", "mask", None])
 def test_a_constant_zero_factor_outranks_the_minimum(factor: str | None) -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w = parameter(0, 0) if factor is None else parameter(1, 2)
         mask = paddle.zeros([2])
         h = {"scale": lambda: paddle.scale(w, 0.0), "mask": lambda: w * mask, None: lambda: w * 3.0}[factor]()
@@ -257,7 +258,7 @@ def test_a_constant_zero_factor_outranks_the_minimum(factor: str | None) -> None
 
 @pytest.mark.parametrize("lost", [0, 1, 2])
 def test_a_use_that_gives_no_gradient_is_a_note(lost: int) -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w = parameter(1, 2)
         whole = w * 2.0
         taken = [(w * 3.0).detach() for _ in range(lost)]
@@ -269,7 +270,7 @@ def test_a_use_that_gives_no_gradient_is_a_note(lost: int) -> None:
 
 
 def test_uses_of_earlier_steps_are_not_lost() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w = parameter(1, 2)
         state = paddle.zeros([2])
         for _ in range(3):
@@ -280,7 +281,7 @@ def test_uses_of_earlier_steps_are_not_lost() -> None:
 
 
 def test_a_python_number_in_the_loss_is_a_cut() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w, v = parameter(1, 2), parameter(3, 4)
         print((w * 3.0).sum().item())
         seen = (w * 2.0).sum()
@@ -294,7 +295,7 @@ def test_a_python_number_in_the_loss_is_a_cut() -> None:
 
 @pytest.mark.parametrize("before", [False, True])
 def test_a_use_as_a_python_number_beside_others_is_a_note(before: bool) -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w = parameter(1, 2)
         if before:
             w.sum().backward()
@@ -311,7 +312,7 @@ def test_a_use_as_a_python_number_beside_others_is_a_note(before: bool) -> None:
 
 @pytest.mark.parametrize("earlier", [False, True])
 def test_a_parameter_that_the_last_step_had_no_use_for_is_meant_if_another_used_it(earlier: bool) -> None:
-    with paddle.watching():
+    with gradtool.watching():
         always, sometimes = parameter(1, 2), parameter(3, 4)
         for step in range(2):
             h = always * 2.0
@@ -327,7 +328,7 @@ def test_a_parameter_that_the_last_step_had_no_use_for_is_meant_if_another_used_
 
 
 def test_values_that_leave_in_this_step_are_a_finding_whatever_earlier_steps_did() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         body, head = parameter(1, 2), parameter(3, 4)
         for step in range(3):
             h = body * 2.0
@@ -339,7 +340,7 @@ def test_values_that_leave_in_this_step_are_a_finding_whatever_earlier_steps_did
 
 
 def test_what_became_of_the_values_of_a_layer_that_was_replaced_is_no_finding() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 3))
         before = net[1]
         net.set_state_dict({k: v * 1.0 for k, v in net.state_dict().items()})
@@ -350,7 +351,7 @@ def test_what_became_of_the_values_of_a_layer_that_was_replaced_is_no_finding() 
 
 @pytest.mark.parametrize("training", [False, True])
 def test_running_statistics_are_not_trained_though_all_parameters_are_unfrozen(training: bool) -> None:
-    with paddle.watching():
+    with gradtool.watching():
         norm = nn.BatchNorm1D(2)
         for p in norm.parameters():
             p.stop_gradient = False
@@ -362,7 +363,7 @@ def test_running_statistics_are_not_trained_though_all_parameters_are_unfrozen(t
 
 @pytest.mark.parametrize("cleared", [False, True])
 def test_a_copy_that_makes_targets_in_the_graph_is_no_matter_of_clearing(cleared: bool) -> None:
-    with paddle.watching(), keeping_graphs():
+    with gradtool.watching(), keeping_graphs():
         online, target = parameter(1, 2), parameter(3, 4)
         opt = paddle.optimizer.SGD(0.1, parameters=[online])
         for _ in range(3):
@@ -385,7 +386,7 @@ def test_a_copy_that_makes_targets_in_the_graph_is_no_matter_of_clearing(cleared
 
 @pytest.mark.parametrize("unfrozen", ["nothing", "a part", "all"])
 def test_a_second_stage_whose_optimizer_has_more_that_is_still_frozen_is_a_finding(unfrozen: str) -> None:
-    with paddle.watching(), keeping_graphs():
+    with gradtool.watching(), keeping_graphs():
         head, last, first = parameter(1, 2), parameter(3, 4), parameter(5, 6)
         first.stop_gradient = last.stop_gradient = True
         for stage in (1, 2):
@@ -404,7 +405,7 @@ def test_a_second_stage_whose_optimizer_has_more_that_is_still_frozen_is_a_findi
 
 @pytest.mark.parametrize("written", [False, True])
 def test_an_average_of_weights_is_kept_for_evaluation(written: bool) -> None:
-    with paddle.watching(), keeping_graphs():
+    with gradtool.watching(), keeping_graphs():
         online = parameter(1, 2)
         opt = paddle.optimizer.SGD(0.1, parameters=[online])
         average = parameter(3, 4)
@@ -425,7 +426,7 @@ def test_an_average_of_weights_is_kept_for_evaluation(written: bool) -> None:
 @pytest.mark.parametrize("later", [False, True])
 def test_a_parameter_made_after_the_backward_pass_is_no_finding(later: bool) -> None:
     """A block with branches becomes one layer after the training; one that was there before was forgotten."""
-    with paddle.watching():
+    with gradtool.watching():
         w = parameter(1, 2)
         loss = w.square().sum()
         if not later:
@@ -444,7 +445,7 @@ def test_a_parameter_made_after_the_backward_pass_is_no_finding(later: bool) -> 
 @pytest.mark.parametrize("taken", ["", "at once", "cleared before"])
 def test_a_zero_that_no_update_takes_is_no_finding(taken: str) -> None:
     """Where the optimizer of what has the zero goes on with this very gradient, it is one."""
-    with paddle.watching():
+    with gradtool.watching():
         actor, critic, other = parameter(1.0), parameter(2.0), parameter(9.0)
         own = paddle.optimizer.SGD(0.1, parameters=[critic, other])
         its = paddle.optimizer.SGD(0.1, parameters=[actor])
@@ -466,7 +467,7 @@ def test_a_zero_that_no_update_takes_is_no_finding(taken: str) -> None:
 
 def test_a_zero_before_any_update_is_a_finding() -> None:
     """What a watch ended before was perhaps about to take it."""
-    with paddle.watching():
+    with gradtool.watching():
         w, other = parameter(1.0), parameter(2.0)
         opt = paddle.optimizer.SGD(0.1, parameters=[w, other])
         (w * other).sum().backward()

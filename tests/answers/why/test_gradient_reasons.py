@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import given, settings
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.answers.why.of_program import explain
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core import names

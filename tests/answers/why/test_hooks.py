@@ -1,8 +1,8 @@
 """A hook that returns zeros is told of, and not the operator behind it."""
 
 from gradtool.engine.answers.why.verdicts import Verdict
-from gradtool.models.questions.why import Why
-from gradtool.models.request import Request
+from gradtool.engine.questions.why import Why
+from gradtool.engine.request.request import Request
 
 MODEL = """\
 import paddle

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
-from gradtool import nn
+import gradtool
+from gradtool import paddle
 from gradtool.engine.answers.why import callers
 from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core import source
+from gradtool.paddle import nn
 
 pytestmark = pytest.mark.usefixtures("dynamic", "stacks")
 
@@ -29,7 +30,7 @@ def weight(*shape: int) -> paddle.Tensor:
 
 
 def told(loss: paddle.Tensor, w: paddle.Tensor) -> Answer:
-    (answer,) = paddle.why(loss, w)
+    (answer,) = gradtool.why(loss, w)
     return answer
 
 
@@ -83,7 +84,7 @@ def kept_to_itself(w: paddle.Tensor, v: paddle.Tensor) -> paddle.Tensor:
     "function", [pair, pair_by_names, outputs_in_a_dict, appended, listed, through_another], ids=lambda f: f.__name__
 )
 def test_the_line_that_lets_go_of_a_result_is_the_cause(function: Callable[..., Any]) -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w, v = weight(2), weight(2)
         main, _ = function(w, v)  # here
         answer = told(main.sum(), v)
@@ -94,7 +95,7 @@ def test_the_line_that_lets_go_of_a_result_is_the_cause(function: Callable[..., 
 
 
 def test_what_a_function_makes_and_does_not_return_ends_in_it() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w, v = weight(2), weight(2)
         answer = told(kept_to_itself(w, v).sum(), v)
     assert answer.code.endswith("# kept")
@@ -111,10 +112,10 @@ def test_results_that_one_line_drops_are_one_finding() -> None:
             second = self.second(x)
             return self.main(x), first, second
 
-    with paddle.watching():
+    with gradtool.watching():
         net = Heads()
         result, *_ = net(paddle.ones([3, 2]))
-        answers = paddle.why(result.sum(), [*net.parameters()])
+        answers = gradtool.why(result.sum(), [*net.parameters()])
     lines = {a.code for a in answers if a.finding}
     assert lines == {"result, *_ = net(paddle.ones([3, 2]))"}
 
@@ -140,7 +141,7 @@ def guarded(h: paddle.Tensor) -> paddle.Tensor:
 
 
 def test_where_stop_gradient_of_a_result_was_set() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w, v = weight(2), weight(2)
         h = w * 2.0
         silenced(h)  # call
@@ -155,7 +156,7 @@ def test_where_stop_gradient_of_a_result_was_set() -> None:
     [(without_gradient, Verdict.DETACHED, "# cut"), (guarded, Verdict.NO_GRAD, "# guard")],
 )
 def test_the_call_that_led_to_a_cut_stands_beside_it(function: Callable[..., Any], verdict: Verdict, line: str) -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w, v = weight(2), weight(2)
         h = function(w * 2.0)  # call
         answer = told((h * v).sum(), w)
@@ -165,7 +166,7 @@ def test_the_call_that_led_to_a_cut_stands_beside_it(function: Callable[..., Any
 
 
 def test_the_cast_is_the_cause_where_whole_numbers_choose_rows() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w, table = weight(3), weight(4, 2)
         ids = rounded(w * 2.0).reshape([3, 1]).squeeze(-1)
         answer = told(nn.functional.embedding(ids.clip(0, 3), table).sum(), w)
@@ -175,7 +176,7 @@ def test_the_cast_is_the_cause_where_whole_numbers_choose_rows() -> None:
 
 
 def test_a_zero_is_traced_to_the_first_one() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w, v = weight(2, 2), weight(2, 2)
         mask = paddle.zeros([2])
         loss = paddle.matmul(w * mask, v).sum() + 1.0
@@ -186,12 +187,12 @@ def test_a_zero_is_traced_to_the_first_one() -> None:
 
 @pytest.mark.parametrize("holds", [True, False])
 def test_a_condition_that_chooses_one_side_alone_is_the_cause(holds: bool) -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w, v = weight(2), weight(2)
         condition = paddle.full([2], holds, dtype="bool")
         none = paddle.zeros([2])
         chosen = paddle.where(condition, none, w) if holds else paddle.where(condition, w, none)
-        first, second = paddle.why((chosen * v + 1.0).sum(), [w, v])
+        first, second = gradtool.why((chosen * v + 1.0).sum(), [w, v])
     assert (first.verdict, second.verdict) == (Verdict.NOT_SELECTED, Verdict.TIMES_ZERO)
     assert {a.code for a in (first, second)} == {'condition = paddle.full([2], holds, dtype="bool")'}
     assert f"its condition holds {'everywhere' if holds else 'nowhere'}" in first.said[0]
@@ -219,7 +220,7 @@ class Branches(Returns):
 @pytest.mark.parametrize(("layer", "line"), [(Returns, "# returned"), (Branches, "# definition")])
 @pytest.mark.parametrize(("how", "verdict"), [("none", Verdict.NON_DIFFERENTIABLE), ("zeros", Verdict.TIMES_ZERO)])
 def test_the_backward_of_a_layer_is_the_cause(layer: Any, line: str, how: str, verdict: Verdict) -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w = weight(2)
         answer = told(layer.apply(w, how).sum(), w)
     assert answer.verdict is verdict
@@ -231,13 +232,13 @@ def test_the_backward_of_a_layer_is_the_cause(layer: Any, line: str, how: str, v
 
 
 def test_what_is_computed_from_a_parameter_may_lose_a_use() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w = weight(2)
         h = w * 2.0
         loss = (h * h.detach() + w * 1.0).sum()
         answer = told(loss, w)
-        (whole,) = paddle.why(loss, w, contributions=True)
-        (inner,) = paddle.why(loss, h, contributions=True)
+        (whole,) = gradtool.why(loss, w, contributions=True)
+        (inner,) = gradtool.why(loss, h, contributions=True)
     assert (answer.verdict, answer.finding) == (Verdict.OK, False)
     assert answer.label == "1 of 2 uses of elementwise_mul detached" or answer.label.startswith("1 of 2 uses of ")
     assert answer.code == "loss = (h * h.detach() + w * 1.0).sum()"
@@ -247,15 +248,15 @@ def test_what_is_computed_from_a_parameter_may_lose_a_use() -> None:
 
 def test_a_lost_use_of_a_program_is_told() -> None:
     paddle.enable_static()
-    with paddle.watching():
+    with gradtool.watching():
         w = paddle.static.create_parameter([2], "float32", name="w")
         h = w * 2.0
         g = h * 3.0
         g.stop_gradient = True
         loss = paddle.sum(h + g)
     paddle.static.Executor().run(paddle.static.default_startup_program())
-    (answer,) = paddle.why(loss, [w])
-    (parts,) = paddle.why(loss, [h], contributions=True)
+    (answer,) = gradtool.why(loss, [w])
+    (parts,) = gradtool.why(loss, [h], contributions=True)
     assert answer.label.endswith("stop_gradient")
     assert answer.label.startswith("1 of 2 uses of ")
     assert answer.code == "g.stop_gradient = True"

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
-from gradtool import static
+import gradtool
+from gradtool import paddle
 from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.answers.why.verdicts import Verdict
+from gradtool.paddle import static
 
 ROUNDS = 60
 
@@ -23,7 +24,7 @@ def answers(body: Callable[[Any, Any, Any], Any], rounds: int = ROUNDS) -> dict[
     _, h = static.nn.while_loop(lambda i, h: i < n, lambda i, h: [i + 1, body(i, h, b)], [i, w * 2.0])
     loss = paddle.sum(h)
     static.Executor().run(static.default_startup_program())
-    return {a.name: a for a in paddle.why(loss, [w, b], feed={})}
+    return {a.name: a for a in gradtool.why(loss, [w, b], feed={})}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
+import gradtool
+from gradtool import paddle
 from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.answers.why.folding import folded
 from gradtool.engine.answers.why.levels import measured, scrambled, smallest
@@ -28,7 +29,7 @@ def data(*shape: int, seed: int = 1) -> Any:
 
 
 def why(loss: Any, *asked: Any) -> list[Answer]:
-    return list(paddle.why(loss, list(asked)))
+    return list(gradtool.why(loss, list(asked)))
 
 
 def scaled(factor: float, layers: int) -> tuple[Any, list[Any]]:
@@ -44,7 +45,7 @@ def scaled(factor: float, layers: int) -> tuple[Any, list[Any]]:
 
 @pytest.mark.parametrize(("factor", "verdict"), [(0.05, Verdict.VANISHED), (40.0, Verdict.EXPLODED)])
 def test_depth_says_the_factor_per_layer(factor: float, verdict: Verdict) -> None:
-    with paddle.watching():
+    with gradtool.watching():
         loss, weights = scaled(factor, 12)
         (told,) = why(loss, weights[0])
     assert told.verdict is verdict
@@ -54,7 +55,7 @@ def test_depth_says_the_factor_per_layer(factor: float, verdict: Verdict) -> Non
 
 def test_a_gradient_through_many_residual_blocks_is_as_certain_as_its_parts() -> None:
     """Each block adds two parts that share their rounding: doubts that are added up would outgrow any gradient."""
-    with paddle.watching():
+    with gradtool.watching():
         w = weight(3)
         h = data(2, 3) * w
         for _ in range(60):
@@ -66,7 +67,7 @@ def test_a_gradient_through_many_residual_blocks_is_as_certain_as_its_parts() ->
 
 
 def test_parts_that_cancel_behind_residual_blocks_are_still_zero() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w = weight(3)
         h = data(2, 3) * w
         for _ in range(20):
@@ -76,7 +77,7 @@ def test_parts_that_cancel_behind_residual_blocks_are_still_zero() -> None:
 
 
 def test_a_product_below_the_smallest_number_has_vanished_and_is_not_multiplied_by_zero() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         loss, weights = scaled(0.05, 60)
         (told,) = why(loss, weights[0])
     assert told.verdict is Verdict.VANISHED
@@ -86,7 +87,7 @@ def test_a_product_below_the_smallest_number_has_vanished_and_is_not_multiplied_
 
 
 def test_one_weight_used_again_and_again_is_told_by_steps() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w, start = weight(4, 4, scale=0.02), weight(2, 4)
         h = start
         for _ in range(40):
@@ -97,13 +98,13 @@ def test_one_weight_used_again_and_again_is_told_by_steps() -> None:
 
 
 def test_layers_that_keep_sizes_are_no_finding() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         loss, weights = scaled(1.0, 40)
         assert [a.verdict for a in why(loss, weights[0])] == [Verdict.OK]
 
 
 def test_a_bias_before_a_norm_is_zero_by_structure() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         fc, norm = paddle.nn.Linear(4, 6), paddle.nn.BatchNorm1D(6)
         loss = (norm(fc(data(32, 4))) * data(32, 6, seed=3)).mean()
         bias, w = why(loss, fc.bias, fc.weight)
@@ -114,14 +115,14 @@ def test_a_bias_before_a_norm_is_zero_by_structure() -> None:
 
 
 def test_everything_before_a_norm_whose_mean_is_the_loss_is_a_finding() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         fc, norm = paddle.nn.Linear(4, 6), paddle.nn.BatchNorm1D(6)
         (told,) = why(norm(fc(data(32, 4))).mean(), fc.weight)
     assert (told.verdict, told.finding) == (Verdict.CANCELLED, True)
 
 
 def test_a_shared_bias_of_a_difference_is_zero_by_structure_and_a_shared_weight_is_not() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w, b = weight(4, 3), weight(3)
         x, y = data(5, 4), data(5, 4, seed=2)
         bias, shared = why((paddle.matmul(x, w) + b - (paddle.matmul(y, w) + b)).sum(), b, w)
@@ -131,7 +132,7 @@ def test_a_shared_bias_of_a_difference_is_zero_by_structure_and_a_shared_weight_
 
 @pytest.mark.parametrize("size", [1e-30, 1e-12, 1.0, 1e12])
 def test_what_is_rounding_does_not_depend_on_the_unit(size: float) -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w, level = weight(4, 5), weight(1)
         probabilities = F.log_softmax(paddle.matmul(data(16, 4), w) + level)
         (told,) = why((probabilities[:, 2]).mean() * size, level)
@@ -140,7 +141,7 @@ def test_what_is_rounding_does_not_depend_on_the_unit(size: float) -> None:
 
 def test_a_small_gradient_that_is_no_rounding_is_not_called_zero() -> None:
     """The mean of many numbers of both signs: small, and not as small as rounding."""
-    with paddle.watching():
+    with gradtool.watching():
         b = weight(1)
         signs = paddle.to_tensor(np.array([1.0, -1.0] * 500 + [0.01], "float32"))
         (told,) = why(((data(1001) + b) * signs).mean(), b)
@@ -148,7 +149,7 @@ def test_a_small_gradient_that_is_no_rounding_is_not_called_zero() -> None:
 
 
 def test_a_loss_of_an_empty_selection_is_at_no_minimum() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w = weight(4)
         chosen = paddle.masked_select(w * 2.0, w > 100.0)
         (told,) = why(chosen.sum(), w)
@@ -170,7 +171,7 @@ BORN = {
 @pytest.mark.parametrize("kind", BORN)
 def test_where_a_large_gradient_is_born(kind: str) -> None:
     loss, said = BORN[kind]
-    with paddle.watching():
+    with gradtool.watching():
         w = weight(5, 3)
         (told,) = why(loss(data(4, 5), w), w)
     assert told.verdict is Verdict.LARGE
@@ -179,7 +180,7 @@ def test_where_a_large_gradient_is_born(kind: str) -> None:
 
 
 def test_a_gate_that_is_shut_is_a_finding_and_a_residual_is_not() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w, v = weight(5, 3), weight(5, 3, seed=4)
         x = data(4, 5)
         shut = F.sigmoid(paddle.matmul(x, w) - 60.0)
@@ -192,7 +193,7 @@ def test_a_gate_that_is_shut_is_a_finding_and_a_residual_is_not() -> None:
 
 
 def test_numbers_that_are_not_finite_are_a_finding() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w = weight(4)
         (told,) = why((w * float("inf")).mean(), w)
     assert (told.verdict, told.finding) == (Verdict.NOT_FINITE, True)

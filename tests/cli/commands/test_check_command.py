@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 import gradtool.cli as command_line
-from gradtool.models.gate import rules
+from gradtool.engine.gate import rules
 from tests.cli.conftest import Run
 
 SCHEMAS = Path(command_line.__file__).parent / "schemas"

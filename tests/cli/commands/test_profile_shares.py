@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gradtool.engine.answers.profile import Cost, ProfileStory
-from gradtool.models.wording import percentages
+from gradtool.engine.core.wording import percentages
 
 Write = Callable[[str], str]
 Run = Callable[..., Any]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-import gradtool as paddle
-from gradtool.models.questions.over_time import Training
+import gradtool
+from gradtool.engine.questions.over_time import Training
 from tests.cli.conftest import Run, Write
 from tests.sampling import sampled
 
@@ -418,9 +418,9 @@ digest = digest.hexdigest()
 
 def test_a_run_that_is_listened_to_is_the_same_run(model: Write) -> None:
     """Bit for bit: weights, gradients, the stream of random numbers."""
-    from gradtool.models import loader
-    from gradtool.models.questions.over_time import Listening
-    from gradtool.models.request import Request
+    from gradtool.engine.loading import loader
+    from gradtool.engine.questions.over_time import Listening
+    from gradtool.engine.request.request import Request
 
     name = model(WATCHED)
     with loader.executed(Request(name)) as plain:
@@ -437,7 +437,7 @@ def test_no_gradient_is_kept(model: Write) -> None:
 
     model(REBOUND.format(update="W = (W - 0.1 * W.grad).detach(); W.stop_gradient = False"))
     before = sum(issubclass(type(o), Leaf) for o in gc.get_objects())
-    answer: Training = paddle.load("model.py").over_time(steps=5)
+    answer: Training = gradtool.load("model.py").over_time(steps=5)
     gc.collect()
     assert len(answer.history.steps) == 5
     assert sum(issubclass(type(o), Leaf) for o in gc.get_objects()) <= before + 4
@@ -445,7 +445,7 @@ def test_no_gradient_is_kept(model: Write) -> None:
 
 def test_python_asks_the_same(model: Write, folder: Path) -> None:
     model(script())
-    answer = paddle.load("model.py").over_time(steps=3, by="layer")
+    answer = gradtool.load("model.py").over_time(steps=3, by="layer")
     assert [row.name for row in answer.rows] == ["net.0", "net.2"]
     assert answer.data["steps"][-1]["number"] == 3
     assert str(answer).startswith("over time  model.py · eager · 3 steps")

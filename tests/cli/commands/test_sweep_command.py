@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from gradtool.models.sweeps.places import here
-from tests.api.models.sweeps.conftest import EAGER, STATIC, planted
+from gradtool.engine.sweeps.places import here
 from tests.cli.conftest import Run
 from tests.house.test_schemas import schema
+from tests.sweeps.conftest import EAGER, STATIC, planted
 
 ROOT = Path(__file__).parents[3]
 DOCUMENT = (ROOT / "docs" / "sweep.md").read_text(encoding="utf-8")

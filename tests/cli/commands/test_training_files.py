@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 from tensorboardX.proto.event_pb2 import Event
 
-import gradtool as paddle
+import gradtool as library
 from gradtool.viz.over_time.event_files import NAME
 from gradtool.viz.over_time.long_form import COLUMNS
 from tests.cli.conftest import Run, Write
@@ -150,7 +150,7 @@ def test_the_heat_map_is_written_where_it_is_asked_for(gradtool: Run, training: 
 
 
 def test_python_saves_the_same_files(gradtool: Run, training: str, folder: Path) -> None:
-    answer = paddle.load(training).over_time(steps=9)
+    answer = library.load(training).over_time(steps=9)
     for ending in ("csv", "svg"):
         answer.save(f"steps.{ending}")
         command = gradtool("stats", training, "--steps", "9", "-q", "--format", ending)

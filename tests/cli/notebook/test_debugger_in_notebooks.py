@@ -11,12 +11,13 @@ from gradtool.viz.debugger import verbs
 from tests.notebooks import bundle, execute, failure, notebook, printed
 
 FILE = """\
-import gradtool as paddle
+import gradtool
+from gradtool import paddle
 w = paddle.to_tensor([0.0, 4.0], stop_gradient=False)
 
 def stop(g):
     import paddle
-    paddle.breakpoint()
+    gradtool.breakpoint()
 
 root = paddle.sqrt(w)
 root.register_hook(stop)
@@ -52,7 +53,7 @@ CELLS = {
     "taken": "get_ipython().register_magic_function(lambda line: f'mine {line}', 'line', 'ghits')",
     "load": "%load_ext gradtool",
     "none": "%gstep",
-    "model": "import gradtool as paddle\nw = paddle.to_tensor([0.0, 4.0], stop_gradient=False)\n"
+    "model": "from gradtool import paddle\nw = paddle.to_tensor([0.0, 4.0], stop_gradient=False)\n"
     "h = paddle.sqrt(w)\nloss = (h * 2).sum()\nloss.backward()",
     "open": "d = %gdebug loss --catch inf\nd",
     "step": "%gstep",
@@ -204,7 +205,7 @@ def test_ending(shown: dict[str, NotebookNode]) -> None:
 
 
 def test_model_files_and_cells(shown: dict[str, NotebookNode]) -> None:
-    assert "model.py:10" in text(shown["file"])
+    assert "model.py:11" in text(shown["file"])
     assert "hook.0" in printed(shown["file"]), "a breakpoint says where it is, and nothing is waited for"
     assert text(shown["file_step"]).startswith("■ end of the run")
     assert re.search(r"^▶ 3/4 reduce_sum_grad.0   In\[\d+\]:3", text(shown["cell"]), re.M)

@@ -65,7 +65,7 @@ def terminal(environment: dict[str, str]) -> Iterator[Terminal]:
 
 def test_a_conversation(terminal: Terminal) -> None:
     assert terminal.type("%load_ext gradtool").strip() == ""
-    terminal.type("import gradtool as paddle; w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)")
+    terminal.type("from gradtool import paddle; w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)")
     terminal.type("loss = (w.detach() * 2).sum()")
     answer = terminal.type("%why loss")
     assert "w   grad = None   verdict: DETACHED" in answer
@@ -77,7 +77,7 @@ def test_a_conversation(terminal: Terminal) -> None:
 def test_a_session_of_the_debugger(terminal: Terminal) -> None:
     """The prompt stays IPython's: nothing is read from the terminal."""
     terminal.type("%load_ext gradtool")
-    terminal.type("import gradtool as paddle; w = paddle.to_tensor([0.0, 4.0], stop_gradient=False)")
+    terminal.type("from gradtool import paddle; w = paddle.to_tensor([0.0, 4.0], stop_gradient=False)")
     terminal.type("loss = paddle.sqrt(w).sum()")
     assert "error: no session of the debugger is open\n  hint  %gdebug LOSS" in terminal.type("%gstep")
     shown = terminal.type("%gdebug loss")
@@ -105,7 +105,8 @@ def test_a_command_line_of_cells(environment: dict[str, str], tmp_path: Path) ->
 
 
 def test_one_line_without_a_session(environment: dict[str, str]) -> None:
-    code = "%load_ext gradtool\nimport gradtool as g\nw = g.to_tensor(2.0, stop_gradient=False)\ny = w * w\n%backward y"
+    code = "%load_ext gradtool\nfrom gradtool import paddle\n"
+    code += "w = paddle.to_tensor(2.0, stop_gradient=False)\ny = w * w\n%backward y"
     done = subprocess.run(
         [sys.executable, "-m", "IPython", "--colors=nocolor", "-c", code],
         capture_output=True,

@@ -16,8 +16,8 @@ from tests.cli.conftest import DOCUMENT, Run, Write
 from tests.notebooks import bundle, execute, failure, notebook, printed
 
 MODEL = """\
-import gradtool as paddle
-from gradtool import nn
+from gradtool import paddle
+from gradtool.paddle import nn
 emb, det, head = nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 1)
 h = emb(paddle.randn([3, 4]))
 k = det(h).detach()
@@ -48,7 +48,7 @@ magics_in(get_ipython()).register({"gstep": (lambda line: [int(line)], "Go a num
 CELLS = {
     "names": "before = {k: set(v) for k, v in get_ipython().magics_manager.magics.items()}",
     "load": "%load_ext gradtool",
-    "other": "import gradtool as paddle\nother = paddle.nn.Linear(2, 2)\nloss = other(paddle.ones([1, 2])).sum()",
+    "other": "from gradtool import paddle\nother = paddle.nn.Linear(2, 2)\nloss = other(paddle.ones([1, 2])).sum()",
     "model": MODEL,
     "why": "%why loss",
     "backward": "table = %backward loss\ntable",
@@ -162,7 +162,7 @@ def test_other_answers(shown: dict[str, NotebookNode]) -> None:
 
 
 def test_paddle_is_found_where_no_real_one_is_installed(shown: dict[str, NotebookNode]) -> None:
-    assert bundle(shown["door"])["text/plain"] == "'gradtool.nn'"
+    assert bundle(shown["door"])["text/plain"] == "'gradtool.paddle.nn'"
 
 
 def test_a_picture_needs_no_script(shown: dict[str, NotebookNode]) -> None:

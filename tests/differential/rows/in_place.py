@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gradtool
+from gradtool import paddle
 
 from ..drawing import Draw, Operand
 from ..table import row
@@ -33,7 +34,7 @@ def written(g: Draw, name: str, x: Operand, before: str, *args: str) -> str:
     """The call, and what reads its operand afterwards."""
     short = name.rpartition(".")[2]
     rest = ", ".join(str(a) for a in args)
-    whole = hasattr(gradtool, short) and not (hasattr(gradtool.Tensor, short) and g.chance(0.5))
+    whole = hasattr(paddle, short) and not (hasattr(gradtool.paddle.Tensor, short) and g.chance(0.5))
     out = g.line(
         f"w{len(g.lines)}", f"paddle.{short}({', '.join([x, *map(str, args)])})" if whole else f"{x}.{short}({rest})"
     )

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool import static
+from gradtool import paddle
 from gradtool.engine.core.errors import BackendError, KernelError
 from gradtool.engine.files import user_cache
 from gradtool.engine.kernels import choice
 from gradtool.engine.kernels.numba import compiling
 from gradtool.engine.kernels.numba.fused import FusedKernel, same
 from gradtool.engine.kernels.numba.tuning import Tuning
+from gradtool.paddle import static
 
 F = paddle.nn.functional
 RNG = np.random.default_rng(0)
@@ -157,8 +157,8 @@ def test_files_that_are_no_good_cost_the_time_of_compiling(
 PROCESSES = """
 import os, shutil, sys, time
 import numpy as np
-import gradtool as paddle
-from gradtool import static
+from gradtool import paddle
+from gradtool.paddle import static
 from gradtool.engine.files import user_cache
 paddle.enable_static()
 x = static.data("x", [64, 96], "float32")

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool import static
+from gradtool import paddle
 from gradtool.engine.core.errors import KernelError
 from gradtool.engine.kernels import choice
 from gradtool.engine.kernels.numba import compiling, hot
 from gradtool.engine.kernels.numba.fused import FusedKernel, same
+from gradtool.paddle import static
 
 X = np.random.default_rng(0).standard_normal((64, 96)).astype("float32")
 
@@ -160,8 +160,8 @@ def test_errors_name_the_operator_and_its_line() -> None:
 FORKS = """
 import os, sys, threading
 import numpy as np
-import gradtool as paddle
-from gradtool import static
+from gradtool import paddle
+from gradtool.paddle import static
 from gradtool.engine.kernels.numba import compiling, hot
 paddle.enable_static()
 x = static.data("x", [64, 96], "float32")
@@ -198,8 +198,8 @@ def test_a_process_that_is_forked_while_it_compiles_can_compile() -> None:
 ENDS = """
 import sys, time
 import numpy as np
-import gradtool as paddle
-from gradtool import static
+from gradtool import paddle
+from gradtool.paddle import static
 from gradtool.engine.kernels.numba import hot
 hot.OPERATOR = 0.0
 paddle.enable_static()

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool import static
+from gradtool import paddle
 from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.kernels.numba.fused import FusedKernel, same
 from gradtool.engine.kernels.numba.lookups import looked_up
+from gradtool.paddle import static
 
 RNG = np.random.default_rng(0)
 IDS = np.array([[3, 0, 3], [7, 3, 1], [9, 9, 9], [0, 5, 3]])

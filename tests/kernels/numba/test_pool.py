@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-import gradtool as paddle
-from gradtool import static
+from gradtool import paddle
 from gradtool.engine.kernels import threads
 from gradtool.engine.kernels.numba import compiling, pool
 from gradtool.engine.kernels.numba.fused import FusedKernel, same
 from gradtool.engine.kernels.numba.tuning import Tuning
+from gradtool.paddle import static
 
 F = paddle.nn.functional
 Part = tuple[int, int, int]
@@ -269,8 +269,8 @@ def test_without_threads_of_the_system_there_is_one(monkeypatch: pytest.MonkeyPa
 PROCESS = """
 import os, sys, threading, time
 import numpy as np
-import gradtool as paddle
-from gradtool import static
+from gradtool import paddle
+from gradtool.paddle import static
 paddle.enable_static()
 x = static.data("x", [512, 256], "float32")
 y = paddle.nn.functional.softmax(paddle.tanh(x) * 0.5)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.executor.lower import lower
 from gradtool.engine.ir.default import fresh_programs
 from gradtool.engine.kernels.choice import backend

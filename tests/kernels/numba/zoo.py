@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 import gradtool
-from gradtool import _alias, static
 from gradtool.engine.answers.events import Adapter
 from gradtool.engine.answers.nan import Hunt
 from gradtool.engine.core import watch
@@ -21,6 +20,7 @@ from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.executor.judging import COMPILED
 from gradtool.engine.executor.plan import Plan
 from gradtool.engine.kernels.numba.fused import FusedKernel, same
+from gradtool.paddle import _alias, static
 from tests.zoo.measured import NAMES
 
 RUNS = 4
@@ -52,9 +52,9 @@ def compared(name: str, watched: bool = True) -> Compared:
         watched: whether to have ``nan`` look on, too, until the groups are compiled with its look.
     """
     outcome = Compared(name)
-    gradtool.enable_static()
+    gradtool.paddle.enable_static()
     main, startup = static.Program(), static.Program()
-    with _alias.active(), static.program_guard(main, startup), gradtool.utils.unique_name.guard():
+    with _alias.active(), static.program_guard(main, startup), gradtool.paddle.utils.unique_name.guard():
         from tests.paddle_files.recording import of_zoo
 
         try:
@@ -65,7 +65,7 @@ def compared(name: str, watched: bool = True) -> Compared:
             return outcome
 
     def runs(backend: str, count: int, plans: list[Plan]) -> list[list[Any]]:
-        gradtool.seed(0)
+        gradtool.paddle.seed(0)
         with static.scope_guard(static.Scope()):
             executor = static.Executor(backend=backend)
             executor.run(startup)

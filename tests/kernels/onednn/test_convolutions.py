@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool import static
+from gradtool import paddle
 from gradtool.engine.core.errors import BackendError, ShapeError
 from gradtool.engine.kernels import choice, onednn
 from gradtool.engine.kernels.onednn import compiling, library, products, wheel
 from gradtool.engine.ops.library import convolve
+from gradtool.paddle import static
 
 ONEDNN = choice.backend("onednn")
 OWN = {function: ONEDNN.primitive(function) for function in (convolve.product, convolve.spread, convolve.weigh)}
@@ -187,8 +187,8 @@ def test_one_product_on_several_threads() -> None:
 WITHOUT_A_CHOICE = """
 import os, sys
 import numpy as np
-import gradtool as paddle
-from gradtool import static
+from gradtool import paddle
+from gradtool.paddle import static
 from gradtool.engine.kernels import choice, onednn
 
 x = np.random.default_rng(0).standard_normal((8, 16, 16, 16)).astype("float32")

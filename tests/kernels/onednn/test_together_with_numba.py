@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradtool as paddle
-from gradtool import static
+from gradtool import paddle
 from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.kernels import choice
 from gradtool.engine.kernels.numba import hot
 from gradtool.engine.kernels.numba.fused import FusedKernel
 from gradtool.engine.kernels.onednn import poolings, products
+from gradtool.paddle import static
 
 F = paddle.nn.functional
 ROUNDING = 3e-5

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from gradtool.models.notes import SILENT
-from gradtool.models.options import Debug
-from gradtool.models.request import Request
+from gradtool.engine.core.notes import SILENT
+from gradtool.engine.request.options import Debug
+from gradtool.engine.request.request import Request
 from gradtool.viz.debugger import from_models
 from gradtool.viz.debugger.notebook import Notebook
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.runs import of_program, of_tape
 from gradtool.engine.runs.recorder import Recorder

@@ -10,7 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-import gradtool as paddle
+import gradtool
+from gradtool import paddle
 from gradtool.engine.core.errors import ArgumentTypeError, LossError, UsageError
 from tests.viz.debugger.conftest import Open, said
 
@@ -32,7 +33,7 @@ def test_a_loss_tensor() -> None:
     x = paddle.to_tensor(np.ones((2, 3), "float32"))
     h = paddle.nn.functional.relu(fc(x))
     loss = (h * h).mean()
-    book = paddle.debug(loss, prompt=False)
+    book = gradtool.debug(loss, prompt=False)
     assert [e.type for e in book.session.timeline.entries[:3]] == ["matmul_v2", "elementwise_add", "relu"]
     results = book.session.results(book.session.branch)
     assert fc.weight.grad is None
@@ -50,7 +51,7 @@ def test_forward_values_that_the_tape_does_not_hold_are_computed_again() -> None
     def model() -> paddle.Tensor:
         return paddle.tanh(paddle.matmul(w, w) + w).sum()  # nobody keeps the product, nor the sum
 
-    book = paddle.debug(model(), prompt=False)
+    book = gradtool.debug(model(), prompt=False)
     product = book.execute('v["matmul_v2.0"]')[1].value
     np.testing.assert_allclose(product, w.numpy() @ w.numpy())
     assert book.session.branch.recomputed > 0
@@ -63,7 +64,7 @@ def test_forward_values_that_the_tape_does_not_hold_are_computed_again() -> None
 def test_what_nobody_holds_stays_unknown() -> None:
     w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
     loss = ((w + paddle.to_tensor([3.0, 4.0])) * 1.0).sum()
-    book = paddle.debug(loss, prompt=False)
+    book = gradtool.debug(loss, prompt=False)
     assert said(book, "finish").startswith("■ end of the run")
     assert said(book, "goto %1")
     assert said(book, "finish").startswith("■ end of the run · 1 of 1 gradients")
@@ -71,7 +72,7 @@ def test_what_nobody_holds_stays_unknown() -> None:
 
 def test_a_function_is_recorded_as_a_whole() -> None:
     w = paddle.to_tensor([1.0, 4.0], stop_gradient=False)
-    book = paddle.debug(lambda: paddle.sqrt(w + 0.0).sum(), catch="nan", prompt=False)
+    book = gradtool.debug(lambda: paddle.sqrt(w + 0.0).sum(), catch="nan", prompt=False)
     assert book.session.timeline.begin == 3
     np.testing.assert_allclose(book.session.results(book.session.branch)["w"], [0.5, 0.25])
     assert w.grad is None
@@ -79,7 +80,7 @@ def test_a_function_is_recorded_as_a_whole() -> None:
 
 def test_a_function_that_runs_backward_itself() -> None:
     w = paddle.to_tensor([1.0, 4.0], stop_gradient=False)
-    book = paddle.debug(lambda: (w * w).sum().backward(), prompt=False)
+    book = gradtool.debug(lambda: (w * w).sum().backward(), prompt=False)
     np.testing.assert_array_equal(book.session.results(book.session.branch)["w"], w.grad.numpy())
 
 
@@ -92,7 +93,9 @@ def test_a_static_loss_leaves_its_program_as_it_was() -> None:
             x.stop_gradient = False
             loss = paddle.mean(paddle.sqrt(x))
         before = str(main)
-        book = paddle.debug(loss, {"x": np.zeros([2, 3], "float32")}, parameter_list=[x], catch=("inf",), prompt=False)
+        book = gradtool.debug(
+            loss, {"x": np.zeros([2, 3], "float32")}, parameter_list=[x], catch=("inf",), prompt=False
+        )
         assert str(main) == before
         assert "catch inf at ▶" in said(book, "c")
         assert list(book.session.timeline.results) == ["x"]
@@ -103,29 +106,29 @@ def test_a_static_loss_leaves_its_program_as_it_was() -> None:
 def test_the_prompt_reads_stdin(typed: Typed, capsys: pytest.CaptureFixture[str]) -> None:
     w = paddle.to_tensor([1.0, 4.0], stop_gradient=False)
     typed("p w@GRAD\nquit\nnever\n")
-    book = paddle.debug((w * w).sum())
+    book = gradtool.debug((w * w).sum())
     assert "w@GRAD 2" in capsys.readouterr().out
     assert [c.source for c in book.cells] == ["p w@GRAD", "quit"]
 
 
 def test_what_cannot_be_debugged() -> None:
     with pytest.raises(ArgumentTypeError, match="received int"):
-        paddle.debug(3, prompt=False)
+        gradtool.debug(3, prompt=False)
     with pytest.raises(ArgumentTypeError, match="it returned NoneType"):
-        paddle.debug(lambda: None, prompt=False)
+        gradtool.debug(lambda: None, prompt=False)
     with pytest.raises(LossError, match="stop_gradient is True"):
-        paddle.debug(paddle.ones([1]), prompt=False)
+        gradtool.debug(paddle.ones([1]), prompt=False)
     w = paddle.to_tensor([1.0], stop_gradient=False)
     with pytest.raises(UsageError, match="cannot catch 'wind'"):
-        paddle.debug((w * w).sum(), catch="wind", prompt=False)
+        gradtool.debug((w * w).sum(), catch="wind", prompt=False)
 
 
 def test_why_from_python() -> None:
-    with paddle.watching():
+    with gradtool.watching():
         w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
         u = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
         loss = (w * u.detach()).sum()
-        book = paddle.debug(loss, prompt=False)
+        book = gradtool.debug(loss, prompt=False)
         assert "verdict: DETACHED" in said(book, "why u")
     assert said(book, "why z").startswith("✗ there is no tensor 'z'")
 
@@ -141,7 +144,7 @@ def test_a_breakpoint_in_a_hook(typed: Typed, capsys: pytest.CaptureFixture[str]
     def hook(g: paddle.Tensor) -> paddle.Tensor:
         calls.append(g)
         factor = 3.0
-        paddle.breakpoint()
+        gradtool.breakpoint()
         return g * factor
 
     a.register_hook(hook)
@@ -160,7 +163,7 @@ def test_a_breakpoint_in_a_hook_stops_once(typed: Typed, capsys: pytest.CaptureF
     a = w * w
 
     def hook(g: paddle.Tensor) -> None:
-        paddle.breakpoint()
+        gradtool.breakpoint()
 
     a.register_hook(hook)
     typed("finish\np w@GRAD\nc\n")  # finish calls the hook again
@@ -176,7 +179,7 @@ def test_a_breakpoint_in_a_pylayer(typed: Typed, capsys: pytest.CaptureFixture[s
 
         @staticmethod
         def backward(ctx: object, dy: paddle.Tensor) -> paddle.Tensor:
-            paddle.breakpoint()
+            gradtool.breakpoint()
             return dy * 2.0
 
     w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
@@ -194,7 +197,7 @@ def test_a_breakpoint_before_backward(typed: Typed, capsys: pytest.CaptureFixtur
     w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
     h = paddle.tanh(w)
     typed("p h\nlist\nq\n")
-    paddle.breakpoint()
+    gradtool.breakpoint()
     out = capsys.readouterr().out
     assert "no backward pass yet" in out
     assert "tanh.0 → h" in out
@@ -230,4 +233,4 @@ def test_a_notebook_has_no_prompt(monkeypatch: pytest.MonkeyPatch, typed: Typed)
     monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=print))  # type: ignore[arg-type]
     typed("step\n")
     w = paddle.to_tensor([2.0], stop_gradient=False)
-    assert paddle.debug((w * w).sum()).cells == []
+    assert gradtool.debug((w * w).sum()).cells == []

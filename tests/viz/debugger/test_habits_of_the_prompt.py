@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.runs.recorder import Recorder
 from gradtool.viz.debugger import show
 from gradtool.viz.debugger.notebook import Notebook

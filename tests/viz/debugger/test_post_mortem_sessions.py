@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gradtool.models.errors import ModelError
+from gradtool.engine.core.command_errors import ModelError
 from tests.viz.debugger.conftest import Open, said
 
 FORWARD = """\

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gradtool.engine.core.command_errors import CommandError, ModelError
 from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.files import overlay
-from gradtool.models.errors import CommandError, ModelError
 from tests.viz.debugger.conftest import Open, said
 
 DYNAMIC = """\

@@ -10,7 +10,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-import gradtool as paddle
+import gradtool
+from gradtool import paddle
 from gradtool.engine.core.errors import FileFormatError
 from gradtool.viz.debugger.cell import Cell
 from gradtool.viz.debugger.saved import writer
@@ -260,7 +261,7 @@ def test_the_first_cell_of_a_session_names_its_files_from_where_the_notebook_lie
 
 def test_the_cells_of_a_saved_session() -> None:
     w = paddle.to_tensor([4.0], stop_gradient=False)
-    book = paddle.debug(paddle.sqrt(w).sum(), prompt=False)
+    book = gradtool.debug(paddle.sqrt(w).sum(), prompt=False)
     book.model = "model.py --catch nan"
     for line in ("note what?", "step", "p nothing", "1 + 1"):
         book.execute(line)

@@ -11,9 +11,9 @@ import pytest
 import sarif_pydantic
 from tap.parser import Parser
 
-from gradtool.models.gate import rules
-from gradtool.models.gate.finding import EXTERNAL, IN_SOURCE, Finding, Severity, Spot, Suppressed
-from gradtool.models.gate.report import Report
+from gradtool.engine.gate import rules
+from gradtool.engine.gate.finding import EXTERNAL, IN_SOURCE, Finding, Severity, Spot, Suppressed
+from gradtool.engine.gate.report import Report
 from gradtool.viz import gate
 
 STRANGE = 'w["a b"], <&>% # \t\n\x1b[31m::'

@@ -11,9 +11,9 @@ from xml.etree import ElementTree as ET
 import pytest
 from tap.parser import Parser
 
-from gradtool.models.gate import rules
-from gradtool.models.gate.finding import EXTERNAL, IN_SOURCE, Finding, Severity, Spot, Suppressed
-from gradtool.models.gate.report import Report
+from gradtool.engine.gate import rules
+from gradtool.engine.gate.finding import EXTERNAL, IN_SOURCE, Finding, Severity, Spot, Suppressed
+from gradtool.engine.gate.report import Report
 from gradtool.viz import gate
 from gradtool.viz.text import inert
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-import gradtool as paddle
-from gradtool import _alias
+from gradtool import paddle
 from gradtool.engine.ir import default
+from gradtool.engine.loading import opening
+from gradtool.engine.request.options import Cuts
+from gradtool.engine.request.request import Request
 from gradtool.engine.view.from_program import view
 from gradtool.engine.view.graph import BACKWARD, FORWARD, GraphView
-from gradtool.models import opening
-from gradtool.models.options import Cuts
-from gradtool.models.request import Request
+from gradtool.paddle import _alias
 from gradtool.viz import fold
 from gradtool.viz.mirror.layout import mirror
 from tests.autodiff.random_programs import Net, Step, steps

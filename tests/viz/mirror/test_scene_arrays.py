@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.view.from_program import view
 from gradtool.engine.view.graph import GraphView
 from gradtool.viz import fold

@@ -11,8 +11,8 @@ import pytest
 
 from gradtool.engine.answers.over_time.extent import Extent
 from gradtool.engine.answers.over_time.history import BackwardPass, History, Point, Track, TrainingStep, Update
-from gradtool.models.model import About
-from gradtool.models.questions.over_time import OverTime, Training
+from gradtool.engine.kinds.model import About
+from gradtool.engine.questions.over_time import OverTime, Training
 from gradtool.viz.over_time.heat import svg
 from gradtool.viz.over_time.ramp import LEVELS, Ramp, colours
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.core import source
 from gradtool.engine.view import from_program
 from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, TENSOR, EdgeView, GraphView, NodeView

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.view.from_program import view
 from gradtool.engine.view.graph import BACKWARD, BOTH, FORWARD, OP, TENSOR, GraphView
 from gradtool.viz.mirror.captions import LONGEST

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-import gradtool as paddle
+from gradtool import paddle
 from gradtool.engine.view.from_program import view
 from gradtool.engine.view.graph import BACKWARD, BOTH, FORWARD, GraphView
 from gradtool.viz import colour, external

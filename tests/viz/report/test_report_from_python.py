@@ -11,7 +11,8 @@ from urllib.parse import unquote, urlparse
 import numpy as np
 import pytest
 
-import gradtool as paddle
+import gradtool
+from gradtool import paddle
 from gradtool.engine.core import state
 
 
@@ -27,7 +28,7 @@ def leaves() -> tuple[Any, Any]:
 
 def test_a_function(leaves: tuple[Any, Any], tmp_path: Path) -> None:
     w, v = leaves
-    report = paddle.report(lambda: step(w, v), html=tmp_path / "r.html", md=str(tmp_path / "r.md"), title="mine")
+    report = gradtool.report(lambda: step(w, v), html=tmp_path / "r.html", md=str(tmp_path / "r.md"), title="mine")
     assert sorted(f.name for f in tmp_path.iterdir()) == ["r.html", "r.md"]
     assert (report.title, dict(report.facts)["gradients"]) == ("mine", "1 finding")
     assert "verdict: DETACHED" in str(report["verdict"])
@@ -48,18 +49,18 @@ def test_a_function_that_runs_backward_itself(leaves: tuple[Any, Any]) -> None:
         loss.backward()
         return loss
 
-    report = paddle.report(train)
+    report = gradtool.report(train)
     assert json.loads(report.json)["answers"]["nan"]["steps"] == 1
     assert w.grad is not None
 
 
 def test_a_loss_inside_watching(leaves: tuple[Any, Any]) -> None:
-    with paddle.watching():
-        report = paddle.report(step(*leaves))
+    with gradtool.watching():
+        report = gradtool.report(step(*leaves))
     assert "verdict: DETACHED" in str(report["verdict"])
     assert "unchecked  the forward pass, which was over before the search" in str(report["nan"])
     with pytest.raises(ValueError, match="nothing was noted"):
-        paddle.report(step(*leaves))
+        gradtool.report(step(*leaves))
 
 
 def network() -> Any:
@@ -77,7 +78,7 @@ def test_the_loss_of_a_static_program_which_stays_as_it_is() -> None:
     before, text = {n: np.array(a) for n, a in scope.values.items()}, str(program)
     drawn = state.random.position
     feed = {"x": np.ones((5, 4), "float32")}
-    report = paddle.report(loss, feed=feed, no_grad=["head.b_0"])
+    report = gradtool.report(loss, feed=feed, no_grad=["head.b_0"])
     data = json.loads(report.json)
     assert [a["verdict"] for a in data["answers"]["why"]["answers"] if a["name"] == "head.b_0"] == ["no_grad_set"]
     assert data["loss"]["value"] is not None
@@ -86,21 +87,21 @@ def test_the_loss_of_a_static_program_which_stays_as_it_is() -> None:
     assert all(np.array_equal(scope.values[n], a) for n, a in before.items())
     assert state.random.position == drawn
     paddle.static.append_backward(loss)
-    again = json.loads(paddle.report(loss, feed=feed, no_grad=["head.b_0"]).json)
+    again = json.loads(gradtool.report(loss, feed=feed, no_grad=["head.b_0"]).json)
     assert again["answers"]["backward"]["pairs"] == data["answers"]["backward"]["pairs"]
 
 
 def test_the_graph_of_a_static_program_alone() -> None:
-    report = paddle.report(network(), run=False)
+    report = gradtool.report(network(), run=False)
     assert "The program was not run." in str(report["sizes"])
 
 
 def test_a_file_and_what_it_raises(tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text("import paddle\ndef build(n):\n    return paddle.ones([n]) / 0 + {}[n]\n")
     with pytest.raises(KeyError):
-        paddle.report(tmp_path / "model.py", arg=["n=2"])
+        gradtool.report(tmp_path / "model.py", arg=["n=2"])
     with pytest.raises(ValueError, match=r"build\(n\): missing a required argument"):
-        paddle.report(str(tmp_path / "model.py"))
+        gradtool.report(str(tmp_path / "model.py"))
 
 
 @pytest.mark.parametrize(
@@ -118,22 +119,22 @@ def test_a_file_and_what_it_raises(tmp_path: Path) -> None:
 )
 def test_nonsense(model: Any, options: dict[str, Any], error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
-        paddle.report(model, **options)
+        gradtool.report(model, **options)
     assert not Path("r").exists()
 
 
 def test_a_feed_for_a_tensor_and_no_dict(leaves: tuple[Any, Any]) -> None:
     with pytest.raises(ValueError, match="'feed' is for static programs"):
-        paddle.report(lambda: step(*leaves), feed={})
+        gradtool.report(lambda: step(*leaves), feed={})
     paddle.enable_static()
     with pytest.raises(TypeError, match="must be a dict of arrays"):
-        paddle.report(network(), feed=[1])
+        gradtool.report(network(), feed=[1])
 
 
 def test_a_loss_that_was_bad_before_it_was_asked_about(leaves: tuple[Any, Any]) -> None:
     w, _ = leaves
-    with paddle.watching():
-        report = paddle.report(paddle.log(w * 0.0 - 1.0).sum())
+    with gradtool.watching():
+        report = gradtool.report(paddle.log(w * 0.0 - 1.0).sum())
     assert "it was born forward" in str(report["nan"])
     assert report["sizes"].blocks
 
@@ -141,7 +142,7 @@ def test_a_loss_that_was_bad_before_it_was_asked_about(leaves: tuple[Any, Any]) 
 def test_it_shows_itself(leaves: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
-    paddle.report(lambda: step(*leaves)).show()
+    gradtool.report(lambda: step(*leaves)).show()
     page = Path(unquote(urlparse(opened[0]).path))
     assert page.name == "report.html"
     assert "verdict: DETACHED" in page.read_text(encoding="utf-8")
@@ -150,7 +151,7 @@ def test_it_shows_itself(leaves: tuple[Any, Any], monkeypatch: pytest.MonkeyPatc
 def test_the_facts_agree_with_the_verdict_where_nothing_is_finite() -> None:
     paddle.disable_static()
     w = paddle.to_tensor([0.0], stop_gradient=False)
-    report = paddle.report(lambda: (w * float("nan")).sum(), title="nothing")
+    report = gradtool.report(lambda: (w * float("nan")).sum(), title="nothing")
     facts = dict(report.facts)
     assert (facts["gradients"], facts["NaN and infinity"]) == ("1 finding", "1 finding")
     assert facts["loss"].endswith(" = nan")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import gradtool as paddle
+import gradtool
 from gradtool.viz.debugger.cell import Cell
 from gradtool.viz.document import session, to_html
 from gradtool.viz.document.blocks import Document, Figure, Lines, Section
@@ -35,7 +35,7 @@ def report(tmp_path: Path) -> Path:
         encoding="utf-8",
     )
     file = tmp_path / "report.html"
-    paddle.report(str(tmp_path / "model.py"), html=file)
+    gradtool.report(str(tmp_path / "model.py"), html=file)
     return file
 
 

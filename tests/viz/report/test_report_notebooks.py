@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from nbformat import NotebookNode
 
-import gradtool as paddle
+import gradtool
+from gradtool import paddle
 from gradtool.cli.main import main
 from gradtool.viz.debugger.cell import Cell
 from gradtool.viz.document import session, to_ipynb
@@ -56,7 +57,7 @@ def test_a_report_runs_again(
     (tmp_path / "model.py").write_text(text, encoding="utf-8")
     folder = tmp_path / "reports"
     folder.mkdir()
-    paddle.report(name, ipynb=folder / "report.ipynb", **options)
+    gradtool.report(name, ipynb=folder / "report.ipynb", **options)
     written = nbformat.read(folder / "report.ipynb", as_version=4)
     before = shown(written)
     assert list(before) == [f"{answer}-code" for answer in ANSWERS]
@@ -78,10 +79,11 @@ def without_places(output: Any) -> list[str]:
 def test_the_report_on_a_loss_runs_below_the_cell_that_computes_it(tmp_path: Path) -> None:
     paddle.disable_static()
     file = tmp_path / "live.ipynb"
-    paddle.report(lambda: (paddle.to_tensor([1.0, 2.0], stop_gradient=False) * 2.0).sum(), ipynb=file)
+    gradtool.report(lambda: (paddle.to_tensor([1.0, 2.0], stop_gradient=False) * 2.0).sum(), ipynb=file)
     notebook = nbformat.read(file, as_version=4)
     assert "compute loss in a cell above" in notebook.cells[0].source
-    setup = "import gradtool\nw = gradtool.to_tensor([1.0, 2.0], stop_gradient=False)\nloss = lambda: (w * 2.0).sum()"
+    w = "w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)"
+    setup = f"from gradtool import paddle\n{w}\nloss = lambda: (w * 2.0).sum()"
     notebook.cells.insert(0, nbformat.v4.new_code_cell(setup, id="setup"))
     again = shown(execute(notebook, tmp_path, allow_errors=False))
     assert again["gradients-code"]["text/plain"].count("ok") == 1

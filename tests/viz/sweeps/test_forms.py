@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from gradtool.models.sweeps.ranges import Setting
-from gradtool.models.sweeps.spread import usual
-from gradtool.models.sweeps.sweep import Swept
+from gradtool.engine.sweeps.ranges import Setting
+from gradtool.engine.sweeps.spread import usual
+from gradtool.engine.sweeps.sweep import Swept
 from gradtool.viz.sweeps.forms import FORMS, must_be_there
 from gradtool.viz.sweeps.long_form import columns
-from tests.api.models.sweeps.conftest import Asked, asked, folder
+from tests.sweeps.conftest import Asked, asked, folder
 
 __all__ = ["asked", "folder"]
 

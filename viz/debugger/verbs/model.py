@@ -9,9 +9,9 @@ import numpy as np
 from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.core import names, source
 from gradtool.engine.files.writing import write_files
+from gradtool.engine.questions.why import Verdicts
 from gradtool.engine.runs.timeline import NOBODY, Entry
 from gradtool.engine.view.graph import GraphView
-from gradtool.models.questions.why import Verdicts
 
 from ...text import cells
 from ...views.why import summary, told

@@ -1,7 +1,0 @@
-"""``paddle.audio``: sound, its features and data sets of it."""
-
-from __future__ import annotations
-
-from gradtool import _lazy
-
-__getattr__, __dir__ = _lazy.attach(__name__)

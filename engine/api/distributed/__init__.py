@@ -1,7 +1,0 @@
-"""``paddle.distributed``: of it, what is of use on one machine."""
-
-from __future__ import annotations
-
-from gradtool import _lazy
-
-__getattr__, __dir__ = _lazy.attach(__name__)

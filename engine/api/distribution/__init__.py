@@ -1,7 +1,0 @@
-"""``paddle.distribution``: densities, entropies and draws that gradients go through, and maps between distributions."""
-
-from __future__ import annotations
-
-from gradtool import _lazy
-
-__getattr__, __dir__ = _lazy.attach(__name__)

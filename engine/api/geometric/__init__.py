@@ -1,7 +1,0 @@
-"""``paddle.geometric``: segments of rows, messages along edges, and graphs that are sampled."""
-
-from __future__ import annotations
-
-from gradtool import _lazy
-
-__getattr__, __dir__ = _lazy.attach(__name__)

@@ -1,7 +1,0 @@
-"""``paddle.incubate.autograd``: derivatives of functions as matrices and products, and forward mode in programs."""
-
-from __future__ import annotations
-
-from gradtool import _lazy
-
-__getattr__, __dir__ = _lazy.attach(__name__)

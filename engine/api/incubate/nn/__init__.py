@@ -1,7 +1,0 @@
-"""``paddle.incubate.nn``: layers that Paddle computes in one kernel on graphics cards, made of the plain ones here."""
-
-from __future__ import annotations
-
-from gradtool import _lazy
-
-__getattr__, __dir__ = _lazy.attach(__name__)

@@ -1,7 +1,0 @@
-"""``paddle.io``: data sets, orders in which they are read, and batches."""
-
-from __future__ import annotations
-
-from gradtool import _lazy
-
-__getattr__, __dir__ = _lazy.attach(__name__)

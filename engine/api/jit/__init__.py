@@ -1,7 +1,0 @@
-"""``paddle.jit``: functions that Paddle turns into programs run as they are, which gives the same values."""
-
-from __future__ import annotations
-
-from gradtool import _lazy
-
-__getattr__, __dir__ = _lazy.attach(__name__)

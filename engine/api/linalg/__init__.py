@@ -1,7 +1,0 @@
-"""``paddle.linalg``: norms, inverse matrices, systems of equations and decompositions."""
-
-from __future__ import annotations
-
-from gradtool import _lazy
-
-__getattr__, __dir__ = _lazy.attach(__name__)

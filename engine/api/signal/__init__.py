@@ -1,7 +1,0 @@
-"""``paddle.signal``: Fourier transforms over windows of a signal, and back."""
-
-from __future__ import annotations
-
-from gradtool import _lazy
-
-__getattr__, __dir__ = _lazy.attach(__name__)

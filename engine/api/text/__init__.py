@@ -1,7 +1,0 @@
-"""``paddle.text``: Viterbi's decoding, and data sets of texts."""
-
-from __future__ import annotations
-
-from gradtool import _lazy
-
-__getattr__, __dir__ = _lazy.attach(__name__)

@@ -1,7 +1,0 @@
-"""``paddle.utils.dlpack``: sharing storage with other libraries."""
-
-from __future__ import annotations
-
-from gradtool._exchange import from_dlpack, to_dlpack
-
-__all__ = ["from_dlpack", "to_dlpack"]

@@ -1,7 +1,0 @@
-"""``paddle.vision.datasets``: sets of images, read from files that lie there."""
-
-from __future__ import annotations
-
-from gradtool import _lazy
-
-__getattr__, __dir__ = _lazy.attach(__name__)

@@ -1,7 +1,0 @@
-"""``paddle.vision.transforms``: changes of images, as arrays, tensors and PIL's images."""
-
-from __future__ import annotations
-
-from gradtool import _lazy
-
-__getattr__, __dir__ = _lazy.attach(__name__)

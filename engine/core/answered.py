@@ -1,0 +1,28 @@
+"""What answers about models have in common: they print as the command prints them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import upward
+from .result import Result
+
+
+class Answered(Result):
+    """An answer to a question about a model: ``print`` shows what the command shows, ``data`` is its JSON object."""
+
+    __slots__ = ()
+
+    @property
+    def findings(self) -> int:
+        """How many things are wrong, each cause counted once; 0 of answers that judge nothing."""
+        return 0
+
+    def __str__(self) -> str:
+        return str(upward.part("results").printed(self)).rstrip("\n")
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What the command prints with ``--format json``, without the name of its schema."""
+        data: dict[str, Any] = upward.part("results").view(self).data
+        return data

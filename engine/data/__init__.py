@@ -1,0 +1,1 @@
+"""Arrays in files: what models are fed, read by header and never unpickled."""

@@ -1,0 +1,20 @@
+"""The same file with other seeds, where somebody asked whether a batch can be learned at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from ..request.request import Request
+from ..script import seeds
+
+SEEDS = (1, 2)
+"""What is added to the seeds of a file, run after run."""
+
+
+@contextmanager
+def with_seed(by: int, request: Request) -> Iterator[Request]:
+    """The request with other seeds, which also the seeds are that the file sets itself."""
+    with seeds.shifted(by):
+        yield replace(request, seed=request.seed + by)

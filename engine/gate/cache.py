@@ -1,0 +1,211 @@
+"""What came of models that have not changed since, kept in a folder: a file of JSON for each.
+
+An entry stands under a key of all that is known before a model runs: its name and settings, the rules and their
+thresholds, the versions of gradtool, Python and NumPy. It holds what the run has used beside that (:mod:`.usage`), and
+counts only as long as all of it is as it was. What cannot be read, or is not as it was written, is no entry.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import platform
+import sys
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, Final
+
+import gradtool
+
+from ..files import confined, sealed, wheels
+from . import rules, unchanged
+from .checked import Checked, Job
+from .finding import Severity
+from .rule import Rule
+
+FOLDER: Final = ".gradtool_cache"
+
+_FORM: Final = "2"
+"""Of the files; another one is not read."""
+
+_LIBRARIES: Final = ("onednn_",)
+"""Beginnings of the names of wheels that compute and have no module."""
+
+_VARIABLES: Final = ("GRADTOOL_", "PYTHON", "OMP_", "OPENBLAS_", "MKL_", "NUMBA_", "CUDA_")
+"""Beginnings of variables that count although nobody is seen looking at them."""
+
+_NOT_KEPT: Final = frozenset({"GT903", "GT904", "GT905"})
+"""Findings of a model that was not checked: the next run may find what this one lacked."""
+
+_IGNORED: Final = "# Made by gradtool check: what came of models that have not changed.\n*\n"
+
+
+class Cache:
+    """A folder of entries.
+
+    Args:
+        folder: where; it is made when there is something to keep.
+    """
+
+    def __init__(self, folder: str = FOLDER) -> None:
+        self._folder = folder
+        self._digests: dict[str, str | None] = {}
+        self._new: dict[str, bytes] = {}
+
+    def find(self, job: Job) -> Checked | None:
+        """What came of a job, if all that it depends on is as it was."""
+        data = _read(self._path(job))
+        if data is None:
+            return None
+        try:
+            return Checked.of(data) if self._holds(data["used"]) else None
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return None  # it is no entry
+
+    def keep(self, job: Job, result: Checked) -> None:
+        """Keep what came of a job, if it will be so again; :meth:`write` writes it."""
+        if result.used is not None and _NOT_KEPT.isdisjoint(f.code for f in result.findings):
+            self._new[self._path(job)] = _entry(result.data())
+
+    def write(self) -> None:
+        """Write what is new; where that cannot be done, there is no cache."""
+        if not self._new:
+            return
+        from ..files.writing import write_files
+
+        own = os.path.join(self._folder, self.stamp)
+        try:
+            confined.make_folder(own)
+            self._new[os.path.join(self._folder, ".gitignore")] = _IGNORED.encode()
+            self._new[os.path.join(own, "rules.json")] = _entry({"rules": [_card(r) for r in rules.every().values()]})
+            write_files(self._new, durable=False, direct=False)
+            self._forget_others()
+        except OSError:
+            return
+        self._new.clear()
+
+    def recall_rules(self) -> None:
+        """Have the table of rules from here, so that none is loaded only to be named."""
+        data = _read(os.path.join(self._folder, self.stamp, "rules.json"))
+        if data is None or rules.loaded():
+            return
+        try:
+            rules.recalled([_rule(card) for card in data["rules"]])
+        except (KeyError, TypeError, ValueError):
+            return
+
+    def _forget_others(self) -> None:
+        """Remove what other versions have kept."""
+        import shutil
+
+        for name in os.listdir(self._folder):
+            path = os.path.join(self._folder, name)
+            if name != self.stamp and len(name) == len(self.stamp) and os.path.isdir(path):
+                shutil.rmtree(path, ignore_errors=True)
+
+    def _path(self, job: Job) -> str:
+        key = hashlib.sha256(json.dumps([job.data(), self._surroundings], sort_keys=True).encode()).hexdigest()
+        return os.path.join(self._folder, self.stamp, f"{key[:32]}.json")
+
+    @cached_property
+    def stamp(self) -> str:
+        """Of everything that is installed and may decide about an answer."""
+        # Not platform.platform(), which asks another process for the processor.
+        system = (sys.platform, platform.release(), platform.machine(), *platform.libc_ver())
+        parts = [_FORM, sys.version, *system, gradtool.__version__, *_installed(), sys.executable]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+    @cached_property
+    def _surroundings(self) -> list[str]:
+        variables = [f"{n}={v}" for n, v in sorted(os.environ.items()) if n.startswith(_VARIABLES)]
+        return [os.getcwd(), *(hashlib.sha256(v.encode("utf-8", "surrogateescape")).hexdigest() for v in variables)]
+
+    def _holds(self, used: Mapping[str, Any]) -> bool:
+        """Whether everything that a run used is as it was."""
+        if any(self._digest(file) != digest for file, digest in used["files"].items()):
+            return False
+        if any(unchanged.listing(folder) != names for folder, names in used["folders"].items()):
+            return False
+        if any(unchanged.beside(folder, used["names"]) != there for folder, there in used["beside"].items()):
+            return False
+        if any(unchanged.hashed(os.environ.get(name)) != value for name, value in used["variables"].items()):
+            return False
+        return used["environment"] is None or used["environment"] == unchanged.environment()
+
+    def _digest(self, file: str) -> str | None:
+        """What a file holds, read once for all models."""
+        if file not in self._digests:
+            self._digests[file] = unchanged.digest(file)
+        return self._digests[file]
+
+
+def _installed() -> Iterable[str]:
+    """Sizes and times of gradtool's own files and of the packages that compute."""
+    folders = [*gradtool.__path__]
+    for part in ("engine", "paddle", "viz"):
+        spec = importlib.util.find_spec(f"gradtool.{part}")
+        folders += [] if spec is None else [*(spec.submodule_search_locations or ())]
+    for folder in dict.fromkeys(folders):
+        for at, inner, files in os.walk(folder):
+            inner[:] = sorted(f for f in inner if f != "__pycache__")
+            for file in sorted(files):
+                status = os.stat(os.path.join(at, file))
+                yield f"{at}/{file}:{status.st_size}:{status.st_mtime_ns}"
+    for package in ("numpy", "ml_dtypes", "numba", "jax", "jaxlib"):
+        spec = importlib.util.find_spec(package)
+        if spec is not None and spec.origin is not None:
+            status = os.stat(spec.origin)
+            yield f"{spec.origin}:{status.st_size}:{status.st_mtime_ns}"
+    for place in wheels.folders(_LIBRARIES):
+        yield f"{place}:{os.stat(place).st_mtime_ns}"
+
+
+def _entry(data: Mapping[str, Any]) -> bytes:
+    """A file."""
+    return sealed.sealed(json.dumps(data, sort_keys=True).encode())
+
+
+def _read(path: str) -> dict[str, Any] | None:
+    """What :func:`_entry` made; None for anything else."""
+    body = sealed.read(path)
+    if body is None:
+        return None
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def _card(rule: Rule) -> dict[str, Any]:
+    """All of a rule but what it does."""
+    return {**{name: getattr(rule, name) for name in _PLAIN}, "severity": rule.severity.value}
+
+
+_PLAIN: Final = (
+    "code",
+    "name",
+    "summary",
+    "why",
+    "wrong",
+    "right",
+    "options",
+    "by_parameter",
+    "always",
+    "shown",
+    "alone",
+    "golden",
+)
+
+
+def _rule(card: Mapping[str, Any]) -> Rule:
+    code = card["code"]
+
+    def look(evidence: Any, options: Any) -> Any:
+        return rules.really()[code].look(evidence, options)
+
+    plain = {name: card[name] for name in _PLAIN}
+    plain["options"] = {name: (value, text) for name, (value, text) in card["options"].items()}
+    return Rule(**plain, severity=Severity(card["severity"]), look=look)

@@ -1,0 +1,158 @@
+"""``check``: what the rules of the gate find in models."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from ..core.command_errors import CommandError
+from ..core.notes import SILENT, Notes
+from .baseline import Baseline
+from .cache import Cache
+from .checked import Checked, Job
+from .finding import Severity
+from .policy import Policy
+from .report import Report
+from .selection import Selection
+from .subject import Subject
+
+TIMEOUT = 300.0
+"""Seconds that a model may take in a process of its own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """Which rules are applied, and what makes the gate fail.
+
+    Attributes:
+        golden: the file that keeps the model's graph, or a folder with such a file for each model.
+        update: write these files first, where they differ.
+        policy: what holds for which models, files and parameters.
+        baseline: findings that are known already.
+        jobs: how many models are checked side by side, each in a process of its own; 0 for one after the other in this
+            process. By default that is so for one model, and several are checked on all processors.
+        timeout: seconds after which a model in a process of its own is given up.
+        cache: where is kept what came of models in processes of their own, and of one alone; None for nowhere.
+    """
+
+    policy: Policy = field(default_factory=Policy)
+    baseline: Baseline = field(default_factory=Baseline)
+    fail_on: Severity = Severity.ERROR
+    golden: str | None = None
+    update: bool = False
+    jobs: int | None = None
+    timeout: float = TIMEOUT
+    cache: Cache | None = None
+
+    def ask(self, models: Sequence[Subject], notes: Notes = SILENT) -> Report:
+        """Check models.
+
+        Raises:
+            CommandError: a selector stands for no rule; there is no such golden file, or model if it is the only one.
+        """
+        from . import judging
+
+        if self.cache is not None:
+            self.cache.recall_rules()
+        names = [m.target for m in models]
+        jobs = [
+            Job(subject=m, selection=self._selection(m), timeout=self.timeout, golden=self._kept(m, names))
+            for m in models
+        ]
+        if self.golden is not None or self.update:
+            self._golden(jobs, notes)
+        rules = {rule.code: rule for job in jobs for rule in job.selection.rules()}
+        judged = judging.judged(jobs, self._results(jobs), self.policy, self.baseline)
+        return Report(
+            judged.findings,
+            [m.name for m in models],
+            [rules[code] for code in sorted(rules)],
+            os.getcwd(),
+            self.fail_on,
+            judged.suppressed,
+            judged.gone,
+            judged.all,
+        )
+
+    def _selection(self, model: Subject) -> Selection:
+        return replace(self.policy.of(model), golden=self.golden is not None)
+
+    def _kept(self, model: Subject, models: Sequence[str]) -> str | None:
+        """The file that keeps the graph of a model."""
+        if self.golden is None:
+            return None
+        from . import drift
+
+        return drift.file_of(model.target, self.golden, models)
+
+    def _golden(self, jobs: Sequence[Job], notes: Notes) -> None:
+        """Write golden files, or see that they are there, before anything is checked."""
+        from . import drift
+
+        if self.golden is None:
+            raise CommandError("--update writes golden files", "--golden FILE.gt.txt says which")
+        for job in jobs:
+            assert job.golden is not None
+            if self.update:
+                drift.update(job.subject.request(), job.golden, notes)
+            drift.must_be_there(job.golden)
+
+    def _results(self, jobs: Sequence[Job]) -> list[Checked]:
+        side_by_side = self.jobs if self.jobs is not None else _usual(jobs)
+        if not side_by_side:
+            return self._here(jobs)
+        results = {n: self.cache.find(job) for n, job in enumerate(jobs)} if self.cache is not None else {}
+        left = [n for n in range(len(jobs)) if results.get(n) is None]
+        if left:
+            from . import pool
+
+            new = pool.check([jobs[n] for n in left], side_by_side)
+            results |= zip(left, new, strict=True)
+            self._keep([(jobs[n], result) for n, result in zip(left, new, strict=True)])
+        whole = [result for _, result in sorted(results.items()) if result is not None]
+        for result in whole:
+            _say(result)
+        return whole
+
+    def _here(self, jobs: Sequence[Job]) -> list[Checked]:
+        """What comes of jobs in this process, one after the other; of one alone, it may be known already."""
+        if len(jobs) != 1 or self.cache is None or not _lies_in_files(jobs[0]):
+            from . import checking
+
+            return [checking.checked(job, strict=len(jobs) == 1) for job in jobs]
+        known = self.cache.find(jobs[0])
+        if known is not None:
+            _say(known)
+            return [known]
+        from . import checking, printed
+
+        with printed.keeping() as said:
+            result = checking.watched(jobs[0], strict=True)
+        self._keep([(jobs[0], replace(result, said=said.text))])
+        return [result]
+
+    def _keep(self, new: Sequence[tuple[Job, Checked]]) -> None:
+        if self.cache is not None:
+            for job, result in new:
+                self.cache.keep(job, result)
+            self.cache.write()
+
+
+def _say(result: Checked) -> None:
+    """Print what a model printed that did not run here."""
+    if result.said:
+        print(result.said, end="" if result.said.endswith("\n") else "\n", file=sys.stderr)
+
+
+def _usual(jobs: Sequence[Job]) -> int:
+    """How many models are checked side by side unless somebody says it; what comes on standard input is read here."""
+    return 0 if len(jobs) < 2 or not all(map(_lies_in_files, jobs)) else os.cpu_count() or 1
+
+
+def _lies_in_files(job: Job) -> bool:
+    """Whether another process finds the model, and not only this one: on standard input, or in its notebook."""
+    from ..script import sessions
+
+    return job.subject.target.partition(":")[0] != "-" and sessions.current() is None

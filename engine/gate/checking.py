@@ -1,0 +1,163 @@
+"""Rules applied to a model."""
+
+from __future__ import annotations
+
+import contextlib
+import linecache
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from ..core import source
+from ..core.command_errors import CommandError, ModelError
+from ..core.errors import GradtoolError
+from ..core.source import is_installed
+from ..request.request import Request
+from ..script import imports, interrupting, showing
+from ..script.users_code import raised_at, stack_of
+from . import failures, rules, waivers
+from .checked import Checked, Job
+from .evidence import Evidence
+from .finding import Finding, Spot, once
+from .rule import Rule
+from .selection import Selection
+
+UNLOADED = "GT903"
+"""The code of what is found where a model cannot be asked at all; :mod:`.rules.unloaded` describes it."""
+
+BACKWARD_FAILS = "GT108"
+"""The code of an error in backward that explains itself; the other answers do not come to an end after it."""
+
+
+def findings(
+    request: Request, name: str, selection: Selection, feed: str | None = None, golden: str | None = None
+) -> list[Finding]:
+    """What the rules find in a model, in the order of files and lines; a model that raises is a finding itself.
+
+    Args:
+        request: how it is loaded.
+        name: what findings call it.
+        feed: a file of arrays to feed to a program.
+        golden: the file that keeps its graph, if one does.
+
+    Raises:
+        CommandError: there is no such model or golden file, or a selector stands for no rule.
+    """
+    return applied(Evidence(request, name, feed, golden), selection)
+
+
+def applied(evidence: Evidence, selection: Selection) -> list[Finding]:
+    """What the rules find in a model that there is evidence of; as :func:`findings`."""
+    with contextlib.closing(evidence):
+        return once([_weighed(f, selection) for f in _found(evidence, selection)])
+
+
+def checked(job: Job, *, strict: bool = False) -> Checked:
+    """What comes of a model: every finding, also where several have one cause, and the waivers in its files.
+
+    Args:
+        strict: what cannot be asked for is an error; else it is a finding about the model.
+
+    Raises:
+        CommandError: a selector stands for no rule; there is no such model, and *strict* is set.
+    """
+    result, _ = _checked(job, strict)
+    return result
+
+
+def watched(job: Job, *, strict: bool = False) -> Checked:
+    """What comes of a model, and what it depended on, of the first one that this process watches.
+
+    Args:
+        strict: as in :func:`checked`.
+
+    Raises:
+        CommandError: as in :func:`checked`.
+    """
+    from . import usage, warming
+
+    warming.load()
+    subject = job.subject
+    presses = interrupting.presses()
+    with usage.recorded() as used:
+        result, origins = _checked(job, strict)
+    if subject.options.get("write") or subject.options.get("limit") is not None or interrupting.presses() != presses:
+        return result  # what it writes is to be written; what comes in time, or until Ctrl-C, comes once
+    is_file = os.path.isfile(subject.file)
+    folder = os.path.dirname(os.path.abspath(subject.file)) if is_file else None
+    return replace(result, used=used.told(origins, folder, [subject.file] if is_file else []))
+
+
+def _checked(job: Job, strict: bool) -> tuple[Checked, dict[str, str]]:
+    """What comes of a model, and by name the files of the modules that were looked for."""
+    subject = job.subject
+    evidence = Evidence(subject.request(), subject.name, subject.feed, job.golden)
+    with imports.guarded() as guard, contextlib.closing(evidence):
+        guard.origins.clear()
+        found = _found(evidence, job.selection, ModelError if strict else CommandError)
+        origins = dict(guard.origins)
+    modules = (file for name, file in origins.items() if file.endswith(".py") and not source.is_ours(name))
+    files = {file for file in modules if not is_installed(file)}
+    files |= {f.spot.file for f in found if f.spot is not None}
+    if subject.file.endswith(".py"):
+        files.add(subject.file)
+    in_order = sorted(found, key=lambda f: f.order)
+    # Of a file that was stopped no rule has seen the end.
+    unasked = {rule.code for rule in job.selection.rules()} if evidence.incomplete else evidence.unasked
+    return Checked(findings=in_order, waivers=_waivers(files), unasked=tuple(sorted(unasked))), origins
+
+
+def _waivers(files: Iterable[str]) -> list[waivers.Waiver]:
+    """The waivers in files, each read once by whatever name."""
+    named = {os.path.abspath(file): file for file in sorted(files)}
+    told = []
+    for file in named.values():
+        linecache.checkcache(file)
+        told += waivers.in_source(file, "".join(linecache.getlines(file)))
+    return told
+
+
+def _found(evidence: Evidence, selection: Selection, refused: type[CommandError] = ModelError) -> list[Finding]:
+    found: list[Finding] = []
+    chosen = selection.rules()
+    with showing.once():
+        try:
+            for rule in chosen:
+                with failures.kept(rule, evidence):
+                    found += _by(rule, evidence, selection)
+        except (refused, GradtoolError) as error:
+            if all(f.code != BACKWARD_FAILS for f in found):  # which says the same, and why
+                known = {f.code for f in found}
+                found += [f for f in _reasons(evidence, selection, chosen) if f.code not in known]
+                found.append(_unloaded(evidence.name, error))
+    return found + failures.findings(evidence, chosen)
+
+
+def _by(rule: Rule, evidence: Evidence, selection: Selection) -> Iterator[Finding]:
+    told = rule.findings(evidence, selection.options.get(rule.code), selection.special(rule.code))
+    return evidence.asked(rule.code, told)
+
+
+def _reasons(evidence: Evidence, selection: Selection, chosen: Iterable[Rule]) -> list[Finding]:
+    """What ran before a file raised, looked at for why it did: numbers that are none are refused by what needs some."""
+    evidence.partial = True
+    found: list[Finding] = []
+    for rule in chosen:
+        with contextlib.suppress(Exception):  # the error itself is told in any case
+            found += _by(rule, evidence, selection) if rule.explains else ()
+    return found
+
+
+def _weighed(finding: Finding, selection: Selection) -> Finding:
+    return replace(finding, severity=selection.severities.get(finding.code, finding.severity))
+
+
+def _unloaded(name: str, error: CommandError | GradtoolError) -> Finding:
+    rule = rules.every()[UNLOADED]
+    cause = error.__cause__ if isinstance(error, ModelError) and error.__cause__ is not None else error
+    users = isinstance(error, (ModelError, GradtoolError))
+    spot = Spot.of(raised_at(cause)) if users else None
+    if spot is not None and is_installed(spot.file):
+        spot = None  # nothing of the user's had a part in it
+    frames = tuple(stack_of(cause)) if spot is not None else ()
+    return Finding(rule.code, rule.name, rule.severity, name, "", error.message, spot, (), frames, error.hint or "")

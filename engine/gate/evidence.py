@@ -1,0 +1,417 @@
+"""What rules look at: the answers about a model, each of them asked for once and only if a rule wants it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from ..answers.flow.fact import Kind
+from ..core.command_errors import CommandError, ModelError, describe_failure
+from ..core.errors import GradtoolError
+from ..kinds.model import About
+from ..request.request import Request
+
+if TYPE_CHECKING:
+    from ..answers.diff.structure import Difference
+    from ..answers.stats import Line, StatsStory
+    from ..answers.training.one_batch import OneBatch
+    from ..answers.why.answers import Answer
+    from ..core.notes import Notes
+    from ..kinds.model import Model
+    from ..questions.first_steps import FirstSteps
+    from ..questions.gradcheck import Comparison
+    from ..questions.growing import Growing
+    from ..questions.influence import Influences
+    from ..questions.nan import Births
+    from ..questions.over_time import Training
+    from ..questions.saved import Kept
+    from ..questions.stats import Sizes
+    from ..questions.why import Verdicts
+    from ..script.loaded import Loaded
+    from .finding import Finding
+    from .listings import FrozenList
+    from .run import Run
+
+A = TypeVar("A")
+
+
+class OtherLoss:
+    """Another loss of the same file: of its last backward pass, what is asked of each of them.
+
+    Attributes:
+        loss: what the user's code calls it, or the line of the call.
+    """
+
+    def __init__(self, loss: str, request: Request, evidence: Evidence) -> None:
+        self.loss = loss
+        self._request, self._evidence = request, evidence
+
+    @cached_property
+    def verdicts(self) -> Verdicts:
+        """What ``why`` says of it."""
+        return self._evidence.verdicts_of(self._request)
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """Norms of gradients, by parameter."""
+        return self._evidence.sizes_of(self._request)
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """Gradients beside differences of the loss."""
+        from ..questions.gradcheck import Gradcheck
+
+        return Gradcheck(feed=self._evidence.feed).ask(self._request, self._evidence)
+
+
+class Evidence:
+    """A model, and what is known of it.
+
+    Args:
+        request: how it is loaded.
+        name: what findings call it.
+        feed: a file of arrays to feed to a program.
+        golden: the file that keeps its graph, if one does.
+    """
+
+    def __init__(self, request: Request, name: str, feed: str | None = None, golden: str | None = None) -> None:
+        self.request, self.name, self.feed, self.golden = request, name, feed, golden
+        self._told: dict[str, None] = {}
+        self._untried: list[str] = []
+        self._run: Run | None = None
+        self._sized: dict[str | None, Sizes] = {}  # by the pass that is asked about
+        self.unasked: dict[str, set[str]] = {}
+        """By code of a rule that could not look at all of the model, why."""
+        self.failures: dict[str, list[str]] = {}
+        """By what was raised, the codes of the rules that raised it."""
+        self.incomplete = False
+        """Whether the file was stopped before its end."""
+        self.partial = False
+        """Whether what ran before an error is looked at."""
+        self.verbose = 0
+
+    def note(self, text: str) -> None:
+        """What is told while the model is loaded is nothing to a gate."""
+
+    def stopped(self, text: str) -> None:
+        """What was not looked at is a finding of its own."""
+        self.incomplete = True
+        self._told[text] = None
+
+    def raised(self, error: Exception, what: str) -> None:
+        """A gate does not go on with half a model, unless it looks for the reason in it."""
+        if not self.partial:
+            raise error from error.__cause__
+
+    def not_asked(self, code: str, why: str) -> None:
+        """The rule of that code could not look at all of the model."""
+        self.unasked.setdefault(code, set()).add(why)
+
+    def failed(self, code: str, error: Exception) -> None:
+        """Note that the rule of that code raised: it costs itself alone."""
+        self.failures.setdefault(describe_failure(error), []).append(code)
+        self.not_asked(code, "")
+
+    def untried(self, what: str) -> None:
+        """Something was not looked at: what, and why."""
+        self._untried.append(what)
+
+    def asked(self, code: str, findings: Iterable[Finding]) -> Iterator[Finding]:
+        """What the rule of that code finds; it asks as it goes."""
+        yield from findings
+
+    def _opened(self) -> Run:
+        """Return the one run of the file, begun with the first reader that needs it."""
+        if self._run is None:
+            from .run import Run
+
+            self._run = Run(self.request, self.feed, self)
+        return self._run
+
+    def close(self) -> None:
+        """Close the model."""
+        if self._run is not None:
+            self._run.close()
+
+    def _close_before_another_run(self) -> None:
+        """Have every reader answer, and close the model: two runs at a time would hear each other."""
+        if self._run is None or self._run.closed:
+            return
+        for name in ("births", "sizes", "kept", "influences", "frozen_and_listed", "_first", "growing"):
+            with contextlib.suppress(CommandError, GradtoolError):  # asked again, it is raised again
+                getattr(self, name)
+        self._run.close()
+
+    def _read(self, name: str, answer: Callable[[Loaded], A]) -> A:
+        """Return what a reader of the run answers; after an error of the file only what explains it counts."""
+        run = self._opened()
+        result = run.read(name, answer)
+        self._must_have_ended(run)
+        return result
+
+    def _must_have_ended(self, run: Run) -> None:
+        if run.error is not None:
+            self.raised(run.error, "")
+
+    @cached_property
+    def verdicts(self) -> Verdicts:
+        """What ``why`` says of every parameter that has no gradient, or a zero one."""
+        from ..questions.why import Why, case_in
+
+        asked = Why(feed=self.feed)
+        run = self._opened()
+
+        def answered(left: Loaded) -> Verdicts:
+            case = case_in(left, run.request, asked, self)
+            case.history = run.history
+            if case.model is not None:
+                run.keep(case.model)
+            answers = case.verdicts(asked, self)
+            case.case = case.model = None
+            return answers
+
+        answers = run.read("verdicts", answered)
+        if answers.failure is None:
+            self._must_have_ended(run)
+        return answers
+
+    def verdicts_of(self, request: Request) -> Verdicts:
+        """The same of one loss of the file.
+
+        Args:
+            request: says which loss is meant.
+        """
+        from ..questions.why import Why, opened
+
+        self._close_before_another_run()
+        asked = Why(feed=self.feed)
+        with opened(request, asked, self) as case:
+            answers = case.verdicts(asked, self)
+            if case.model is not None and case.model.computes_while_loading:
+                self._size(request, case.model)
+            case.case = case.model = None
+        return answers
+
+    def _size(self, request: Request, model: Model) -> None:
+        """Measure gradients in a run that something else was asked of, if that can be done."""
+        from .sizes import BareStats
+
+        with contextlib.suppress(CommandError, GradtoolError):  # whoever wants them asks again, and is told
+            self._sized[request.backward] = BareStats(feed=self.feed).answer(model, self)
+
+    def sizes_of(self, request: Request) -> Sizes:
+        """Norms of gradients of one loss of the file, by parameter."""
+        return self._sized.get(request.backward) or self._sizes(request)
+
+    @cached_property
+    def others(self) -> list[OtherLoss]:
+        """The other losses that the file backpropagates, if nobody says which one is meant."""
+        told = []
+        for other in self.verdicts.about.others:
+            loss = OtherLoss(other.loss, replace(self.request, backward=str(other.number)), self)
+            try:
+                _ = loss.verdicts, loss.sizes
+            except (CommandError, GradtoolError) as error:
+                self._untried.append(f"the gradients of {other.loss}: {error.message}")
+                continue
+            told.append(loss)
+        return told
+
+    @property
+    def together(self) -> list[OtherLoss]:
+        """The other losses of the step that is asked about, for what is asked of each pass alone."""
+        return [
+            OtherLoss(other.loss, replace(self.request, backward=str(other.number)), self)
+            for other in self.verdicts.about.together
+        ]
+
+    @property
+    def answers(self) -> Iterator[tuple[str, Answer]]:
+        """What ``why`` says of every loss of the file; before answers about another than the last stands its name."""
+        yield from (("", answer) for answer in self.verdicts)
+        for other in self.others:
+            yield from ((other.loss, answer) for answer in other.verdicts)
+
+    @property
+    def parameters(self) -> Iterator[tuple[str, Line]]:
+        """The sizes of the gradients of every loss of the file, likewise."""
+        for loss, story in self.stories:
+            yield from ((loss, line) for line in story.parameters)
+
+    @property
+    def stories(self) -> Iterator[tuple[str, StatsStory]]:
+        """The same by loss: how sizes change with depth is said of all parameters together."""
+        yield "", self.sizes.story
+        for other in self.others:
+            yield other.loss, other.sizes.story
+
+    @cached_property
+    def births(self) -> Births:
+        """Where NaN and infinity are born."""
+        run = self._opened()
+        return self._read("births", lambda left: run.readers.births(left, self))
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """Norms of gradients, by parameter."""
+        from .sizes import BareStats
+
+        run = self._opened()
+        return self._read("sizes", lambda left: BareStats(feed=self.feed).answer(run.model(), self))
+
+    @cached_property
+    def sizes_again(self) -> Sizes:
+        """The same, of another run."""
+        return self._sizes(self.request)
+
+    def _sizes(self, request: Request) -> Sizes:
+        from .sizes import BareStats
+
+        self._close_before_another_run()
+        return BareStats(feed=self.feed).ask(request, self)
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """Gradients beside differences of the loss."""
+        from ..questions.gradcheck import Gradcheck
+
+        self._close_before_another_run()
+        return Gradcheck(feed=self.feed).ask(self.request, self)
+
+    @cached_property
+    def frozen_and_listed(self) -> list[FrozenList]:
+        """Frozen parameters that optimizers hold."""
+        from .listings import lists_of
+
+        run = self._opened()
+        return self._read("frozen_and_listed", lambda left: list(lists_of(run.model())))
+
+    @cached_property
+    def influences(self) -> Influences:
+        """How information flows through the layers that are called, and from labels."""
+        run = self._opened()
+        return self._read("influences", lambda left: run.readers.influences(left, self))
+
+    @cached_property
+    def _first(self) -> FirstSteps:
+        run = self._opened()
+        first = run.first_steps()
+        self._must_have_ended(run)
+        return first
+
+    @property
+    def first_steps(self) -> FirstSteps:
+        """The first loss of a classifier, and what updates change."""
+        return self._first
+
+    @cached_property
+    def growing(self) -> tuple[Growing, ...]:
+        """What keeps the graphs of earlier steps."""
+        run = self._opened()
+        return self._read("growing", lambda left: run.growing)
+
+    def one_batch(self, steps: int, part: float) -> OneBatch | str | None:
+        """Whether the first batch can be learned; a text says why that could not be tried, which is told."""
+        from ..questions.first_steps import one_batch
+
+        self._close_before_another_run()
+        answer = one_batch(self.request, steps, part, self.feed, self)
+        if not isinstance(answer, str) and answer is not None and not answer.learned:
+            from .again import SEEDS, with_seed
+
+            for by in SEEDS:
+                with with_seed(by, self.request) as other:
+                    again = one_batch(other, steps, part, self.feed, self)
+                if not isinstance(again, str) and again is not None and again.learned:
+                    return again
+        if isinstance(answer, str):
+            self._untried.append(f"whether one batch can be learned: {answer}")
+        return answer
+
+    def training(self, steps: int | None = None) -> Training | None:
+        """Gradients over the steps of the file's own training; None where there is none, which is told.
+
+        Args:
+            steps: so many of them; as many as the file is watched for if None.
+        """
+        from ..questions.over_time import OverTime
+
+        run = self._opened()
+        if steps is None and run.history.steps:
+            self._must_have_ended(run)
+            return OverTime().of(About(self.name, "", ()), run.history)
+        self._close_before_another_run()
+        notes: Notes = self if steps is None else _UpToAStep(self)
+        try:
+            return OverTime(steps=steps).ask(self.request, notes)
+        except ModelError:
+            raise
+        except CommandError as error:
+            self._untried.append(f"gradients over the steps of a training: {error.message.removeprefix('--steps: ')}")
+            return None
+
+    @cached_property
+    def kept(self) -> Kept:
+        """What backward keeps alive."""
+        run = self._opened()
+        return self._read("kept", lambda left: run.readers.kept(left, self))
+
+    @cached_property
+    def drift(self) -> Difference | None:
+        """What differs from the graph that is kept; None where none is."""
+        if self.golden is None:
+            return None
+        from .drift import drift
+
+        self._close_before_another_run()
+        return drift(self.request, self.golden, self)
+
+    @cached_property
+    def unchecked(self) -> list[str]:
+        """What no answer accounts for."""
+        parts: tuple[Callable[[], Iterable[str]], ...] = (self._of_others, self._of_births, self._of_flow, self._silent)
+        told: list[str] = []
+        for part in parts:
+            try:
+                told += part()
+            except Exception as error:
+                self.failed("GT901", error)
+        return [*self._told, *self._untried, *told]
+
+    def _of_others(self) -> Iterable[str]:
+        _ = self.others  # those that cannot be looked at say so
+        return ()
+
+    def _of_births(self) -> Iterable[str]:
+        return self.births.story.unchecked
+
+    def _of_flow(self) -> Iterable[str]:
+        flow = self.influences.story
+        return [*flow.unchecked, *(f"{f.message}: not known is {f.doubt}" for f in flow.of(Kind.MIXED) if f.doubt)]
+
+    def _silent(self) -> Iterator[str]:
+        """Of rules whose silence says nothing: one sentence for all that have one reason."""
+        rules: dict[str, list[str]] = {}
+        for code, reasons in self.unasked.items():
+            for why in sorted(reasons):
+                rules.setdefault(why, []).append(code)
+        for why, codes in rules.items():
+            if why:
+                yield (
+                    f"the flow of information ({', '.join(codes)}) to what is predicted: {why}; "
+                    "gradtool flow asks which value depends on which"
+                )
+
+
+class _UpToAStep:
+    """Notes about a run that is meant to end at a step: that it was stopped there is nothing to tell."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.verbose = evidence.verbose
+        self.note, self.raised = evidence.note, evidence.raised
+
+    def stopped(self, text: str) -> None:
+        """As in :class:`~gradtool.engine.core.notes.Notes`."""

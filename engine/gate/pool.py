@@ -1,0 +1,86 @@
+"""Models checked side by side, each in a process of its own (:mod:`.worker`).
+
+One that ends its process, or that comes to no end, is a finding about that model; the others are checked all the same.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..script.processes import Ended, Process, ended
+from . import process as endings
+from .checked import Checked, Job
+
+WORKER = "gradtool.engine.gate.worker"
+"""What such a process runs."""
+
+Done = Callable[[int, Checked], None]
+
+
+def check(jobs: Sequence[Job], side_by_side: int, done: Done = lambda number, result: None) -> list[Checked]:
+    """Check models.
+
+    Args:
+        side_by_side: how many at a time.
+        done: is told of each, in the order in which they come to their end, from one thread at a time.
+
+    Returns:
+        What comes of each, in the order of *jobs*.
+
+    Raises:
+        RuntimeError: gradtool itself failed.
+    """
+    results: dict[int, Checked] = {}
+    failures: dict[int, BaseException] = {}
+    left = iter(range(len(jobs)))
+    lock = threading.Lock()
+    workers = [Process(WORKER) for _ in range(max(1, min(side_by_side, len(jobs))))]
+
+    def work(worker: Process) -> None:
+        while not failures:
+            with lock:
+                number = next(left, None)
+            if number is None:
+                return
+            try:
+                result = _checked(worker, jobs[number])
+            except BaseException as error:
+                failures[number] = error
+                return
+            with lock:
+                results[number] = result
+                done(number, result)
+
+    with ended(workers):
+        threads = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in workers]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    if failures:
+        raise failures[min(failures)]
+    return [results[number] for number in range(len(jobs))]
+
+
+def _checked(process: Process, job: Job) -> Checked:
+    """What comes of a job."""
+    try:
+        process.ask(job.data())
+        answer = process.answer(job.timeout)
+    except Ended as end:
+        if end.late:
+            assert job.timeout is not None
+            return Checked(findings=[endings.timed_out(job.subject, job.timeout)])
+        return Checked(findings=[endings.crashed(job.subject, end.code, "")])
+    return _read(job, answer)
+
+
+def _read(job: Job, answer: dict[str, Any]) -> Checked:
+    if answer["status"] == "failed":
+        raise RuntimeError(f"while {job.subject.name} was checked:\n{answer['error']}")
+    if answer["status"] == "ended":
+        said = answer["said"]
+        return Checked(findings=[endings.crashed(job.subject, answer["code"], said)], said=said)
+    return Checked.of({**answer["result"], "said": answer["said"]})

@@ -1,0 +1,65 @@
+"""What the gate found in one call: findings of all models, and what was checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..core.answered import Answered
+from .finding import EXTERNAL, IN_SOURCE, Finding, Severity, Suppressed
+from .rule import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Report(Answered):
+    """Findings.
+
+    Attributes:
+        results: in the order of files and lines.
+        models: the names of the models that were checked.
+        rules: those that were applied.
+        root: the folder that paths are relative to.
+        fail_on: what matters as much makes the gate fail.
+        suppressed: findings that do not count, in the same order.
+        gone: how many stand there and are found no longer.
+        all: what there would be without a baseline.
+    """
+
+    results: Sequence[Finding]
+    models: Sequence[str]
+    rules: Sequence[Rule]
+    root: str
+    fail_on: Severity = Severity.ERROR
+    suppressed: Sequence[Suppressed] = ()
+    gone: int = 0
+    all: Sequence[Finding] = ()
+
+    @property
+    def findings(self) -> int:
+        """How many findings make the gate fail."""
+        return sum(f.severity.reaches(self.fail_on) for f in self.results)
+
+    @property
+    def waived(self) -> int:
+        """How many findings are meant to be, as comments in the source say."""
+        return sum(s.kind == IN_SOURCE for s in self.suppressed)
+
+    @property
+    def known(self) -> int:
+        """How many stand in the baseline."""
+        return sum(s.kind == EXTERNAL for s in self.suppressed)
+
+    def of(self, model: str) -> Report:
+        """What was found in one of the models."""
+        return replace(
+            self,
+            results=[f for f in self.results if f.model == model],
+            models=[model],
+            suppressed=[s for s in self.suppressed if s.finding.model == model],
+            gone=0,
+            all=[f for f in self.all if f.model == model],
+        )
+
+    def count(self, severity: Severity) -> int:
+        """How many findings are of one severity."""
+        return sum(f.severity is severity for f in self.results)

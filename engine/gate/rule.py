@@ -1,0 +1,211 @@
+"""What a rule is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from ..core.source import NOWHERE, Location, Place
+from .finding import Finding, Severity, Spot
+
+if TYPE_CHECKING:
+    from ..answers.flow.fact import Kind
+    from ..answers.stats import Line
+    from ..answers.why.answers import Answer
+    from ..answers.why.verdicts import Verdict
+    from .evidence import Evidence
+
+Options = Mapping[str, float]
+
+
+class Thresholds(dict[str, float]):
+    """The numbers of a rule, and those that hold for some parameters in their place."""
+
+    special: Sequence[tuple[Sequence[str], Options]] = ()
+    """Globs of parameters with what holds for them; the later ones are stronger."""
+
+    def of(self, parameter: str) -> Options:
+        """What holds for a parameter."""
+        told: Options = self
+        for patterns, options in self.special:
+            if any(fnmatchcase(parameter, pattern) for pattern in patterns):
+                told = {**told, **options}
+        return told
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """What a rule says of a model, before it is known which model and which severity: see :class:`Finding`."""
+
+    subject: str
+    message: str
+    location: Location | Place = NOWHERE
+    also: tuple[str, ...] = ()
+    explanation: tuple[str, ...] = ()
+    advice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NotAsked:
+    """That a rule could not look at all of a model, so that finding nothing says nothing.
+
+    Attributes:
+        why: what rule GT901 tells of it; empty where that is told elsewhere.
+    """
+
+    why: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """A rule.
+
+    Attributes:
+        code: ``GT103``; never given to another rule.
+        name: ``detached``.
+        summary: what it finds, in one sentence.
+        why: why it matters.
+        severity: how much, unless the settings say otherwise.
+        look: what it finds in a model.
+        wrong, right: two models; the first one has the finding, the second one has none.
+        options: numbers that settings may change: name -> its value and what it means.
+        by_parameter: whether these are asked for each parameter, so that settings may change them for some.
+        always: whether it is on unless the settings say otherwise.
+        shown: options that the two models are judged with, where those of the rule fit no small model.
+        golden: whether it compares with a golden file, and is applied only if there is one; of the two models, that
+            file keeps the graph of the right one.
+        alone: whether it is about the process that a model runs in: its example is run in one of its own.
+        explains: whether what it finds may be why a file raises, so that it looks at what ran before that.
+    """
+
+    code: str
+    name: str
+    summary: str
+    why: str
+    severity: Severity
+    look: Callable[[Evidence, Thresholds], Iterator[Hit | NotAsked]]
+    wrong: str
+    right: str
+    options: Mapping[str, tuple[float, str]] = field(default_factory=dict)
+    by_parameter: bool = False
+    always: bool = True
+    shown: Mapping[str, float] = field(default_factory=dict)
+    golden: bool = False
+    alone: bool = False
+    explains: bool = False
+
+    def findings(
+        self,
+        evidence: Evidence,
+        options: Options | None = None,
+        special: Sequence[tuple[Sequence[str], Options]] = (),
+    ) -> Iterator[Finding]:
+        """What the rule finds in the model that *evidence* is of.
+
+        Args:
+            options: those that are not as the rule has them.
+            special: those of some parameters, see :class:`Thresholds`.
+        """
+        values = Thresholds({name: value for name, (value, _) in self.options.items()} | dict(options or {}))
+        values.special = special
+        for hit in self.look(evidence, values):
+            if isinstance(hit, NotAsked):
+                evidence.not_asked(self.code, hit.why)
+                continue
+            yield Finding(
+                self.code,
+                self.name,
+                self.severity,
+                evidence.name,
+                hit.subject,
+                hit.message,
+                Spot.of(hit.location),
+                hit.also,
+                hit.explanation,
+                hit.advice,
+            )
+
+
+def nothing(evidence: Evidence, options: Options) -> Iterator[Hit]:
+    """A look at no model: what such a rule describes is found by somebody else."""
+    yield from ()
+
+
+def by_verdict(*verdicts: Verdict) -> Callable[[Evidence, Options], Iterator[Hit]]:
+    """A look at what ``why`` finds: its findings with one of these verdicts."""
+
+    def look(evidence: Evidence, options: Options) -> Iterator[Hit]:
+        for loss, answer in evidence.answers:
+            if answer.finding and answer.verdict in verdicts:
+                yield of_answer(answer, loss)
+
+    return look
+
+
+def of_answer(answer: Answer, loss: str = "") -> Hit:
+    """A finding of ``why`` as a rule's.
+
+    Args:
+        loss: what it is about, where that is not the loss that the file backpropagates last.
+    """
+    state = f"{answer.state}: " if answer.state else ""
+    message = f"{answer.name} has {state}{answer.label}" if state else f"{answer.name}: {answer.label}"
+    return Hit(answer.name, message, answer.location, answer.also, (*answer.said, *about(loss)), answer.advice)
+
+
+def about(loss: str) -> tuple[str, ...]:
+    return (f"this is about the gradients of {loss}",) if loss else ()
+
+
+def of_flow(*kinds: Kind, declared: str = "") -> Callable[[Evidence, Options], Iterator[Hit | NotAsked]]:
+    """A look at the flow of information: facts of these kinds that are not meant, and all of them where so declared.
+
+    Args:
+        declared: the option that says that none is meant.
+    """
+
+    def look(evidence: Evidence, options: Options) -> Iterator[Hit | NotAsked]:
+        story = evidence.influences.story
+        if story.unchecked:
+            yield NotAsked()
+        if story.no_calls and any(kind.of_calls for kind in kinds):
+            yield NotAsked(story.no_calls)
+        for fact in story.facts:
+            if fact.kind in kinds and (fact.certain or options.get(declared)):
+                yield Hit(fact.subject, fact.message, fact.loc, (), fact.said, fact.advice)
+
+    return look
+
+
+def births_of(kind: str) -> Callable[[Evidence, Options], Iterator[Hit | NotAsked]]:
+    """A look at what ``nan`` finds: births of one kind of number."""
+
+    def look(evidence: Evidence, options: Options) -> Iterator[Hit | NotAsked]:
+        births = evidence.births
+        if births.story.unchecked:
+            yield NotAsked()
+        for birth in births.story.births:
+            if birth.kind == kind:
+                operator, tensor = births.names.operator(birth), births.names.tensor(birth)
+                message = f"{operator} makes {tensor} {kind} in {birth.count} of {birth.total} elements ({birth.part})"
+                explanation = (birth.cause,) if birth.cause else ()
+                yield Hit(tensor, message, birth.loc, (), explanation, birth.advice)
+
+    return look
+
+
+def worst(evidence: Evidence, size: Callable[[Line], tuple[float, str] | None]) -> Iterator[Hit]:
+    """A look at sizes of gradients: the worst of those that are wrong, with the others, for they share their cause.
+
+    Args:
+        size: how wrong a finite gradient is, and what is said of it; None if it is not.
+    """
+    finite = [(loss, x) for loss, x in evidence.parameters if x.gradient is not None and not x.gradient.nonfinite]
+    sizes = [(size(x), loss, x) for loss, x in finite]
+    wrong = sorted([(s, loss, x) for s, loss, x in sizes if s is not None], key=lambda entry: -entry[0][0])
+    if wrong:
+        (_, message), loss, line = wrong[0]
+        others = dict.fromkeys(x.name for _, _, x in wrong if x.name != line.name)
+        yield Hit(line.name, message, line.loc, tuple(others), about(loss))

@@ -1,0 +1,43 @@
+"""GT106: Gradients that add up over backward calls, because nobody clears them."""
+
+from __future__ import annotations
+
+from ...answers.why.verdicts import Verdict
+from ..finding import Severity
+from ..rule import Rule, by_verdict
+
+RULE = Rule(
+    code="GT106",
+    name="accumulated",
+    summary="Gradients that add up over backward calls, because nobody clears them.",
+    why=("Every step repeats all those before it, so that the rate grows with the number of steps."),
+    severity=Severity.ERROR,
+    look=by_verdict(Verdict.ACCUMULATED),
+    wrong="""\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(0)
+
+net = paddle.nn.Linear(4, 1)
+opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+for step in range(5):
+    loss = (net(paddle.rand([8, 4])) - 1).square().mean()
+    loss.backward()
+    opt.step()
+""",
+    right="""\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(0)
+
+net = paddle.nn.Linear(4, 1)
+opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+for step in range(5):
+    loss = (net(paddle.rand([8, 4])) - 1).square().mean()
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+""",
+)

@@ -1,0 +1,37 @@
+"""GT206: Units that pass no gradient: relu below zero everywhere, sigmoid or tanh where they are flat."""
+
+from __future__ import annotations
+
+from ...answers.why.verdicts import Verdict
+from ..finding import Severity
+from ..rule import Rule, by_verdict
+
+RULE = Rule(
+    code="GT206",
+    name="dead-units",
+    summary="Units that pass no gradient: relu below zero everywhere, sigmoid or tanh where they are flat.",
+    why=("Dead units do not come back by themselves: what makes them learn again would have to come through them."),
+    severity=Severity.WARNING,
+    look=by_verdict(Verdict.DEAD_RELU, Verdict.SATURATED),
+    wrong="""\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(0)
+
+first, last = paddle.nn.Linear(4, 8), paddle.nn.Linear(8, 1)
+first.bias.set_value(paddle.full([8], -100.0))
+loss = last(F.relu(first(paddle.rand([8, 4])))).mean()
+loss.backward()
+""",
+    right="""\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(0)
+
+first, last = paddle.nn.Linear(4, 8), paddle.nn.Linear(8, 1)
+loss = last(F.relu(first(paddle.rand([8, 4])))).mean()
+loss.backward()
+""",
+)

@@ -1,0 +1,40 @@
+"""GT103: A parameter that is cut off from the loss by detach, no_grad or stop_gradient."""
+
+from __future__ import annotations
+
+from ...answers.why.verdicts import Verdict
+from ..finding import Severity
+from ..rule import Rule, by_verdict
+
+RULE = Rule(
+    code="GT103",
+    name="detached",
+    summary="A parameter that is cut off from the loss by detach, no_grad or stop_gradient.",
+    why=("Everything before the cut stays as it was made, while the loss still falls: what stands behind it learns."),
+    severity=Severity.ERROR,
+    look=by_verdict(Verdict.DETACHED, Verdict.NO_GRAD, Verdict.NO_INPUT, Verdict.STOP_GRADIENT),
+    wrong="""\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(0)
+
+encoder, decoder = paddle.nn.Linear(4, 2), paddle.nn.Linear(2, 4)
+x = paddle.rand([8, 4])
+code = encoder(x).detach()
+loss = (decoder(code) - x).square().mean()
+loss.backward()
+""",
+    right="""\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(0)
+
+encoder, decoder = paddle.nn.Linear(4, 2), paddle.nn.Linear(2, 4)
+x = paddle.rand([8, 4])
+code = encoder(x)
+loss = (decoder(code) - x).square().mean()
+loss.backward()
+""",
+)

@@ -1,0 +1,62 @@
+"""GT603: An input, or a feature of one, that makes no difference; padding that makes one."""
+
+from __future__ import annotations
+
+from ...answers.flow.fact import Kind
+from ..finding import Severity
+from ..rule import Rule, of_flow
+
+RULE = Rule(
+    code="GT603",
+    name="no-influence",
+    summary="An input, or a feature of one, that makes no difference; padding that makes one.",
+    why=(
+        "What is passed in and not used is mostly a line that was forgotten; padding that is used makes the "
+        "prediction for a text depend on the length of its neighbours."
+    ),
+    severity=Severity.WARNING,
+    look=of_flow(Kind.WITHOUT, Kind.PADDING),
+    wrong="""\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(0)
+
+
+class Net(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.body, self.age, self.head = paddle.nn.Linear(4, 8), paddle.nn.Linear(1, 8), paddle.nn.Linear(8, 3)
+
+    def forward(self, x, age):
+        h = F.relu(self.body(x))
+        h = h + 0 * self.age(age)  # was to be switched on
+        return self.head(h)
+
+
+net = Net()
+loss = F.cross_entropy(net(paddle.rand([6, 4]), paddle.rand([6, 1])), paddle.to_tensor([0, 1, 2, 0, 1, 2]))
+loss.backward()
+""",
+    right="""\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(0)
+
+
+class Net(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.body, self.age, self.head = paddle.nn.Linear(4, 8), paddle.nn.Linear(1, 8), paddle.nn.Linear(8, 3)
+
+    def forward(self, x, age):
+        h = F.relu(self.body(x) + self.age(age))
+        return self.head(h)
+
+
+net = Net()
+loss = F.cross_entropy(net(paddle.rand([6, 4]), paddle.rand([6, 1])), paddle.to_tensor([0, 1, 2, 0, 1, 2]))
+loss.backward()
+""",
+)

@@ -1,0 +1,45 @@
+"""GT701: A parameter that gets a gradient and that no optimizer holds: made, or put in place of another, too late."""
+
+from __future__ import annotations
+
+from ...answers.why.verdicts import Verdict
+from ..finding import Severity
+from ..rule import Rule, by_verdict
+
+RULE = Rule(
+    code="GT701",
+    name="not-in-optimizer",
+    summary="A parameter that gets a gradient and that no optimizer holds: made, or put in place of another, too late.",
+    why=(
+        "Its gradient is computed in every step and thrown away, and the optimizer goes on updating tensors that the "
+        "model has no more."
+    ),
+    severity=Severity.ERROR,
+    look=by_verdict(Verdict.NOT_LISTED),
+    wrong="""\
+import paddle
+
+paddle.seed(0)
+net = paddle.nn.Sequential(paddle.nn.Linear(4, 8), paddle.nn.Linear(8, 10))
+opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+net.add_sublayer("1", paddle.nn.Linear(8, 1))  # a head for another task, which the optimizer never hears of
+for step in range(3):
+    loss = (net(paddle.rand([8, 4])) - 1).square().mean()
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+""",
+    right="""\
+import paddle
+
+paddle.seed(0)
+net = paddle.nn.Sequential(paddle.nn.Linear(4, 8), paddle.nn.Linear(8, 10))
+net.add_sublayer("1", paddle.nn.Linear(8, 1))
+opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+for step in range(3):
+    loss = (net(paddle.rand([8, 4])) - 1).square().mean()
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+""",
+)

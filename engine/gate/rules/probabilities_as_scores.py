@@ -1,0 +1,38 @@
+"""GT708: A loss that takes scores and is given probabilities, or one of logarithms that is given others."""
+
+from __future__ import annotations
+
+from ...answers.flow.fact import Kind
+from ..finding import Severity
+from ..rule import Rule, of_flow
+
+RULE = Rule(
+    code="GT708",
+    name="probabilities-as-scores",
+    summary="A loss that takes scores and is given probabilities, or one of logarithms that is given others.",
+    why=(
+        "cross_entropy computes softmax itself. Of probabilities it makes nearly equal ones, so the loss stays far "
+        "above 0 and gradients are small however right the model is; nll_loss of anything but logarithms falls "
+        "without end. Nothing raises, and the model learns slowly, or nothing."
+    ),
+    severity=Severity.WARNING,
+    look=of_flow(Kind.SQUASHED),
+    wrong="""\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(0)
+net = paddle.nn.Sequential(paddle.nn.Linear(4, 3), paddle.nn.Softmax())
+loss = F.cross_entropy(net(paddle.rand([8, 4])), paddle.randint(0, 3, [8]))
+loss.backward()
+""",
+    right="""\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(0)
+net = paddle.nn.Linear(4, 3)
+loss = F.cross_entropy(net(paddle.rand([8, 4])), paddle.randint(0, 3, [8]))
+loss.backward()
+""",
+)

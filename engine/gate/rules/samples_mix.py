@@ -1,0 +1,63 @@
+"""GT601: Samples of a batch that influence each other in evaluation mode."""
+
+from __future__ import annotations
+
+from ...answers.flow.fact import Kind
+from ..finding import Severity
+from ..rule import Rule, of_flow
+
+RULE = Rule(
+    code="GT601",
+    name="samples-mix",
+    summary="Samples of a batch that influence each other in evaluation mode.",
+    why=(
+        "What is predicted for one sample then depends on which others it came with: results of an evaluation change "
+        "with the size of the batch, and with its order. A softmax over the batch, a view where a transpose is meant, "
+        "a recurrent layer that takes the batch for the steps."
+    ),
+    severity=Severity.ERROR,
+    look=of_flow(Kind.MIXED, declared="batch"),
+    options={"batch": (0, "1 says that the first axis holds samples, also where rows could be nodes, steps or pairs")},
+    wrong="""\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(0)
+
+
+class Net(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.gate, self.head = paddle.nn.Linear(4, 4), paddle.nn.Linear(4, 3)
+
+    def forward(self, x):
+        weights = F.softmax(self.gate(x), axis=0)  # over the batch
+        return self.head(x * weights)
+
+
+net = Net()
+loss = F.cross_entropy(net(paddle.rand([6, 4])), paddle.to_tensor([0, 1, 2, 0, 1, 2]))
+loss.backward()
+""",
+    right="""\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(0)
+
+
+class Net(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.gate, self.head = paddle.nn.Linear(4, 4), paddle.nn.Linear(4, 3)
+
+    def forward(self, x):
+        weights = F.softmax(self.gate(x), axis=-1)
+        return self.head(x * weights)
+
+
+net = Net()
+loss = F.cross_entropy(net(paddle.rand([6, 4])), paddle.to_tensor([0, 1, 2, 0, 1, 2]))
+loss.backward()
+""",
+)

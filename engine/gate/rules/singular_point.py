@@ -1,0 +1,39 @@
+"""GT209: An operator that becomes NaN or infinite at a point that its operand can come to."""
+
+from __future__ import annotations
+
+from ...answers.flow.fact import Kind
+from ..finding import Severity
+from ..rule import Rule, of_flow
+
+RULE = Rule(
+    code="GT209",
+    name="singular-point",
+    summary="An operator that becomes NaN or infinite at a point that its operand can come to.",
+    why=(
+        "log(softmax(x)) is right until a probability becomes 0, and sqrt until its argument does: hours later one "
+        "step turns every parameter into NaN. The operator and what made its operand decide, so the first pass "
+        "shows it. An epsilon, a clip or a function that stays above 0 keeps the operand away: nothing is found then."
+    ),
+    severity=Severity.WARNING,
+    look=of_flow(Kind.SINGULAR),
+    wrong="""\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(0)
+net = paddle.nn.Linear(4, 3)
+p = F.softmax(net(paddle.rand([8, 4])))
+loss = -paddle.log(p[:, 0]).mean()
+loss.backward()
+""",
+    right="""\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(0)
+net = paddle.nn.Linear(4, 3)
+loss = -F.log_softmax(net(paddle.rand([8, 4])))[:, 0].mean()
+loss.backward()
+""",
+)

@@ -1,0 +1,59 @@
+"""GT101: A parameter that nothing reads."""
+
+from __future__ import annotations
+
+from ...answers.why.verdicts import Verdict
+from ..finding import Severity
+from ..rule import Rule, by_verdict
+
+RULE = Rule(
+    code="GT101",
+    name="unused-parameter",
+    summary="A parameter that nothing reads.",
+    why=(
+        "An optimizer keeps it, checkpoints hold it, and it never learns: a layer was made and not called, or lost on "
+        "the way, as in a plain list where a LayerList belongs."
+    ),
+    severity=Severity.WARNING,
+    look=by_verdict(Verdict.UNUSED),
+    wrong="""\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(0)
+
+class Net(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.body = paddle.nn.Linear(4, 8)
+        self.norm = paddle.nn.LayerNorm(8)
+        self.head = paddle.nn.Linear(8, 1)
+
+    def forward(self, x):
+        return self.head(F.relu(self.body(x)))  # norm is forgotten
+
+net = Net()
+loss = net(paddle.rand([5, 4])).mean()
+loss.backward()
+""",
+    right="""\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(0)
+
+class Net(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.body = paddle.nn.Linear(4, 8)
+        self.norm = paddle.nn.LayerNorm(8)
+        self.head = paddle.nn.Linear(8, 1)
+
+    def forward(self, x):
+        return self.head(F.relu(self.norm(self.body(x))))
+
+net = Net()
+loss = net(paddle.rand([5, 4])).mean()
+loss.backward()
+""",
+)

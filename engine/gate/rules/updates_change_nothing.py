@@ -1,0 +1,134 @@
+"""GT702: Steps of an optimizer that change nothing, an optimizer without any, or a frozen parameter that changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ...answers.training.updates import Idle, Spent, Unstepped
+from ...questions.first_steps import Named
+from ..evidence import Evidence
+from ..finding import Severity
+from ..rule import Hit, Options, Rule
+
+
+def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
+    first = evidence.first_steps
+    explained = any(a.finding for a in evidence.verdicts)  # why there is nothing to go by is said there
+    for held in first.idle:
+        idle, names = held.seen, held.names
+        pushed = [n for n, steps in zip(names, idle.pushed, strict=True) if steps]
+        if idle.steps < options["steps"]:
+            continue
+        if len(names) < idle.held:
+            yield from _left_behind(held, options)
+            continue
+        if not names or (explained and not pushed):
+            continue
+        why = f"{len(pushed)} of them have a gradient" if pushed else "none of them has a gradient then"
+        message = f"{idle.steps} steps of {idle.by} change none of the {len(names)} parameters that it holds"
+        said = (f"{why}; the learning rate is {idle.rate:g}" if idle.rate is not None else why,)
+        yield Hit(
+            names[0],
+            message,
+            idle.loc,
+            names[1:],
+            said,
+            "call it between backward and the clearing; a rate far below the digits of a parameter is none",
+        )
+    if not evidence.incomplete:
+        yield from _unstepped(first.unstepped, options)
+    yield from _spent(first.spent, options)
+    for name, loc in first.thawed:
+        yield Hit(name, f"{name} is frozen, an optimizer holds it, and this line changes it", loc)
+
+
+def _left_behind(held: Named[Idle], options: Options) -> Iterator[Hit]:
+    """What an optimizer leaves as it is, though it has gradients, while it changes others."""
+    idle = held.seen
+    still = [n for n, steps in zip(held.names, idle.pushed, strict=True) if steps >= options["steps"]]
+    if still:
+        rate = "" if idle.rate is None else f"the learning rate is {idle.rate:g}; "
+        yield Hit(
+            still[0],
+            f"{idle.steps} steps of {idle.by} leave {len(still)} of its {idle.held} parameters as they are",
+            idle.loc,
+            tuple(still[1:]),
+            (f"{rate}they have gradients that are not zero, and no update reaches the digits of their values",),
+            "a larger learning rate, a clip that lets more through, or parameters in float32 rather than float16",
+        )
+
+
+def _unstepped(optimizers: Iterable[Named[Unstepped]], options: Options) -> Iterator[Hit]:
+    """Optimizers that make no step in the whole file, whether or not somebody clears the gradients."""
+    for named in optimizers:
+        optimizer, names = named.seen, named.names
+        held = f"the optimizer of {len(names)} parameters makes no step, and "
+        if optimizer.cleared >= options["steps"]:
+            what = f"their gradients are cleared after {optimizer.cleared} passes"
+            said = "nothing reads these gradients before they are gone"
+        elif not optimizer.cleared and optimizer.passes > options["steps"]:
+            what = f"{optimizer.passes} passes add to their gradients"
+            said = "nothing reads these gradients: where steps are made every so many batches, there are never as many"
+        else:
+            continue
+        advice = "call its step() after backward and before the gradients are cleared"
+        yield Hit(names[0], held + what, optimizer.loc, names[1:], (said,), advice)
+
+
+_PART = 5
+"""A rate that falls to 0 at the end of a training is meant; of less than a fifth of the steps nothing is said."""
+
+
+def _spent(optimizers: Iterable[Named[Spent]], options: Options) -> Iterator[Hit]:
+    """Optimizers whose learning rate became 0 well before the file stopped training."""
+    for named in optimizers:
+        optimizer, names = named.seen, named.names
+        if optimizer.last >= options["steps"] and optimizer.last * _PART >= optimizer.steps:
+            yield Hit(
+                names[0],
+                f"the last {optimizer.last} of {optimizer.steps} steps of {optimizer.by} change nothing: "
+                "the learning rate is 0",
+                optimizer.loc,
+                names[1:],
+                (f"it is 0 from step {optimizer.steps - optimizer.last + 1} on",),
+                "a scheduler that lasts as long as the training (step() is called once a batch, or once an epoch), "
+                "or an end_lr above 0",
+            )
+
+
+RULE = Rule(
+    code="GT702",
+    name="updates-change-nothing",
+    summary="Steps of an optimizer that change nothing, an optimizer without any, or a frozen parameter that changes.",
+    why=(
+        "A step between clear_grad and backward has nothing to go by: the loop runs, and nothing learns. What was "
+        "frozen and is changed by hand all the same is no longer what was loaded."
+    ),
+    severity=Severity.ERROR,
+    look=_look,
+    options={"steps": (2, "so many steps must have changed nothing")},
+    wrong="""\
+import paddle
+
+paddle.seed(0)
+net = paddle.nn.Linear(4, 1, bias_attr=False)
+opt = paddle.optimizer.SGD(1e-12, parameters=net.parameters())  # float32 has eight digits
+for step in range(4):
+    loss = (net(paddle.rand([8, 4])) - 1).square().mean()
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+""",
+    right="""\
+import paddle
+
+paddle.seed(0)
+net = paddle.nn.Linear(4, 1, bias_attr=False)
+opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+for step in range(4):
+    loss = (net(paddle.rand([8, 4])) - 1).square().mean()
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+""",
+)

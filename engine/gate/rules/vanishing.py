@@ -1,0 +1,92 @@
+"""GT204: A gradient so small that its parameter does not notice it, or much smaller layer by layer on the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...answers.numbers import VANISHING
+from ...answers.stats import SMALLEST_RATIO, TREND, Line
+from ...answers.why.advice import advice
+from ...answers.why.verdicts import Verdict
+from ..evidence import Evidence
+from ..finding import Severity
+from ..rule import Hit, Rule, Thresholds, about, worst
+
+
+def _look(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
+    # What is zero with a reason, a bias before batch norm say, is rounding and nothing that vanishes.
+    zero = {answer.name for _, answer in evidence.answers if not answer.finding}
+    small = [*worst(evidence, lambda line: None if line.name in zero else _size(line, options.of(line.name)["ratio"]))]
+    yield from small or _falling(evidence, options)
+
+
+def _falling(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
+    """Gradients that shrink in order over the layers, long before the first parameter does not notice them."""
+    for loss, story in evidence.stories:
+        lines = {line.name: line for line in story.parameters if line.gradient is not None}
+        if any(line.gradient.nonfinite for line in lines.values() if line.gradient is not None):
+            continue  # which other rules tell
+        course = story.course
+        if course is None or course.kind != VANISHING or 10**-course.decades > options.of(course.first)["fall"]:
+            continue
+        said = (
+            f"gradients fall to {10**-course.decades:.3g} of their size from {course.last} back to {course.first}, "
+            f"× {course.factor:.3g} per layer"
+        )
+        yield Hit(course.first, said, lines[course.first].loc, explanation=about(loss), advice=advice(Verdict.VANISHED))
+
+
+def _size(line: Line, least: float) -> tuple[float, str] | None:
+    """How many times too small a gradient is, and what is said of it; None if it is not."""
+    assert line.gradient is not None
+    ratio = line.ratio
+    if not ratio or ratio >= least:
+        return None
+    return least / ratio, f"the gradient of {line.name} has {ratio:.3g} times the norm of the parameter"
+
+
+RULE = Rule(
+    code="GT204",
+    name="vanishing-gradient",
+    summary="A gradient so small that its parameter does not notice it, or that shrinks from layer to layer.",
+    why=(
+        "float32 holds eight digits: a step that is a smaller part of the parameter than that changes nothing. "
+        "Where gradients shrink in each layer on the way back, the first layers hardly learn beside the last."
+    ),
+    severity=Severity.WARNING,
+    look=_look,
+    by_parameter=True,
+    options={
+        "ratio": (SMALLEST_RATIO, "a gradient that is a smaller part of its parameter vanishes"),
+        "fall": (
+            10**-TREND,
+            "gradients that fall in order to this part or less, from the last layer to the first, vanish",
+        ),
+    },
+    wrong="""\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(0)
+
+layers = [paddle.nn.Linear(4, 4) for _ in range(16)]
+h = paddle.rand([8, 4])
+for layer in layers:
+    h = F.sigmoid(layer(h) * 0.1)
+loss = h.mean()
+loss.backward()
+""",
+    right="""\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(0)
+
+layers = [paddle.nn.Linear(4, 4) for _ in range(16)]
+h = paddle.rand([8, 4])
+for layer in layers:
+    h = h + F.sigmoid(layer(h))
+loss = h.mean()
+loss.backward()
+""",
+)

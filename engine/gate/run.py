@@ -1,0 +1,191 @@
+"""One run of a model's file for all rules: every reader listens to it, and each answers while its model is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..core import state, watch
+from ..core.command_errors import CommandError
+from ..core.errors import GradtoolError
+from ..core.notes import Notes
+from ..executor.scope import global_scope
+from ..ir.program import Program
+from ..ir.transaction import unchanged
+from ..loading import loader, opening
+from ..questions.first_steps import FirstSteps, heard
+from ..questions.growing import Growing
+from ..questions.growing import heard as heard_growing
+from ..questions.influence import Influence, Influences
+from ..questions.nan import Births, Nan
+from ..questions.over_time import Listening
+from ..questions.saved import Kept, Saved
+from ..questions.why import Why
+from ..request.request import Request
+from ..script import showing
+from ..script.attributes import is_a
+from ..script.loaded import Loaded
+
+if TYPE_CHECKING:
+    from ..kinds.model import Model
+
+A = TypeVar("A")
+
+Reader = Callable[[Loaded, Notes], A]
+"""Answers from the run that it listened to."""
+
+
+@dataclass
+class Readers:
+    """The readers of a run.
+
+    Attributes:
+        births: where NaN and infinity are born.
+        first: the first steps of training.
+        kept: what backward keeps alive.
+        influences: how information flows through layers.
+        steps: listened to the steps of training.
+    """
+
+    births: Reader[Births]
+    first: Callable[[Loaded, Request], FirstSteps]
+    kept: Reader[Kept]
+    influences: Reader[Influences]
+    steps: Listening
+
+
+class Run:
+    """A run whose file is over and whose model is open until :meth:`close`.
+
+    Args:
+        request: how the model is loaded.
+        feed: a file of arrays to feed to a program.
+        notes: receives what the loader reports.
+
+    Attributes:
+        request: with what the readers need.
+        left: what the file left behind.
+        error: what the file raised.
+        closed: whether nothing can be read any more.
+        history: the steps of its training.
+        growing: what keeps the graphs of earlier ones.
+
+    Raises:
+        CommandError: there is no such model.
+        ModelError: the file cannot be run at all.
+    """
+
+    def __init__(self, request: Request, feed: str | None, notes: Notes) -> None:
+        self.request = Why(feed=feed).requested(request)
+        with ExitStack() as stack:
+            self.readers = Readers(
+                stack.enter_context(Nan(feed=feed).listening(self.request)),
+                stack.enter_context(heard()),
+                stack.enter_context(Saved(feed=feed).listening(self.request)),
+                stack.enter_context(Influence(feed=feed).listening(self.request)),
+                stack.enter_context(Listening()),
+            )
+            growing = stack.enter_context(heard_growing())
+            self.left = stack.enter_context(loader.executed(self.request, _Loading(notes)))
+            stack.enter_context(watch.unwatched())
+            self.error = self.left.error
+            self.closed = False
+            self._model: Model | None = None
+            self._answers: dict[str, Any] = {}
+            self.history = self.readers.steps.history(self.left)
+            self.growing: tuple[Growing, ...] = growing(self.left)
+            self._stack = stack.pop_all()
+        with suppress(CommandError, GradtoolError):  # raised again for whoever reads it
+            self.first_steps()  # its watchers hold what the file has dropped: others must not find it
+
+    def close(self) -> None:
+        """Close the model."""
+        self.closed = True
+        self._stack.close()
+
+    def read(self, name: str, answer: Callable[[Loaded], A]) -> A:
+        """Return what the reader of that name answers, once; programs and values stay as the file left them.
+
+        Raises:
+            CommandError, GradtoolError: the reader's own, or what the file raised, which is the reason then.
+        """
+        if name not in self._answers:
+            try:
+                self._answers[name] = self._read(answer)
+            except (CommandError, GradtoolError) as error:
+                self._answers[name] = error
+        known = self._answers[name]
+        if isinstance(known, (CommandError, GradtoolError)):
+            raise known
+        return known  # type: ignore[no-any-return]
+
+    def _read(self, answer: Callable[[Loaded], A]) -> A:
+        assert not self.closed
+        try:
+            with self._untouched(), showing.muted():
+                return answer(self.left)
+        except (CommandError, GradtoolError):
+            if self.left.calls.interrupted:
+                raise KeyboardInterrupt from None
+            if self.error is None:
+                raise
+            raise self.error from self.error.__cause__
+
+    @contextmanager
+    def _untouched(self) -> Iterator[None]:
+        """Give programs, the scope and random numbers back as they are now."""
+        if not self._has_programs:
+            with state.kept():
+                yield
+            return
+        values = global_scope().values.raw
+        before = {name: _copied(value) for name, value in values.items()}
+        try:
+            with state.kept(), unchanged(*self._programs()):
+                yield
+        finally:
+            values.clear()
+            values.update(before)
+
+    @property
+    def _has_programs(self) -> bool:
+        return bool(self.left.main.global_block().ops) or any(self._programs())
+
+    def _programs(self) -> list[Program]:
+        """Return the programs of the file: those in use, those that have a name, those of its backward calls."""
+        left = self.left
+        named = [v for v in left.namespace.values() if is_a(v, Program)]
+        called = [call.block.program for call in left.calls.every if call.block is not None]
+        fed = [program for program, _ in left.calls.fed if isinstance(program, Program)]
+        return list(dict.fromkeys([left.main, left.startup, *named, *called, *fed]))
+
+    def first_steps(self) -> FirstSteps:
+        """Return the first steps of training."""
+        return self.read("first steps", lambda left: self.readers.first(left, self.request))
+
+    def keep(self, model: Model) -> None:
+        """Keep the model that a reader has found."""
+        self._model = model
+
+    def model(self) -> Model:
+        """Return the model, found once."""
+        if self._model is None:
+            self._model = opening.model_in(self.left, self.request)
+        return self._model
+
+
+def _copied(value: Any) -> Any:
+    return value.copy() if hasattr(value, "copy") else value
+
+
+class _Loading:
+    """Notes of the loader: the error that a file raised is reported by whoever reads the run."""
+
+    def __init__(self, notes: Notes) -> None:
+        self.verbose = notes.verbose
+        self.note, self.stopped = notes.note, notes.stopped
+
+    def raised(self, error: Exception, what: str) -> None:
+        """Skip it."""

@@ -1,0 +1,59 @@
+"""What files, folders and variables are, in a form that can be compared in another run; quickly loaded."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterable
+from typing import Final
+
+from ..script.imports import PACKAGES
+
+LARGE: Final = 8 << 20
+"""Bytes of a file that is known by its size and its times, and not by its contents."""
+
+
+def hashed(text: str | None) -> str | None:
+    """A text as it is kept: nothing of it can be read there."""
+    return None if text is None else hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def digest(file: str) -> str | None:
+    """What a file holds; None where there is none."""
+    if os.path.isdir(file):
+        return "a folder"
+    try:
+        with open(file, "rb") as stream:
+            status = os.fstat(stream.fileno())
+            if status.st_size > LARGE:
+                return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}:{status.st_ino}"
+            return hashlib.sha256(stream.read()).hexdigest()
+    except OSError:
+        return None
+
+
+def listing(folder: str) -> str | None:
+    """Which names a folder has; None where there is none."""
+    try:
+        return hashed("\0".join(sorted(os.listdir(folder))))
+    except OSError:
+        return None
+
+
+def beside(folder: str, names: Iterable[str]) -> list[str]:
+    """What in a folder is called like modules that somebody imports: a new one could stand in the way of another.
+
+    Args:
+        names: the parts of the names of modules that a model has looked for.
+    """
+    others = sys.stdlib_module_names | PACKAGES | {*names}
+    try:
+        return sorted(entry for entry in os.listdir(folder) if entry.partition(".")[0] in others)
+    except OSError:
+        return []
+
+
+def environment() -> str | None:
+    """The whole environment."""
+    return hashed("\0".join(f"{name}={value}" for name, value in sorted(os.environ.items())))

@@ -1,0 +1,133 @@
+"""The other end of :mod:`.pool`: a process that checks models, each in a process of its own.
+
+A job comes as a line of JSON on standard input, and what comes of it goes as one to standard output. The engine is
+loaded once; every model starts from there, in a fork, so that none sees what another has left behind, and one that
+ends its process ends no other. Where there are no forks, the process ends with its one model.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import sys
+import tempfile
+import warnings
+from typing import Any, BinaryIO
+
+from ..kernels import choice
+from ..script.imports import guarded
+from ..script.processes import READY
+from . import warming
+from .printed import LONGEST, ending
+
+
+def main() -> None:
+    """Carry out jobs until there are no more."""
+    jobs, results = os.dup(0), os.dup(1)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    os.dup2(2, 1)  # whatever prints, prints beside the results
+    forks = hasattr(os, "fork") and choice.DEFAULT == choice.REFERENCE  # others may have threads of their own
+    with guarded(), open(jobs, "rb", buffering=0) as lines, open(results, "wb", buffering=0) as answers:
+        warming.load()
+        answers.write(READY)
+        while line := _line(lines):
+            answer = _in_a_fork(line, jobs) if forks else _here(line)
+            if answer is None:
+                return  # nobody waits for it any more
+            answers.write(json.dumps(answer).encode() + b"\n")
+            if not forks:
+                return
+
+
+def _line(stream: BinaryIO) -> bytes:
+    line = b""
+    while not line.endswith(b"\n"):
+        piece = stream.readline()
+        if not piece:
+            return b""
+        line += piece
+    return line
+
+
+def _in_a_fork(line: bytes, jobs: int) -> dict[str, Any] | None:
+    """What comes of a job that a process of its own carries out; None if whoever asked has gone."""
+    reading, writing = os.pipe()
+    with tempfile.TemporaryFile() as printed:
+        with warnings.catch_warnings():
+            # NumPy's threads are at rest: no model has run here.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = os.fork()
+        if not child:
+            os.close(reading)
+            _be_the_child(line, writing, printed.fileno())
+        os.close(writing)
+        answer = b""
+        with open(reading, "rb", buffering=0) as pipe:
+            while True:
+                ready, _, _ = select.select([reading, jobs], [], [])
+                if jobs in ready:  # no job comes while one is carried out: it is the end
+                    os.kill(child, 9)
+                    os.waitpid(child, 0)
+                    return None
+                piece = pipe.read(1 << 16)
+                if not piece:
+                    break
+                answer += piece
+        _, status = os.waitpid(child, 0)
+        said = _said(printed)
+        if answer.endswith(b"\n"):
+            return {**json.loads(answer), "said": said}
+        return {"status": "ended", "code": os.waitstatus_to_exitcode(status), "said": said}
+
+
+def _be_the_child(line: bytes, writing: int, printed: int) -> None:
+    """Carry out a job and end, whatever happens."""
+    code = 1
+    try:
+        os.dup2(printed, 1)
+        os.dup2(printed, 2)
+        answer = json.dumps(_carried_out(line)).encode() + b"\n"
+        sys.stdout.flush()
+        sys.stderr.flush()
+        with open(writing, "wb") as pipe:
+            pipe.write(answer)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _here(line: bytes) -> dict[str, Any]:
+    """What comes of a job that this process carries out itself."""
+    with tempfile.TemporaryFile() as printed:
+        os.dup2(printed.fileno(), 1)
+        os.dup2(printed.fileno(), 2)
+        answer = _carried_out(line)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        return {**answer, "said": _said(printed)}
+
+
+def _carried_out(line: bytes) -> dict[str, Any]:
+    import traceback
+
+    from . import checking
+    from .checked import Job
+
+    try:
+        job = json.loads(line)
+        return {"status": "checked", "result": checking.watched(Job.of(job)).data()}
+    except Exception:
+        return {"status": "failed", "error": traceback.format_exc()}
+
+
+def _said(printed: BinaryIO | Any) -> str:
+    """What was printed; of much, the end."""
+    before = max(printed.seek(0, os.SEEK_END) - LONGEST, 0)
+    printed.seek(before)
+    return ending(printed.read().decode("utf-8", "replace"), before)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""Branches and loops, and the gradients of branches.
+
+A block becomes a graph inside a node. A branch that is not taken must give something, too: what its variable was
+before, or zeros that nobody reads, because ``select_input`` takes the other branch. What the gradient of a branch needs
+of the values inside is given by the node of the branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from ....ir.operator import Operator
+from ....ir.variable import DENSE, Variable
+from ..tensors import type_number
+from ..writing import Call, Unwritten, Writer
+from .rows import writes
+
+
+def _within(blocks: Iterable[Any]) -> Iterator[Operator]:
+    """The operators of blocks, and of those inside them."""
+    todo = list(blocks)
+    while todo:
+        ops = todo.pop().ops
+        yield from ops
+        todo += (block for op in ops for block in op.sub_blocks)
+
+
+def _needed(op: Operator, inside: Any) -> list[Variable]:
+    """The values of a block, and of those inside it, that its backward block reads."""
+    backward = [b for b in op.block.program.blocks if b.forward_block_idx == inside.idx]
+    made = {v for other in _within([inside]) for v in other.output_variables() if v.block is not op.block}
+    read = (v for other in _within(backward) for v in other.input_variables())
+    return [v for v in dict.fromkeys(read) if v.kind == DENSE and v in made]
+
+
+def _nothing(w: Writer, v: Variable) -> str:
+    """Zeros in the type of a variable, without any element where its sizes are not all known."""
+    shape = w.constant([max(d, 0) for d in v.shape])
+    return w.node("Expand", w.number(0, v), shape)
+
+
+def _before(w: Writer, v: Variable) -> str:
+    """What a variable is where its block does not run."""
+    return w.of(v) if w.has_value(v) else _nothing(w, v)
+
+
+def _expect_dense(variables: Sequence[Variable]) -> None:
+    if any(v.kind != DENSE for v in variables):
+        raise Unwritten("with arrays of tensors")
+
+
+@writes("conditional_block")
+def _branch(c: Call) -> Any:
+    w, inside = c.w, c.op.sub_blocks[0]
+    results = [v for v in c.results("Out") if v is not None]
+    needed = _needed(c.op, inside)
+    _expect_dense(results)
+    with w.graph() as then:
+        w.write(inside.ops)
+        for v in (*results, *needed):
+            then.give(w.of(v), v)
+    with w.graph() as other:
+        for v in results:
+            other.give(_before(w, v), v)
+        for v in needed:
+            other.give(_nothing(w, v), v)
+    made = _taken(c, then, other)
+    w.values.update(zip(needed, made[len(results) :], strict=True))
+    return {"Out": made[: len(results)]}
+
+
+def _taken(c: Call, then: Any, other: Any) -> list[str]:
+    """An ``If`` by the condition of a block."""
+    condition = c.w.node("Reshape", c["Cond"], c.w.constant([], "int64"))
+    return c.w.several("If", [condition], then.count, then_branch=then.proto("then"), else_branch=other.proto("else"))
+
+
+@writes("conditional_block_grad")
+def _branch_back(c: Call) -> Any:
+    w, inside = c.w, c.op.sub_blocks[0]
+    if any(c.results("Written")):
+        raise Unwritten("of a branch that overwrites what it reads")
+    pairs = list(zip(c.many("Input"), c.results("Input@GRAD"), strict=True))
+    wanted = [(x, inside.vars.get(f"{x.name}@GRAD")) for x, gradient in pairs if gradient is not None]
+    with w.graph() as then:
+        w.write(inside.ops)
+        for x, v in wanted:
+            then.give(_zeros(w, x) if v is None else w.of(v), x)
+    with w.graph() as other:
+        for x, _ in wanted:
+            other.give(_zeros(w, x), x)
+    made = iter(_taken(c, then, other))
+    return {"Input@GRAD": [None if gradient is None else next(made) for _, gradient in pairs]}
+
+
+def _zeros(w: Writer, like: Variable) -> str:
+    return w.node("Expand", w.number(0, like), w.shape(like))
+
+
+@writes("select_input")
+def _selected(c: Call) -> Any:
+    w, choices = c.w, c.many("X")
+    if len(choices) != 2:
+        raise Unwritten(f"of {len(choices)} branches")
+    _expect_dense(choices)
+    graphs = []
+    for v in choices:
+        with w.graph() as graph:
+            graph.give(w.of(v), v)
+        graphs.append(graph)
+    mask = w.node("Cast", w.node("Reshape", c["Mask"], w.constant([], "int64")), to=type_number("bool"))
+    other, then = graphs
+    return w.several("If", [mask], 1, then_branch=then.proto("then"), else_branch=other.proto("else"))[0]
+
+
+@writes("select_output")
+def _handed_on(c: Call) -> Any:
+    """To both branches: the gradient of the one that was not taken does not look at it."""
+    return {"Out": [c.w.node("Identity", c["X"]) for _ in c.results("Out")]}
+
+
+@writes("while")
+def _loop(c: Call) -> Any:
+    w, inside, condition = c.w, c.op.sub_blocks[0], c.var("Condition")
+    results = [v for v in c.results("Out") if v is not None]
+    carried = [v for v in results if v is not condition]
+    _expect_dense(results)
+    if not all(map(w.has_value, carried)):
+        raise Unwritten("that makes a variable which nothing gave a value before")
+    scalar = w.constant([], "int64")
+    start = [w.of(v) for v in carried]
+    go_on = w.node("Reshape", w.of(condition), scalar)
+    with w.graph() as body:
+        body.take("round", "int64", ())
+        body.take("go_on", "bool", ())
+        for v in carried:
+            w.values[v] = body.take(v.name, v.dtype.name, None)
+        w.write(inside.ops)
+        body.give(w.node("Reshape", w.of(condition), scalar), condition)
+        for v in carried:
+            body.give(w.of(v), v)
+    made = dict(
+        zip(carried, w.several("Loop", ["", go_on, *start], len(carried), body=body.proto("body")), strict=True)
+    )
+    ended = w.constant(False, "bool") if len(condition.shape) == 0 else w.constant([False], "bool")
+    return {"Out": [made.get(v, ended) for v in results]}

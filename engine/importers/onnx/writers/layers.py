@@ -1,0 +1,348 @@
+"""Products, convolutions, pools, normalizations and losses, and their gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....ir.variable import Variable
+from ..tensors import type_number
+from ..writing import Call, Unwritten, Writer
+from .elementwise import summed
+from .rows import writes
+
+
+def _turned(w: Writer, value: str, v: Variable) -> str:
+    """A matrix, or many of them, transposed."""
+    rank = len(v.shape)
+    return w.node("Transpose", value, perm=[*range(rank - 2), rank - 1, rank - 2])
+
+
+@writes("matmul_v2")
+def _product(c: Call) -> Any:
+    x, y = c.var("X"), c.var("Y")
+    if 1 in (len(x.shape), len(y.shape)) and (c.attrs["trans_x"] or c.attrs["trans_y"]):
+        raise Unwritten("of vectors")
+    a = _turned(c.w, c["X"], x) if c.attrs["trans_x"] else c["X"]
+    b = _turned(c.w, c["Y"], y) if c.attrs["trans_y"] else c["Y"]
+    return c.w.node("MatMul", a, b)
+
+
+@writes("matmul_v2_grad")
+def _product_back(c: Call) -> Any:
+    w, x, y, g = c.w, c.var("X"), c.var("Y"), c.var("Out@GRAD")
+    if min(len(x.shape), len(y.shape)) < 2:
+        raise Unwritten("of vectors")
+    made = {}
+    arrived = c["Out@GRAD"]
+    if c.out("X@GRAD") is not None:
+        other = c["Y"] if c.attrs["trans_y"] else _turned(w, c["Y"], y)
+        dx = w.node("MatMul", arrived, other)
+        shape = (*g.shape[:-1], x.shape[-2] if c.attrs["trans_x"] else x.shape[-1])
+        dx = _turned(w, dx, g) if c.attrs["trans_x"] else dx
+        made["X@GRAD"] = summed(w, dx, (*shape[:-2], *x.shape[-2:]), x)
+    if c.out("Y@GRAD") is not None:
+        other = c["X"] if c.attrs["trans_x"] else _turned(w, c["X"], x)
+        dy = w.node("MatMul", other, arrived)
+        dy = _turned(w, dy, g) if c.attrs["trans_y"] else dy
+        made["Y@GRAD"] = summed(w, dy, (*g.shape[:-2], *y.shape[-2:]), y)
+    return made
+
+
+@writes("mul")
+def _flat_product(c: Call) -> Any:
+    w, out = c.w, c.out()
+    assert out is not None
+    y = w.node("MatMul", *_flattened(c))
+    if len(out.shape) == 2:
+        return y
+    if out.shape.count(-1) < 2:
+        return w.node("Reshape", y, w.constant(out.shape))
+    x_part, y_part = c.attrs["x_num_col_dims"], c.attrs["y_num_col_dims"]
+    rows = w.node("Slice", w.shape(c.var("X")), w.constant([0]), w.constant([x_part]))
+    columns = w.node("Slice", w.shape(c.var("Y")), w.constant([y_part]), w.constant([len(c.var("Y").shape)]))
+    return w.node("Reshape", y, w.node("Concat", rows, columns, axis=0))
+
+
+def _flattened(c: Call) -> tuple[str, str]:
+    """Both operands as matrices."""
+    x, y = c.attrs["x_num_col_dims"], c.attrs["y_num_col_dims"]
+    return c.w.node("Flatten", c["X"], axis=int(x)), c.w.node("Flatten", c["Y"], axis=int(y))
+
+
+@writes("mul_grad")
+def _flat_product_back(c: Call) -> Any:
+    w, (x, y) = c.w, _flattened(c)
+    g = w.node("Flatten", c["Out@GRAD"], axis=int(c.attrs["x_num_col_dims"]))
+    made = {}
+    if c.out("X@GRAD") is not None:
+        dx = w.node("MatMul", g, w.node("Transpose", y, perm=[1, 0]))
+        made["X@GRAD"] = w.node("Reshape", dx, w.shape(c.var("X")))
+    if c.out("Y@GRAD") is not None:
+        dy = w.node("MatMul", w.node("Transpose", x, perm=[1, 0]), g)
+        made["Y@GRAD"] = w.node("Reshape", dy, w.shape(c.var("Y")))
+    return made
+
+
+# -- convolutions -----------------------------------------------------------------------------------------------------
+
+
+def _windows(c: Call) -> dict[str, Any]:
+    """How windows lie, as nodes say it."""
+    attrs = c.attrs
+    if attrs.get("data_format", "NCHW") not in ("NCHW", "AnyLayout") or attrs["padding_algorithm"] != "EXPLICIT":
+        raise Unwritten(f"{attrs.get('data_format')} {attrs['padding_algorithm']}")
+    pads = list(attrs["paddings"])
+    pads = pads * 2 if len(pads) == 2 else [pads[0], pads[2], pads[1], pads[3]]
+    return {
+        "strides": list(attrs["strides"]),
+        "pads": pads,
+        "dilations": list(attrs["dilations"]),
+        "group": int(attrs["groups"] or 1),
+    }
+
+
+@writes("conv2d", "depthwise_conv2d")
+def _convolution(c: Call) -> Any:
+    c.only("Bias", "ResidualData")
+    return c.w.node("Conv", c["Input"], c["Filter"], **_windows(c))
+
+
+@writes("conv2d_transpose", "depthwise_conv2d_transpose")
+def _transposed(c: Call) -> Any:
+    c.only("Bias")
+    more = list(c.attrs["output_padding"]) or [0, 0]
+    return {"Output": c.w.node("ConvTranspose", c["Input"], c["Filter"], **_windows(c), output_padding=more)}
+
+
+def _of_filter(w: Writer, x: str, xv: Variable, g: str, gv: Variable, weight: Variable, how: dict[str, Any]) -> str:
+    """The gradient of a filter: what goes in, convolved with what arrives; batch and channels change places."""
+    groups, size = how["group"], weight.shape[2:]
+    if groups > 1:
+        if min(*xv.shape, *gv.shape) < 0:
+            raise Unwritten("in groups, of a batch of any size")
+        n, channels, *space = xv.shape
+        x = w.node("Reshape", x, w.constant([n, groups, channels // groups, *space]))
+        x = w.node("Transpose", x, perm=[2, 1, 0, 3, 4])
+        x = w.node("Reshape", x, w.constant([channels // groups, groups * n, *space]))
+    else:
+        x = w.node("Transpose", x, perm=[1, 0, 2, 3])
+    g = w.node("Transpose", g, perm=[1, 0, 2, 3])
+    made = w.node("Conv", x, g, strides=how["dilations"], dilations=how["strides"], pads=how["pads"], group=groups)
+    cut = w.node("Slice", made, w.constant([0, 0]), w.constant(list(size)), w.constant([2, 3]))
+    return w.node("Transpose", cut, perm=[1, 0, 2, 3])
+
+
+@writes("conv2d_grad", "depthwise_conv2d_grad")
+def _convolution_back(c: Call) -> Any:
+    c.only("Bias")
+    w, x, weight, g = c.w, c.var("Input"), c.var("Filter"), c.var("Output@GRAD")
+    how, made = _windows(c), {}
+    if c.out("Input@GRAD") is not None:
+        if min(*x.shape[2:], *g.shape[2:]) < 0:
+            raise Unwritten("of images of any size")
+        more = []
+        for i in range(2):
+            reach = (weight.shape[2 + i] - 1) * how["dilations"][i] + 1
+            base = (g.shape[2 + i] - 1) * how["strides"][i] + reach - how["pads"][i] - how["pads"][2 + i]
+            more.append(x.shape[2 + i] - base)
+        made["Input@GRAD"] = w.node("ConvTranspose", c["Output@GRAD"], c["Filter"], **how, output_padding=more)
+    if c.out("Filter@GRAD") is not None:
+        made["Filter@GRAD"] = _of_filter(w, c["Input"], x, c["Output@GRAD"], g, weight, how)
+    return made
+
+
+@writes("conv2d_transpose_grad")
+def _transposed_back(c: Call) -> Any:
+    c.only("Bias")
+    w, x, weight, g = c.w, c.var("Input"), c.var("Filter"), c.var("Output@GRAD")
+    how, made = _windows(c), {}
+    if c.out("Input@GRAD") is not None:
+        made["Input@GRAD"] = w.node("Conv", c["Output@GRAD"], c["Filter"], **how)
+    if c.out("Filter@GRAD") is not None:
+        made["Filter@GRAD"] = _of_filter(w, c["Output@GRAD"], g, c["Input"], x, weight, how)
+    return made
+
+
+# -- softmax and losses -----------------------------------------------------------------------------------------------
+
+
+@writes("softmax", "log_softmax")
+def _softmax(c: Call) -> Any:
+    return c.w.node("Softmax" if c.op.type == "softmax" else "LogSoftmax", c["X"], axis=int(c.attrs["axis"]))
+
+
+@writes("softmax_grad")
+def _softmax_back(c: Call) -> Any:
+    w = c.w
+    weighted = w.node("Mul", c["Out"], c["Out@GRAD"])
+    total = w.node("ReduceSum", weighted, w.constant([c.attrs["axis"]]), keepdims=1)
+    return w.node("Sub", weighted, w.node("Mul", c["Out"], total))
+
+
+@writes("log_softmax_grad")
+def _log_softmax_back(c: Call) -> Any:
+    w = c.w
+    total = w.node("ReduceSum", c["Out@GRAD"], w.constant([c.attrs["axis"]]), keepdims=1)
+    return w.node("Sub", c["Out@GRAD"], w.node("Mul", w.node("Exp", c["Out"]), total))
+
+
+def _chosen(c: Call, like: Variable) -> str:
+    """1 at the class of each label, 0 elsewhere; a label that is ignored has none."""
+    w, label = c.w, c["Label"]
+    axis = c.attrs["axis"] % len(like.shape)
+    classes = like.shape[axis]
+    if c.attrs["soft_label"] or classes < 0 or axis != len(like.shape) - 1 or not c.attrs.get("use_softmax", True):
+        raise Unwritten("of labels that are probabilities, or of classes along another axis")
+    places = w.constant(np.arange(classes))
+    return w.node("Cast", w.node("Equal", w.node("Cast", label, to=7), places), to=type_number(like.dtype.name))
+
+
+@writes("softmax_with_cross_entropy")
+def _cross_entropy(c: Call) -> Any:
+    w, logits = c.w, c.var("Logits")
+    logs = w.node("LogSoftmax", c["Logits"], axis=-1)
+    picked = w.node("ReduceSum", w.node("Mul", logs, _chosen(c, logits)), w.constant([-1]), keepdims=1)
+    return {"Softmax": w.node("Softmax", c["Logits"], axis=-1), "Loss": w.node("Neg", picked)}
+
+
+@writes("softmax_with_cross_entropy_grad")
+def _cross_entropy_back(c: Call) -> Any:
+    w, softmax = c.w, c.var("Softmax")
+    chosen = _chosen(c, softmax)
+    counts = w.node("ReduceSum", chosen, w.constant([-1]), keepdims=1)
+    slope = w.node("Sub", w.node("Mul", c["Softmax"], counts), chosen)
+    return w.node("Mul", slope, c["Loss@GRAD"])
+
+
+# -- normalizations ---------------------------------------------------------------------------------------------------
+
+
+def _moments(w: Writer, x: str, v: Variable, axes: list[int], epsilon: float) -> tuple[str, str]:
+    """*x* around its mean, and one over its deviation."""
+    centred = w.node("Sub", x, w.node("ReduceMean", x, axes=axes, keepdims=1))
+    spread = w.node("ReduceMean", w.node("Mul", centred, centred), axes=axes, keepdims=1)
+    return centred, w.node("Reciprocal", w.node("Sqrt", w.node("Add", spread, w.number(epsilon, v))))
+
+
+def _normal_back(w: Writer, normal: str, inverse: str, scaled: str, axes: list[int]) -> str:
+    """The gradient of what is normalized, from that of the normal numbers."""
+    mean = w.node("ReduceMean", scaled, axes=axes, keepdims=1)
+    along = w.node("ReduceMean", w.node("Mul", scaled, normal), axes=axes, keepdims=1)
+    rest = w.node("Sub", w.node("Sub", scaled, mean), w.node("Mul", normal, along))
+    return w.node("Mul", rest, inverse)
+
+
+def _lists(w: Writer, v: Variable, value: str, inner: list[int]) -> str:
+    return w.node("Reshape", value, w.constant(inner)) if list(v.shape) != inner else value
+
+
+@writes("layer_norm")
+def _layer_norm(c: Call) -> Any:
+    w, x = c.w, c.var("X")
+    begin = c.attrs["begin_norm_axis"]
+    centred, inverse = _moments(w, c["X"], x, list(range(begin, len(x.shape))), c.attrs["epsilon"])
+    y = w.node("Mul", centred, inverse)
+    inner = list(x.shape[begin:])
+    if c.has("Scale"):
+        y = w.node("Mul", y, _lists(w, c.var("Scale"), c["Scale"], inner))
+    if c.has("Bias"):
+        y = w.node("Add", y, _lists(w, c.var("Bias"), c["Bias"], inner))
+    return {"Y": y}
+
+
+@writes("layer_norm_grad")
+def _layer_norm_back(c: Call) -> Any:
+    w, x, g = c.w, c.var("X"), c["Y@GRAD"]
+    begin = c.attrs["begin_norm_axis"]
+    outer, axes, inner = list(range(begin)), list(range(begin, len(x.shape))), list(x.shape[begin:])
+    centred, inverse = _moments(w, c["X"], x, axes, c.attrs["epsilon"])
+    normal = w.node("Mul", centred, inverse)
+    scaled = w.node("Mul", g, _lists(w, c.var("Scale"), c["Scale"], inner)) if c.has("Scale") else g
+    return {"X@GRAD": _normal_back(w, normal, inverse, scaled, axes), **_of_affine(c, normal, g, outer)}
+
+
+def _of_affine(c: Call, normal: str, g: str, outer: list[int]) -> dict[str, str]:
+    """The gradients of scale and bias."""
+    w, made = c.w, {}
+    for slot in ("Scale", "Bias"):
+        if c.out(f"{slot}@GRAD") is not None:
+            value = w.node("Mul", g, normal) if slot == "Scale" else g
+            total = w.node("ReduceSum", value, w.constant(outer), keepdims=0)
+            made[f"{slot}@GRAD"] = w.node("Reshape", total, w.constant(c.var(slot).shape))
+    return made
+
+
+@writes("instance_norm")
+def _instance_norm(c: Call) -> Any:
+    return {"Y": c.w.node("InstanceNormalization", c["X"], c["Scale"], c["Bias"], epsilon=float(c.attrs["epsilon"]))}
+
+
+@writes("instance_norm_grad")
+def _instance_norm_back(c: Call) -> Any:
+    w, x, g = c.w, c.var("X"), c["Y@GRAD"]
+    axes = list(range(2, len(x.shape)))
+    centred, inverse = _moments(w, c["X"], x, axes, c.attrs["epsilon"])
+    normal = w.node("Mul", centred, inverse)
+    scaled = w.node("Mul", g, _along(w, c["Scale"], x)) if c.has("Scale") else g
+    return {"X@GRAD": _normal_back(w, normal, inverse, scaled, axes), **_of_affine(c, normal, g, [0, *axes])}
+
+
+def _along(w: Writer, value: str, x: Variable) -> str:
+    """A number for each channel."""
+    return w.node("Reshape", value, w.constant([-1, *[1] * (len(x.shape) - 2)]))
+
+
+def _channels(c: Call) -> tuple[int, list[int], list[int]]:
+    """The axis of the channels of a batch norm, the other axes, and the shape of numbers for each channel."""
+    x = c.var("X")
+    axis = 1 if c.attrs["data_layout"] == "NCHW" or len(x.shape) == 2 else len(x.shape) - 1
+    return axis, [i for i in range(len(x.shape)) if i != axis], [-1 if i == axis else 1 for i in range(len(x.shape))]
+
+
+def _is_fixed(c: Call) -> bool:
+    """Whether a batch norm takes the statistics that it has gathered."""
+    attrs = c.attrs
+    return bool(attrs["use_global_stats"] or (attrs["is_test"] and not attrs["trainable_statistics"]))
+
+
+@writes("batch_norm")
+def _batch_norm(c: Call) -> Any:
+    c.only("MomentumTensor")
+    w, x, (axis, outer, along) = c.w, c.var("X"), _channels(c)
+    if _is_fixed(c):
+        if axis != 1 or not (c.has("Scale") and c.has("Bias")):
+            raise Unwritten("of gathered statistics, with channels along the last axis or without scale and bias")
+        operands = [c[slot] for slot in ("X", "Scale", "Bias", "Mean", "Variance")]
+        return {"Y": w.node("BatchNormalization", *operands, epsilon=float(c.attrs["epsilon"]))}
+    centre = w.node("ReduceMean", c["X"], axes=outer, keepdims=1)
+    centred = w.node("Sub", c["X"], centre)
+    spread = w.node("ReduceMean", w.node("Mul", centred, centred), axes=outer, keepdims=1)
+    deviation = w.node("Sqrt", w.node("Add", spread, w.number(c.attrs["epsilon"], x)))
+    y = w.node("Div", centred, deviation)
+    for slot, kind in (("Scale", "Mul"), ("Bias", "Add")):
+        if c.has(slot):
+            y = w.node(kind, y, w.node("Reshape", c[slot], w.constant(along)))
+    made = {"Y": y}
+    keep, flat = c.attrs["momentum"], w.constant([-1])
+    for slot, own in (("Mean", centre), ("Variance", spread)):
+        v = c.var(slot)
+        before = w.node("Mul", c[slot], w.number(keep, v))
+        made[f"{slot}Out"] = w.node("Add", before, w.node("Mul", w.node("Reshape", own, flat), w.number(1 - keep, v)))
+    return made
+
+
+@writes("batch_norm_grad")
+def _batch_norm_back(c: Call) -> Any:
+    w, x, g, (_, outer, along) = c.w, c.var("X"), c["Y@GRAD"], _channels(c)
+    shape = w.constant(along)
+    scaled = w.node("Mul", g, w.node("Reshape", c["Scale"], shape)) if c.has("Scale") else g
+    if not _is_fixed(c):
+        centred, inverse = _moments(w, c["X"], x, outer, c.attrs["epsilon"])
+        normal = w.node("Mul", centred, inverse)
+        return {"X@GRAD": _normal_back(w, normal, inverse, scaled, outer), **_of_affine(c, normal, g, outer)}
+    spread = w.node("Add", c["Variance"], w.number(c.attrs["epsilon"], c.var("Variance")))
+    inverse = w.node("Reshape", w.node("Reciprocal", w.node("Sqrt", spread)), shape)
+    normal = w.node("Mul", w.node("Sub", c["X"], w.node("Reshape", c["Mean"], shape)), inverse)
+    return {"X@GRAD": w.node("Mul", scaled, inverse), **_of_affine(c, normal, g, outer)}

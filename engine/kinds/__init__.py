@@ -1,0 +1,1 @@
+"""Kinds of models: static programs and tapes of dynamic mode, asked in the same words."""

@@ -1,0 +1,276 @@
+"""The calls of layers that a file makes, so that they can be made again: with other inputs, in evaluation mode."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import itertools
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gradtool.paddle.nn import Layer
+
+from ..answers.flow.probe import CallProbe, Input, Probe
+from ..answers.flow.rerun import jittering
+from ..core import source, state
+from ..core.source import Location
+from ..eager.tensor import Tensor
+from ..runs.recorder import Recorder
+from ..script import seeds, users_code
+
+MOST = 16
+"""Layers whose calls are made again."""
+
+
+@dataclass
+class LayerCall:
+    """The last call of a layer.
+
+    Attributes:
+        args, kwargs: what it was given.
+        result: what it gave.
+        loc: the line.
+        within: the calls that it made itself, by the layer's identity.
+    """
+
+    layer: Layer
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    loc: Location
+    result: Any = None
+    within: dict[int, LayerCall] = field(default_factory=dict)
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """The tensors among the arguments, each of them once."""
+        return list({id(t): t for t in _tensors((self.args, self.kwargs))}.values())
+
+    def arguments(self) -> Iterator[tuple[str, Tensor]]:
+        """The tensors among the arguments, by the names of the parameters of ``forward`` that they are given for."""
+        return zip(_names(self, self.tensors), self.tensors, strict=True)
+
+    def results(self) -> Iterator[tuple[str, Tensor]]:
+        """The tensors in what it gave: ``out``, or ``out0`` and so on where there are several."""
+        results = list(_tensors(self.result))
+        return zip(["out"] if len(results) == 1 else [f"out{i}" for i in range(len(results))], results, strict=True)
+
+
+class LayerCalls:
+    """Notes the last call of each layer that no other layer calls, and of those that it calls itself.
+
+    Args:
+        recorder: writes the run down; what layers read and gave then stands in *gave* by its numbers.
+
+    Attributes:
+        gave: by the number of a value that a layer gave, the identity of the layer and the numbers of what it read.
+    """
+
+    def __init__(self, recorder: Recorder | None = None) -> None:
+        self.outermost: dict[int, LayerCall] = {}
+        self.gave: dict[int, tuple[int, list[int]]] = {}
+        self._open: list[LayerCall] = []
+        self._recorder = recorder
+
+    @contextlib.contextmanager
+    def noting(self) -> Iterator[None]:
+        """Inside, calls are noted."""
+        call = Layer.__call__
+
+        def noted(layer: Layer, *args: Any, **kwargs: Any) -> Any:
+            if len(self._open) > 1 or state.in_static_mode():
+                return call(layer, *args, **kwargs)
+            calls = self._open[-1].within if self._open else self.outermost
+            if not self._open:
+                self._release_dropped(all_of_them=id(layer) not in calls)
+            this = LayerCall(layer, args, kwargs, source.here())
+            self._open.append(this)
+            try:
+                this.result = call(layer, *args, **kwargs)
+            finally:
+                self._open.pop()
+            calls.pop(id(layer), None)
+            calls[id(layer)] = this
+            self._number(this)
+            return this.result
+
+        Layer.__call__ = noted
+        try:
+            yield
+        finally:
+            Layer.__call__ = call
+
+    def _release_dropped(self, all_of_them: bool) -> None:
+        """Release layers that nobody else holds: what the program drops is gone, as it would be without us.
+
+        Args:
+            all_of_them: look at every layer; else at the one that was called the longest time ago.
+        """
+        keys = list(self.outermost) if all_of_them else list(itertools.islice(self.outermost, 1))
+        for key in keys:
+            if sys.getrefcount(self.outermost[key].layer) <= _OURS:
+                del self.outermost[key]
+
+    def _number(self, call: LayerCall) -> None:
+        if self._recorder is None:
+            return
+        numbers = (self._recorder.known(t.array) for t in call.tensors)
+        read = [n for n in numbers if n is not None]
+        for t in _tensors(call.result):
+            number = self._recorder.known(t.array)
+            if number is not None:
+                self.gave[number] = id(call.layer), read
+
+    def predictors(self) -> list[LayerCall]:
+        """The calls whose results are predictions: of layers with parameters, that give more than a loss."""
+        return [c for call in self.outermost.values() for c in _predictors(call)]
+
+
+_OURS = 2
+"""References to a layer that only a call holds: the attribute, and the argument of who counts them."""
+
+
+def _predictors(call: LayerCall) -> list[LayerCall]:
+    if _is_block(call.layer) or not any(True for _ in call.layer.parameters()):
+        return []
+    if any(t.ndim for t in _tensors(call.result)) and any(True for _ in _tensors((call.args, call.kwargs))):
+        return [call]
+    return [c for inner in call.within.values() for c in _predictors(inner)]
+
+
+def _is_block(layer: Layer) -> bool:
+    """Whether it is one of gradtool's own that nothing is made of: what it does is known."""
+    return type(layer).__module__.partition(".")[0] == "gradtool" and not any(True for _ in layer.children())
+
+
+def _tensors(value: Any) -> Iterator[Tensor]:
+    """The tensors in nested lists, tuples and dicts; of a sparse one its values."""
+    todo = [value]
+    while todo:
+        value = todo.pop()
+        if isinstance(value, Tensor):
+            yield value.carrier
+        elif isinstance(value, Mapping):
+            todo += reversed(list(value.values()))
+        elif isinstance(value, (list, tuple)):
+            todo += reversed(value)
+
+
+def probe(call: LayerCall, name: str, model: str) -> Probe:
+    """The call as a function of its tensors, in evaluation mode.
+
+    Args:
+        name: what people call the layer.
+        model: what they call the file, for what it raises.
+
+    Raises:
+        ModelError: the layer raised.
+        GradtoolError: the engine refused.
+    """
+    layer = call.layer
+    tensors = call.tensors
+
+    def function(inputs: Sequence[Tensor]) -> list[Tensor]:
+        given = dict(zip(map(id, tensors), inputs, strict=True))
+        args, kwargs = _replaced((call.args, call.kwargs), given)
+        with _evaluating(layer):
+            result = users_code.call(model, layer, *args, **kwargs)
+        return list(_tensors(result))
+
+    inputs = [Input(name, np.array(t.array)) for name, t in call.arguments()]
+
+    def moved(seed: int) -> contextlib.AbstractContextManager[None]:
+        return _jittered(layer, seed)
+
+    return CallProbe(name, inputs, function, _seeded, moved, loc=call.loc, fixed_batch=_fixes_batch(layer))
+
+
+def _names(call: LayerCall, tensors: Sequence[Tensor]) -> list[str]:
+    """The names of tensors: of the parameters of ``forward`` that they are given for."""
+    try:
+        bound = inspect.signature(call.layer.forward).bind(*call.args, **call.kwargs).arguments
+    except (TypeError, ValueError):
+        bound = {"x": call.args, **call.kwargs}
+    names: dict[int, str] = {}
+    for parameter, value in bound.items():
+        inner = list(_tensors(value))
+        for i, t in enumerate(inner):
+            names.setdefault(id(t), parameter if isinstance(value, Tensor) else f"{parameter}[{i}]")
+    return [names.get(id(t), f"input {i}") for i, t in enumerate(tensors)]
+
+
+def _replaced(value: Any, given: Mapping[int, Tensor]) -> Any:
+    """Nested containers with other tensors; as deep as people nest arguments."""
+    if isinstance(value, Tensor):
+        return value.carried(given[id(value.carrier)])
+    if isinstance(value, dict):
+        return {k: _replaced(v, given) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_replaced(v, given) for v in value]
+    if isinstance(value, tuple):
+        entries = [_replaced(v, given) for v in value]
+        return type(value)(*entries) if hasattr(value, "_fields") else tuple(entries)
+    return value
+
+
+@contextlib.contextmanager
+def _evaluating(layer: Layer) -> Iterator[None]:
+    """Inside, the layer is in evaluation mode; afterwards modes, buffers and other attributes are as they were."""
+    layers = layer.sublayers(include_self=True)
+    fields = [(each.__dict__, dict(each.__dict__)) for each in layers]
+    buffers = [(held, dict(held)) for each in layers if (held := each.__dict__["_buffers"])]
+    tensors = [t.carrier for _, held in buffers for t in held.values() if isinstance(t, Tensor)]
+    values = [(t, t.array.copy()) for t in tensors]
+    layer.eval()
+    try:
+        yield
+    finally:
+        for current, before in (*fields, *buffers):
+            current.clear()
+            current.update(before)
+        for t, array in values:
+            if not np.array_equal(t.array, array, equal_nan=array.dtype.kind == "f"):
+                t.set_value(array)
+
+
+@contextlib.contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Inside, random numbers begin anew: gradtool's, Python's and NumPy's."""
+    with state.kept(), seeds.seeded(seed):
+        state.random.reset(seed)
+        yield
+
+
+@contextlib.contextmanager
+def _jittered(layer: Layer, seed: int) -> Iterator[None]:
+    """Inside, the parameters are slightly others, so that what begins at zero does not stay there."""
+    rng = np.random.default_rng(seed)
+    values = [(p, p.array.copy()) for p in layer.parameters()]
+    for p, array in values:
+        p.set_value(jittering(array, rng))
+    try:
+        yield
+    finally:
+        for p, array in values:
+            p.set_value(array)
+
+
+def _fixes_batch(layer: Layer) -> bool:
+    """Whether a layer in it takes its first axis for samples by definition."""
+    from gradtool.paddle import nn
+
+    kinds = tuple(k for k in (getattr(nn, name, None) for name in _BATCHED) if k is not None)
+    layers = (
+        e for e in layer.sublayers(include_self=True) if not type(e).__module__.startswith("gradtool.paddle.sparse.")
+    )
+    return any(isinstance(each, kinds) for each in layers)
+
+
+_BATCHED = (
+    *(f"{kind}{n}D" for kind in ("Conv", "MaxPool", "AvgPool", "AdaptiveAvgPool") for n in (1, 2, 3)),
+    *("BatchNorm2D", "BatchNorm3D", "MultiHeadAttention"),
+)
+"""Not those that normalise rows: these may as well be the nodes of a graph or the points of a cloud."""

@@ -1,0 +1,559 @@
+"""What every kind of model has: a name, a loss, and answers to the same questions in the same words.
+
+A kind of model is a class in :data:`~gradtool.engine.loading.opening.KINDS`. It says how its tensors are selected, how
+it is differentiated, drawn, listed and run; what it cannot do stands in its table of refusals, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+
+from ..core import upward
+from ..core.command_errors import CommandError, RefusedByModel, asked_in_python
+from ..core.notes import SILENT, Notes
+from ..core.source import file_named
+from ..core.vocabulary import Vocabulary, current
+from ..request.request import Request
+from ..script import users_code
+from ..script.loaded import Loaded, over_already
+
+if TYPE_CHECKING:
+    from ..answers.diff.outline import Outline
+    from ..answers.flow.fact import Fact
+    from ..answers.fused import FusedStory
+    from ..answers.profile import ProfileStory
+    from ..answers.stats import Gatherer, StatsStory
+    from ..answers.why.answers import Answer
+    from ..answers.why.case import Case
+    from ..core.source import Location
+    from ..questions.flow import Flows
+    from ..questions.fusion import FusedGroups
+    from ..questions.gradcheck import Comparison
+    from ..questions.nan import Births
+    from ..questions.over_time import Training
+    from ..questions.picture import Picture
+    from ..questions.profile import Costs
+    from ..questions.question import Question
+    from ..questions.saved import Kept
+    from ..questions.stats import Sizes
+    from ..questions.where import Places
+    from ..questions.why import Verdicts
+    from ..request.options import BackwardOptions, Cuts, Debug, ExportOptions, GradientsOptions, WhyOptions
+    from ..runs.recorder import Recorder
+    from ..runs.timeline import Timeline
+    from ..sweeps.sweep import Swept
+    from ..view.graph import GraphView
+    from .derivatives import Derivatives
+    from .exported import Exported
+    from .gradients import GradientTable
+    from .listing import Listing
+    from .names import Names
+    from .others import Other
+    from .selection import Selection
+    from .spots import Spots
+
+
+A = TypeVar("A")
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What an answer is about.
+
+    Attributes:
+        name: the model's, for people.
+        mode: ``static`` or ``eager``.
+        words: those of a command line that load it again.
+        dropped: parameters that were made, that nobody holds and the loss does not depend on.
+        incomplete: where the file was stopped before its end; empty where it was not.
+        others: the backward passes of other losses of the file, which the answer says nothing of.
+        vocabulary: the words of the framework that the file is written for.
+        together: the other backward passes of the same step, which the answer is about as well.
+    """
+
+    name: str
+    mode: str
+    words: Sequence[str]
+    dropped: Sequence[str] = ()
+    incomplete: str = ""
+    others: Sequence[Other] = ()
+    vocabulary: Vocabulary = field(default_factory=current)
+    together: Sequence[Other] = ()
+
+    @property
+    def file(self) -> str:
+        """What programs are told of the model: the path of its file from the working folder, else its name."""
+        for word in self.words[:2]:
+            for path in (word, word.rpartition(":")[0]):
+                if path and os.path.basename(path) == self.name:
+                    return file_named(path)
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a kind of model does not take something; ``{what}`` and ``{name}`` in it are that and the model."""
+
+    text: str
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """What pictures of a model are made of.
+
+    Attributes:
+        locations: where the operators of the view were called, one for each, in its order.
+        facts: what the manifest of a dump says of it.
+    """
+
+    view: GraphView
+    locations: Sequence[Location]
+    facts: Mapping[str, Any]
+
+
+class Model(ABC):
+    """A model, ready for its backward pass.
+
+    Attributes:
+        mode: what programs of this kind are called: ``static`` or ``eager``.
+        refusals: what it cannot do: an option or a question -> why. Options of questions that show the graph as it is
+            have ``shown`` in front.
+        computes_while_loading: whether its forward pass is over when it is loaded.
+        name: the file's name, for people.
+        words: those of a command line that load it again.
+        request: what was loaded; None for what was there already.
+        live: whether it was there before it was asked about and is not run again.
+        incomplete: where the file was stopped before its end; empty where it was not.
+        left_out: the backward passes of other losses of the file, which nobody asked about.
+        siblings: the models of the other backward passes of the same step.
+        together: these passes.
+    """
+
+    mode: ClassVar[str]
+    refusals: ClassVar[Mapping[str, Refusal]] = {}
+    computes_while_loading: ClassVar[bool] = False
+    name: str
+    words: Sequence[str]
+    request: Request | None
+    live: bool
+    incomplete: str = ""
+    left_out: Sequence[Other] = ()
+    siblings: Sequence[Model] = ()
+    together: Sequence[Other] = ()
+
+    number_of_pass: int | None = None
+    """The number of the backward pass that the file ran from its loss; None where there is none."""
+
+    has_own_rules: bool = False
+    """Whether gradients of it come from rules of the user's own, as far as that is known without a run."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}, loss {self.target_name() or 'unknown'}>"
+
+    # -- what a kind of model is ------------------------------------------------------------------------------------
+
+    @classmethod
+    @abstractmethod
+    def claims(cls, left: Loaded, request: Request, recorder: Recorder | None = None) -> bool:
+        """Whether what a file left behind is a model of this kind.
+
+        Args:
+            recorder: listened while the file ran, if one did.
+        """
+
+    @classmethod
+    @abstractmethod
+    def found_in(cls, left: Loaded, request: Request) -> Self:
+        """The model in what a file left behind.
+
+        Raises:
+            CommandError: no loss, several, or an unknown name.
+        """
+
+    @abstractmethod
+    def parameters(self) -> list[Any]:
+        """Its parameters, in the order in which they were made."""
+
+    @property
+    def dropped(self) -> list[str]:
+        """The parameters that were made, that nobody holds any more and the loss does not depend on."""
+        return []
+
+    @abstractmethod
+    def leaves(self) -> list[Any]:
+        """What gradients end in: parameters, and other tensors that take gradients."""
+
+    @abstractmethod
+    def inputs(self) -> list[Any]:
+        """What is fed, or was given, and is no leaf."""
+
+    @abstractmethod
+    def target_name(self) -> str:
+        """What people call the loss; empty if there is none."""
+
+    def loss_value(self) -> float | None:
+        """What the loss is, where it has been computed and is one number."""
+        return None
+
+    @abstractmethod
+    def selection(self) -> Selection[Any]:
+        """What selects its tensors."""
+
+    @abstractmethod
+    def names(self) -> Names:
+        """What operators and tensors of a run of it are called."""
+
+    # -- what can be done with it -----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def differentiate(self, asked: BackwardOptions, notes: Notes = SILENT) -> GradientTable:
+        """Its gradients under a parameter list and a no-grad set.
+
+        Raises:
+            CommandError: a selector selects nothing, or this kind of model does not take an option.
+            GradtoolError: the engine refused.
+        """
+
+    def evaluate(self, table: GradientTable, asked: BackwardOptions, notes: Notes = SILENT) -> GradientTable:
+        """The table with values; they are there already where the model computes while it is loaded."""
+        return table
+
+    @abstractmethod
+    def drawn(self, cuts: Cuts, notes: Notes = SILENT) -> Graph:
+        """Forward and backward operators, to be drawn."""
+
+    def is_finite(self) -> bool:
+        """Whether no NaN and no infinity is in what it has computed, as far as that is known."""
+        return True
+
+    @property
+    def has_graph(self) -> bool:
+        """Whether there is anything to draw."""
+        return True
+
+    @abstractmethod
+    def as_it_stands(self) -> Graph:
+        """The graph as it is now, without a backward part that is yet to be made."""
+
+    @abstractmethod
+    def spots_in(self, graph: Graph) -> Spots:
+        """The operators in *graph* with all that is known of where they stand."""
+
+    @abstractmethod
+    def outline(self, asked: BackwardOptions, notes: Notes = SILENT) -> Outline:
+        """The graph as plain data, to be compared with another one."""
+
+    @abstractmethod
+    def dumped(self, asked: BackwardOptions, notes: Notes = SILENT) -> tuple[Graph, Outline, GradientTable | None]:
+        """What a dump is made of: the picture, the outline, and the gradients with their values if it is to run."""
+
+    @abstractmethod
+    def listing(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:
+        """Its operators one by one: ``fwd``, ``bwd`` or ``both``."""
+
+    def hazards(self) -> Sequence[Fact]:
+        """Operators that can become NaN or infinite later; none where the operators are not recorded while it loads."""
+        return ()
+
+    @abstractmethod
+    def spots(self, cuts: Cuts, notes: Notes = SILENT) -> Spots:
+        """Its operators with all that is known of where they stand."""
+
+    @property
+    def watched(self) -> bool:
+        """Whether it is known how it was computed, so that ``why`` has an answer."""
+        return True
+
+    @abstractmethod
+    def case(self, asked: WhyOptions, notes: Notes = SILENT) -> Case[Any, Any]:
+        """What ``why`` is answered from."""
+
+    def case_beside(self, asked: WhyOptions) -> Case[Any, Any] | None:
+        """What ``why`` is answered from, to hear a run that is made anyway; None where that would save nothing."""
+        return None
+
+    @abstractmethod
+    def run(
+        self,
+        listener: Any,
+        feed: str | None = None,
+        notes: Notes = SILENT,
+        *,
+        order: int = 1,
+        table: GradientTable | None = None,
+    ) -> Mapping[Any, Any]:
+        """Run one backward pass, tell *listener*, and give the gradients as arrays, by what they belong to.
+
+        Args:
+            listener: None where the gradients are all that is asked for.
+            order: 2 goes on to gradients of gradients.
+            table: gets its values from the same pass, if it has none yet.
+        """
+
+    def derivatives(self, asked: GradientsOptions, notes: Notes = SILENT) -> Derivatives:
+        """Gradients of targets by inputs; kinds of models that have none refuse ``gradients``."""
+        raise self.refusal("gradients", self.name) or CommandError(f"{self.name} has no gradients of chosen targets")
+
+    @classmethod
+    @abstractmethod
+    def timeline(
+        cls, left: Loaded, request: Request, recorder: Recorder, asked: Debug, notes: Notes
+    ) -> tuple[Timeline, Self | None]:
+        """The backward pass that the debugger goes through, and the model that it is of; *recorder* listened.
+
+        There is no model where the file raised before it had a loss.
+
+        Raises:
+            CommandError: no loss, a selector that selects nothing, an option that fits no such model.
+        """
+
+    @abstractmethod
+    def sizes(self, gatherer: Gatherer, gradients: Mapping[Any, Any]) -> StatsStory:
+        """How large the gradients of a run are, which *gatherer* listened to."""
+
+    @abstractmethod
+    def measured(self, measure: str, feed: str | None, stopwatch: Any, notes: Notes = SILENT) -> dict[str, float]:
+        """Id in the graph -> ``norm``, ``bytes`` or ``time``; *stopwatch* listened while the model was loaded."""
+
+    @abstractmethod
+    def profiled(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
+        """What its operators take; *calls* listened while the model was loaded."""
+
+    def fused(self, repeats: int, feed: str | None, notes: Notes = SILENT) -> FusedStory:
+        """Which of its operators are computed together, and what that takes."""
+        from ..answers.fused import nothing
+
+        return nothing("dynamic mode computes operators one by one")
+
+    @abstractmethod
+    def compared(self, recorder: Any, order: int, feed: str | None, notes: Notes = SILENT) -> list[Any]:
+        """Its gradients compared with differences; *recorder* listened while the model was loaded."""
+
+    def compiled(self, table: GradientTable, feed: str | None) -> list[str]:
+        """What the backend in use compiles of it and of the gradients in *table*, in lines; none where it does not."""
+        return []
+
+    def mend(self, answer: Answer) -> None:
+        """Take the cut that *answer* names out of the model, before it is looked at.
+
+        Nothing to do where the lines of cuts are spared while the model is loaded.
+        """
+        return
+
+    # -- what all kinds share ---------------------------------------------------------------------------------------
+
+    @property
+    def about(self) -> About:
+        """What answers say they are about."""
+        return About(
+            self.name,
+            self.mode,
+            self.words,
+            self.dropped,
+            self.incomplete,
+            others=self.left_out,
+            together=self.together,
+        )
+
+    def select(self, text: str, *, parameters_only: bool = False) -> list[Any]:
+        """The tensors that a selector of the command line selects: a name, a glob, ``layer:``, ``op:``, ``line:``."""
+        return self.selection().select("select", [text], SILENT, parameters_only=parameters_only)
+
+    @classmethod
+    def refusal(cls, feature: str, name: str) -> CommandError | None:
+        """What is wrong with asking a model of this kind for *feature*, such as ``--feed``; None if nothing is."""
+        refusal = cls.refusals.get(feature)
+        if refusal is None:
+            return None
+        what = feature.rpartition(" ")[2]
+        return RefusedByModel(refusal.text.format(what=what, name=name), refusal.hint)
+
+    def refuses(self, feature: str) -> bool:
+        """Whether this kind of model cannot do *feature*."""
+        return feature in self.refusals
+
+    def must_take(self, asked: Mapping[str, Any]) -> None:
+        """Raise for the first feature in *asked* that was asked for and is refused.
+
+        Args:
+            asked: feature -> whether it was asked for.
+        """
+        for feature, value in asked.items():
+            refused = self.refusal(feature, self.name) if value else None
+            if refused is not None:
+                raise refused
+
+    def must_be_finite(self) -> None:
+        """Raise :class:`CommandError` where forward values that were there before are bad already."""
+        return
+
+    def must_have_request(self, what: str) -> Request:
+        """What loads it again, for a question that watches it while it is loaded."""
+        if self.live or self.request is None:
+            raise over_already(what, self.name)
+        return self.request
+
+    def must_run(self, what: str) -> None:
+        """Raise :class:`CommandError` for a live model: *what* watches the model while it computes."""
+        if self.live:
+            raise over_already(what, self.name)
+
+    def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call something that may run the user's code (callbacks, hooks, PyLayers)."""
+        return users_code.call(self.name, function, *args, **kwargs)
+
+    def exported(self, asked: ExportOptions, notes: Notes = SILENT) -> Exported:
+        """The model as a program of Paddle's; raises :class:`CommandError` where it is no program."""
+        raise CommandError(
+            f"{self.name} works in dynamic mode: Paddle's files hold static programs",
+            "--mode static, or paddle.jit.save(layer, NAME) in the file",
+        )
+
+    # -- questions, in the words of the command line ----------------------------------------------------------------
+
+    def ask(self, question: Question[A], notes: Notes = SILENT) -> A:
+        """The answer to a question, as its command gives it: the file is run once more, watched as the question needs.
+
+        Raises:
+            UsageError: an option does not fit the model (a ValueError).
+        """
+        with asked_in_python("gradtool.paddle.load"):
+            return question.ask(self.must_have_request("a question"), notes)
+
+    def _ask(self, name: str, **words: Any) -> Any:
+        """Return the answer to the question of that name."""
+        return self.ask(upward.part("questions").question_class(name)(**words))
+
+    def backward(self, **words: Any) -> GradientTable:
+        """Every parameter or leaf with its gradient: ``backward(no_grad=["fc_0.b_0"], run=True)``.
+
+        The words are the fields of :class:`~gradtool.engine.questions.backward.Backward`.
+        """
+        answer: GradientTable = self._ask("backward", **words)
+        return answer
+
+    def gradients(self, **words: Any) -> Derivatives:
+        """Gradients of targets by inputs: ``gradients(target="h", input="x")``.
+
+        The words are the fields of :class:`~gradtool.engine.questions.gradients.Gradients`.
+        """
+        answer: Derivatives = self._ask("gradients", **words)
+        return answer
+
+    def operators(self, **words: Any) -> Listing:
+        """The operators one by one, as ``gradtool program`` lists them: ``operators(part="bwd")``.
+
+        The words are the fields of :class:`~gradtool.engine.questions.program.Operators`.
+        """
+        answer: Listing = self._ask("operators", **words)
+        return answer
+
+    def graph(self, **words: Any) -> Picture:
+        """What a picture shows: ``graph(no_grad=["fc_0.b_0"], measure="norm")``.
+
+        The words are the fields of :class:`~gradtool.engine.questions.picture.Drawn`.
+        """
+        answer: Picture = self._ask("graph", **words)
+        return answer
+
+    def why(self, *variables: str, **words: Any) -> Verdicts:
+        """Why tensors have no gradient or a zero one: ``why("fc_0.w_0", prove=True)``.
+
+        The words are the fields of :class:`~gradtool.engine.questions.why.Why`.
+        """
+        answer: Verdicts = self._ask("why", variables=variables, **words)
+        return answer
+
+    def where(self, what: str, **words: Any) -> Places:
+        """Where operators come from: ``where("relu.0")``.
+
+        The words are the fields of :class:`~gradtool.engine.questions.where.Where`.
+        """
+        answer: Places = self._ask("where", what=what, **words)
+        return answer
+
+    def nan(self, **words: Any) -> Births:
+        """Where the first NaN or infinity was born: ``nan(big=1e4, order=2)``.
+
+        The words are the fields of :class:`~gradtool.engine.questions.nan.Nan`.
+        """
+        answer: Births = self._ask("nan", **words)
+        return answer
+
+    def stats(self, **words: Any) -> Sizes:
+        """Sizes of gradients: ``stats(by="layer", worst=10)``.
+
+        The words are the fields of :class:`~gradtool.engine.questions.stats.Stats`.
+        """
+        answer: Sizes = self._ask("stats", **words)
+        return answer
+
+    def over_time(self, **words: Any) -> Training:
+        """Gradients over the steps of a training, as ``gradtool stats --steps``: ``over_time(steps=50, by="layer")``.
+
+        The words are the fields of :class:`~gradtool.engine.questions.over_time.OverTime`.
+        """
+        answer: Training = self._ask("over_time", **words)
+        return answer
+
+    def flow(self, **words: Any) -> Flows:
+        """Which values depend on which: ``flow(from_="x[3]", to="out[1]")``.
+
+        The words are the fields of :class:`~gradtool.engine.questions.flow.Flow`.
+        """
+        answer: Flows = self._ask("flow", **words)
+        return answer
+
+    def saved(self, **words: Any) -> Kept:
+        """The forward values that backward keeps alive.
+
+        The words are the fields of :class:`~gradtool.engine.questions.saved.Saved`.
+        """
+        answer: Kept = self._ask("saved", **words)
+        return answer
+
+    def sweep(self, question: str, *, models: str | Sequence[str] = (), **words: Any) -> Swept:
+        """One question at many points: ``sweep("stats", rows="data.npz:64", seeds=range(3))``.
+
+        Args:
+            question: the name of another question.
+            models: other models, or patterns of their files, that are asked as well.
+
+        The words are the fields of :class:`~gradtool.engine.sweeps.at_points.AtPoints`: the options of the command.
+        Every point loads the model anew; ``.rows`` of the answer has an object of JSON's types for each.
+        """
+        with asked_in_python("gradtool.paddle.load"):
+            request = self.must_have_request("a sweep")
+            patterns = (models,) if isinstance(models, str) else models
+            points = upward.part("sweeps").AtPoints(question=question, **words)
+            swept: Swept = points.ask_with(request, patterns)
+            return swept
+
+    def profile(self, **words: Any) -> Costs:
+        """What forward and backward take: ``profile(repeats=10)``.
+
+        The words are the fields of :class:`~gradtool.engine.questions.profile.Profile`.
+        """
+        answer: Costs = self._ask("profile", **words)
+        return answer
+
+    def fusion(self, **words: Any) -> FusedGroups:
+        """Which operators are computed together, and what that takes: ``fusion(repeats=10)``, ``profile --fused``.
+
+        The words are the fields of :class:`~gradtool.engine.questions.fusion.Fusion`.
+        """
+        answer: FusedGroups = self._ask("fusion", **words)
+        return answer
+
+    def gradcheck(self, **words: Any) -> Comparison:
+        """Gradients compared with differences: ``gradcheck(order=2)``.
+
+        The words are the fields of :class:`~gradtool.engine.questions.gradcheck.Gradcheck`.
+        """
+        answer: Comparison = self._ask("gradcheck", **words)
+        return answer

@@ -1,0 +1,107 @@
+"""Runs of a static program: under watch, with a clock, against differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...answers import checking, profile, stats, under_watch
+from ...answers.fused import FusedStory, StepClock, nothing
+from ...answers.why.statistics import kept_in_program
+from ...autodiff.backward import append_backward
+from ...autodiff.found import gradients_of_parameters
+from ...core import state, watch
+from ...core.notes import SILENT, Notes
+from ...core.progress import counted
+from ...executor.scope import global_scope
+from ...ir.variable import Variable
+from ...kernels import choice
+from ..gradients import GradientTable
+from . import feeds
+from .gradients import fetched, fill
+from .model import ProgramModel
+from .wanted import appended
+
+
+def run(
+    model: ProgramModel, listener: Any, feed: str | None, notes: Notes, *, order: int, table: GradientTable | None
+) -> dict[Variable, Any]:
+    """Run the program once and tell *listener*, if any; the gradients by parameter. The same run fills *table*."""
+    values: dict[Variable, Any] = {}
+    if table is None:
+        appended(model)
+    also = [] if table is None else fetched(model, table)
+
+    stays = table is None and (listener is None or under_watch.stays(listener))
+
+    def once(fetch: Sequence[Variable]) -> Any:
+        arrays = feeds.run(model, [*fetch, *also], feed, notes, stays=stays)
+        if table is not None:
+            fill(table, arrays[len(fetch) :])
+        return arrays[: len(fetch)]
+
+    pairs = under_watch.through_program(model.the_loss, listener, order=order, run=once, keep=values)
+    return {p: values[g] for p, g in pairs}
+
+
+def sizes(model: ProgramModel, gatherer: stats.Gatherer, gradients: Mapping[Any, Any]) -> stats.StatsStory:
+    """Sizes of the gradients of a run that *gatherer* listened to."""
+    held = global_scope().values.raw
+    kept = kept_in_program(model.program.global_block().ops, model.parameters())
+    lines = [
+        stats.parameter(getattr(p, "layer_path", None) or p.name, held[p.name], gradients.get(p), p, p.made_at)
+        for p in model.program.all_parameters()
+        if p.name in held and p not in kept
+    ]
+    names = model.names()
+    return stats.story(lines, gatherer, lambda line: names.operators.get(line.origin, line.name))
+
+
+def profiled(model: ProgramModel, repeats: int, feed: str | None, notes: Notes) -> profile.ProfileStory:
+    """What operators take; the program runs *repeats* times, after a run that does not count."""
+    clock = profile.Clock()
+    appended(model)
+    profile.of_program(model.the_loss, clock, repeats, _told_once(model, feed, notes))
+    profile.add_layers(clock.story().costs, ())
+    return clock.story()
+
+
+_BEFORE = 2
+"""Runs that do not count: groups are compiled in the first one, and compared with NumPy in the second."""
+
+
+def fused(model: ProgramModel, repeats: int, feed: str | None, notes: Notes) -> FusedStory:
+    """Which operators are computed together, and what that takes; nobody watches the runs."""
+    if choice.current().unfused:
+        return nothing(choice.current().unfused)
+    clock = StepClock()
+    appended(model)
+    there = gradients_of_parameters(model.the_loss)
+    pairs = append_backward(model.the_loss) if there is None else there.items()
+    fetch = [model.the_loss, *(g for _, g in pairs)]
+    once = _told_once(model, feed, notes)
+    with choice.using(choice.current().in_groups(clock)), watch.unwatched(), state.started.unheard():
+        for n in counted("repeats", range(_BEFORE + repeats)):
+            if n >= _BEFORE:
+                clock.begin()
+            once(fetch)
+    return clock.story()
+
+
+def checked(model: ProgramModel, order: int, feed: str | None, notes: Notes) -> list[Any]:
+    """Gradients compared with differences."""
+
+    def once(fetch: Sequence[Variable]) -> Any:
+        return feeds.run(model, fetch, feed, notes, stays=True)
+
+    return checking.of_program(model.the_loss, once, order, model.seed)
+
+
+def _told_once(model: ProgramModel, feed: str | None, notes: Notes) -> Callable[[Sequence[Variable]], Any]:
+    """What runs the program again and again; the notes of its first run are told."""
+    takers = iter([notes])
+
+    def once(fetch: Sequence[Variable]) -> Any:
+        return feeds.run(model, fetch, feed, next(takers, SILENT), stays=True)
+
+    return once

@@ -1,0 +1,253 @@
+"""What a file computes beside layers, and static programs, as functions of their data: runs that are computed again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..answers.flow import hazards, predictions, scores
+from ..answers.flow.fact import Fact, Kind
+from ..answers.flow.predictions import NO_LABEL, Predicted, downstream, predicted
+from ..answers.flow.probe import Input, Probe
+from ..answers.flow.rerun import RunProbe, evaluated
+from ..answers.flow.spread import upstream
+from ..answers.training.saturation import saturated
+from ..core import source
+from ..core.errors import UnsupportedError
+from ..core.notes import SILENT
+from ..ir import roles
+from ..ir.program import Program
+from ..ir.strip import forward_part
+from ..ir.variable import Variable
+from ..runs.branch import Branch
+from ..runs.recorder import Recorder
+from ..runs.repeating import find_stop, find_unrepeated
+from ..runs.timeline import NOBODY, Timeline
+from .layer_calls import LayerCalls
+from .model import Model
+
+NO_PREDICTION = "no prediction was found, going back from its loss: nothing with a row for each sample"
+NO_DATA = "no data was found that its parameters meet"
+
+
+def beside_layers(
+    run: Timeline, recorder: Recorder, calls: LayerCalls, asked: Iterable[Any], model: Model
+) -> Probe | str | None:
+    """What leads to the predictions of a file, where no layer that was asked gives them.
+
+    None where calls of layers are all that leads there; a text says why nothing can be asked.
+
+    Args:
+        run: the last pass.
+        asked: the layers whose calls were asked.
+    """
+    learned = _learned(run, recorder, model)
+    found = predicted(run, learned)
+    moving = downstream(run, learned)
+    known = set(map(id, asked))
+    given = {n: read for n, (layer, read) in calls.gave.items() if layer in known}
+    alone = {n for n, read in given.items() if moving.isdisjoint(read)}
+    if not found.outputs or not (found.labelled or _reads_itself(run, calls, moving)):
+        return NO_PREDICTION if _reads_itself(run, calls, moving) else None
+    if all(_only_moved(run, n, alone) for n in found.outputs):
+        return None
+    leading = upstream(run, found.outputs)
+    again = [e for e in run.entries[: run.begin] if e.kernel is not None and not leading.isdisjoint(e.made)]
+    unrepeated = find_unrepeated(run, again) or find_stop(run, {*found.inputs, *learned}, found.outputs)
+    if unrepeated is not None:
+        return str(unrepeated)
+    return _probe(evaluated(run), found, learned, model, modeless=True, inside=_computed_for(run, given))
+
+
+def _computed_for(run: Timeline, given: Mapping[int, Iterable[int]]) -> set[int]:
+    """The values that are computed on the way from what each of the *given* was computed of."""
+    inside: set[int] = set()
+    for number, read in given.items():
+        ends, todo = set(read), [number]
+        while todo:
+            n = todo.pop()
+            if n in inside or n in ends:
+                continue
+            inside.add(n)
+            maker = run.values[n].maker
+            if maker != NOBODY:
+                todo += run.entries[maker].inputs
+    return inside
+
+
+def _reads_itself(run: Timeline, calls: LayerCalls, moving: set[int]) -> bool:
+    """Whether the file computes with parameters without a layer, or with what several calls of layers gave."""
+    given = set(calls.gave) & moving
+    if not given:
+        return True
+    inside = upstream(run, given)
+    return any(
+        n not in inside
+        for e in run.entries
+        if not e.backward and not e.layer
+        for n in e.inputs
+        if run.values[n].role == "parameter"
+    )
+
+
+def _only_moved(run: Timeline, number: int, alone: set[int]) -> bool:
+    """Whether a value is what a layer gave, in another shape at most."""
+    while number not in alone:
+        maker = run.values[number].maker
+        if maker == NOBODY or run.entries[maker].type not in _MOVING:
+            return False
+        number = run.entries[maker].inputs[0]
+    return True
+
+
+_MOVING = frozenset(("reshape2", "squeeze2", "unsqueeze2", "cast", "scale", "flatten_contiguous_range"))
+
+
+def _learned(run: Timeline, recorder: Recorder, model: Model) -> set[int]:
+    """The numbers of parameters, frozen ones and running statistics among them."""
+    numbers = {n for n, v in enumerate(run.values) if v.role == "parameter"}
+    tensors = [*model.parameters(), *getattr(model, "statistics", ())]
+    numbers.update(n for t in tensors if (n := recorder.known(t.array)) is not None)
+    for entry in run.entries:
+        numbers.update(n for slot, n in entry.reads if slot in _STATE)
+    return numbers
+
+
+_STATE = frozenset({"Mean", "Variance", "running_mean", "running_var"})
+"""Slots of running statistics, Paddle's and PyTorch's."""
+
+
+def of_pass(run: Timeline, recorder: Recorder, model: Model) -> Iterator[Fact]:
+    """What a recorded pass shows by itself.
+
+    Predictions that all meet all targets, probabilities where scores belong, and units that are flat.
+    """
+    if model.computes_while_loading:
+        learned = _learned(run, recorder, model)
+    else:
+        learned = {n for n, v in enumerate(run.values) if v.role == "parameter"}
+    yield from predictions.paired(run, learned)
+    yield from scores.squashed(run, learned)
+    yield from hazards.hazards(run, learned)
+    for units in saturated(run, learned, _MOST_FLAT):
+        yield Fact(
+            Kind.FLAT,
+            units.name,
+            f"{units.share:.1%} of the units of {units.name} are flat, so hardly anything before it learns",
+            units.loc,
+            said=(f"it reads numbers up to {units.largest:.4g}",),
+            advice="scale what this layer reads, begin with smaller weights, or put a norm before it",
+        )
+
+
+_MOST_FLAT = 0.95
+"""From this share of flat units on a layer is told."""
+
+
+def unread(model: Any) -> Iterator[Fact]:
+    """The data of a program that no operator reads."""
+    read = {v for block in model.program.blocks for op in block.ops for v in op.input_variables()}
+    for v in model.program.global_block().vars.values():
+        if v.is_data and v not in read:
+            message = f"{v.name} has no influence on the output of {model.name}: no operator reads it"
+            yield Fact(Kind.WITHOUT, v.name, message, v.loc, advice="use it, or take it out of the program")
+
+
+def of_program(model: Any, feed: str | None) -> Probe | str:
+    """A program in evaluation mode; a text says why it is not asked.
+
+    Raises:
+        CommandError: no such feed.
+        GradtoolError: the engine refused.
+    """
+    from ..runs import of_program as lowering
+    from .program import feeds
+
+    if model.loss is not None:
+        _expect_no_gradients(model.program, model.loss)
+    program = model.program.clone(for_test=True)
+    variables = {v.name: v for v in program.list_vars()}
+    loss = variables.get(model.loss.name) if model.loss is not None else None
+    if loss is None:
+        return NO_PREDICTION
+    executor, given = feeds.ready(model, feed, SILENT)
+    given = {name: array for name, array in given.items() if name in variables}
+    with executor.held(program, feed=given, fetch_list=[loss]) as (plan, registers):
+        run = lowering.record(program, plan, registers, {}, title=model.name, loss=loss)
+    if run.failed is not None:
+        raise run.failed[1]
+    learned = {n for n, v in enumerate(run.values) if v.maker == NOBODY and v.role != "data" and v.name in variables}
+    found = predicted(run, learned)
+    # What a program computes of its data is part of it.
+    fed = {n for n in upstream(run, found.outputs) if run.values[n].role == "data"}
+    found.inputs = sorted(n for n in fed if n in run.store and np.asarray(run.store.get(n)).size > 1)
+    return _probe(run, found, learned, model, modeless=False)
+
+
+def _expect_no_gradients(program: Program, loss: Variable) -> None:
+    """Raise :class:`UnsupportedError` for a loss that is computed from gradients: the program for test has none."""
+    ops = forward_part(program.global_block().ops, [loss])
+    inner = next((op for op in ops if roles.is_backward(op.role) and not op.saves), None)
+    if inner is not None:
+        raise UnsupportedError(
+            f"the loss is computed from gradients ({source.short(inner.loc)}), and in evaluation mode a program "
+            "computes none"
+        )
+
+
+def _probe(
+    run: Timeline,
+    found: Predicted,
+    learned: set[int],
+    model: Model,
+    *,
+    modeless: bool,
+    inside: Collection[int] = (),
+) -> Probe | str:
+    if not found.outputs:
+        return NO_PREDICTION
+    if not found.inputs:
+        return NO_DATA
+    branch = Branch(run)
+    names = _distinct(_called(run, n) for n in found.inputs)
+    arrays = [np.asarray(branch.made(n)) for n in found.inputs]
+    inputs = [Input(name, array, _is_written(name, array)) for name, array in zip(names, arrays, strict=True)]
+    results = [*found.outputs, *([run.loss] if run.loss is not None and run.loss not in found.outputs else [])]
+    maker = run.values[found.outputs[0]].maker
+    return RunProbe(
+        model.name,
+        inputs,
+        run,
+        found.inputs,
+        results,
+        learned,
+        loc=run.entries[maker].loc if maker != NOBODY else (),
+        modeless=modeless,
+        inside=inside,
+        loss_inside="" if found.labelled else NO_LABEL,
+    )
+
+
+def _is_written(name: str, array: Any) -> bool:
+    return name.startswith("constant.") and (
+        array.dtype.kind in "biu" or bool(array.size and np.all(array == array.flat[0]))
+    )
+
+
+def _called(run: Timeline, number: int) -> str:
+    """The name of a value; of one that has none the name of what it was computed from."""
+    value = run.values[number]
+    while value.maker != NOBODY and value.name == run.entries[value.maker].name and run.entries[value.maker].inputs:
+        value = run.values[run.entries[value.maker].inputs[0]]
+    return value.name
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    """Names, those that came before with a number: two values may be computed from one that has a name."""
+    distinct: list[str] = []
+    for name in names:
+        also = sum(d == name or d.startswith(f"{name} (") for d in distinct)
+        distinct.append(f"{name} ({also + 1})" if also else name)
+    return distinct

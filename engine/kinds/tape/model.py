@@ -1,0 +1,451 @@
+"""A model of dynamic mode: a loss, the calls that were recorded behind it, and the tensors that it knows by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ...core import source
+from ...core.notes import SILENT, Notes
+from ...eager.journal import Journal
+from ...eager.start import Start
+from ...eager.tape import GradNode, Place
+from ...eager.tensor import Leaf, Tensor
+from ...ir.program import Program
+from ...ir.variable import Variable
+from ...request.request import Request
+from ...script.attributes import is_a
+from ...script.loaded import Loaded
+from .. import telling
+from ..model import Graph, Model, Refusal
+from ..origins import Origin
+
+if TYPE_CHECKING:
+    from ...answers.diff.outline import Outline
+    from ...answers.flow.fact import Fact
+    from ...answers.profile import ProfileStory
+    from ...answers.stats import Gatherer, StatsStory
+    from ...answers.why.case import Case
+    from ...request.options import BackwardOptions, Cuts, Debug, WhyOptions
+    from ...runs.recorder import Recorder
+    from ...runs.timeline import Timeline
+    from ...script.calls import PassCall
+    from ...script.shares import Share
+    from ...view.from_tape import TapeGraph
+    from ..gradients import GradientTable
+    from ..listing import Listing
+    from ..names import Names
+    from ..spots import Spots
+    from .selectors import TapeSelectors
+
+_STATIC = Refusal("{what} works on static programs, and {name} works in dynamic mode")
+_WHOLE = Refusal("{what}: a recorded graph is shown as a whole", "gradtool backward takes it")
+
+
+@dataclass
+class Entry:
+    """A tensor of the model.
+
+    Attributes:
+        tensor: stands for the leaf where nobody holds the leaf's tensor any more.
+        python: its Python name, or the path from one (``model.head.weight``); None when nothing is known.
+        path: its path inside its model, if a Layer holds it.
+        container: the plain list of a Layer that it was reached through, such as ``net.blocks``; empty if none.
+        aliases: other names that are bound to it.
+        dropped: of a parameter that nobody holds and the loss does not depend on, how many its line made.
+    """
+
+    tensor: Tensor
+    python: str | None
+    path: str | None
+    container: str = ""
+    aliases: tuple[str, ...] = ()
+    dropped: int = 0
+
+    @property
+    def name(self) -> str:
+        return self.tensor.name
+
+    @property
+    def names(self) -> list[str]:
+        return [n for n in (self.name, self.python, self.path, *self.aliases) if n is not None]
+
+    @property
+    def shown(self) -> str:
+        """The name that says most to people: names of tensors are mostly made up."""
+        return self.python or self.path or self.name
+
+    @property
+    def is_parameter(self) -> bool:
+        return bool(getattr(self.tensor, "is_parameter", False))
+
+
+@dataclass(repr=False)
+class TapeModel(Model):
+    """A model of dynamic mode, ready for its backward pass.
+
+    Attributes:
+        name: the file's name, for people.
+        loss: None only where the command can do without.
+        entries: leaves and named results: first the leaves of the loss's graph in the order of their use.
+        nodes: the recorded calls behind the loss, oldest first.
+        leaves_behind: the leaves that its gradients end in.
+        restored: whether the file ran backward over the graph itself.
+        constants: what tensors are called that the calls read and that take no gradient.
+        journal: what happened while the file ran, if the command asked for it.
+        pass_call: the backward pass that the file ran from the loss, where it did.
+        shares: what passes of the file gave to leaves in the last step of each, where the pass that is meant is the
+            last one.
+        siblings: the models of the other passes of that step.
+    """
+
+    name: str
+    loss: Tensor
+    loss_name: str
+    entries: list[Entry]
+    nodes: list[GradNode]
+    leaves_behind: list[Leaf]
+    restored: bool
+    journal: Journal | None = None
+    live: bool = False
+    words: list[str] = field(default_factory=list)
+    seed: int = 0
+    request: Request | None = None
+    constants: Mapping[Tensor, str] = field(default_factory=dict)
+    pass_call: PassCall | None = None
+    shares: Mapping[Leaf, Share] = field(default_factory=dict)
+    siblings: Sequence[TapeModel] = ()
+
+    mode: ClassVar = "eager"
+    computes_while_loading: ClassVar = True
+    refusals: ClassVar[Mapping[str, Refusal]] = {
+        **dict.fromkeys(("--callbacks", "--feed", "--backend", "--checkpoints", "--memory-budget"), _STATIC),
+        **dict.fromkeys(("shown --params", "shown --no-grad"), _WHOLE),
+        "gradients": Refusal(
+            "{name} works in dynamic mode: this command takes static programs",
+            "gradtool backward, program and dump take both",
+        ),
+    }
+
+    @classmethod
+    def claims(cls, left: Loaded, request: Request, recorder: Recorder | None = None) -> bool:
+        """Whether the file left tensors, or ran backward, and built no program."""
+        if _is_eager(left, request):
+            return True
+        ran = recorder is not None and bool(recorder.passes or left.error)
+        return ran and request.mode == "auto" and not left.main.global_block().ops
+
+    @classmethod
+    def found_in(cls, left: Loaded, request: Request) -> TapeModel:
+        """As in the base."""
+        from .finding import find
+
+        return find(left, request)
+
+    def recorded_gradients(self) -> dict[Leaf, Any] | None:
+        """By leaf what the file's own passes gave, in the last step of each leaf; None where there was no pass."""
+        call = self.pass_call
+        if call is None or call.start is None or not call.is_done or call.how != "backward" or call.recorded:
+            return None
+        return {**call.gave, **{leaf: share.array for leaf, share in self.shares.items()}}
+
+    def origins(self) -> list[Origin]:
+        """The file's own passes that its gradients come from."""
+        told = []
+        for model in sorted([self, *self.siblings], key=lambda model: model.number_of_pass or 0):
+            call = model.pass_call
+            if call is not None:
+                given = any(g is not None for g in model.start.gradients)
+                roots = [model.named.get(t, t.name) for t in model.start.differentiated]
+                told.append(Origin(call.number, source.short(call.location), roots, given, self._calls_at(call)))
+        return told
+
+    def is_left_out(self, t: Tensor) -> bool:
+        """Whether the file's own pass was asked for other gradients, and not for that of a leaf behind its loss."""
+        inputs = self.start.inputs
+        return inputs is not None and t._leaf in self.leaves_behind and t._leaf not in inputs
+
+    def _calls_at(self, call: PassCall) -> int:
+        """How many calls of the line of *call* belong to the step."""
+        line = source.file_and_line(call.location)
+        passes = {n: at for share in self.given().values() for n, at in share.passes}
+        return max(1, sum(source.file_and_line(at) == line for at in passes.values()))
+
+    @property
+    def number_of_pass(self) -> int | None:  # type: ignore[override]  # known once it is asked for
+        """As in the base."""
+        return None if self.pass_call is None else self.pass_call.number
+
+    @property
+    def has_own_rules(self) -> bool:  # type: ignore[override]
+        """As in the base."""
+        from ...answers.own_rules import is_own
+
+        return any(map(is_own, self.nodes))
+
+    def given(self) -> dict[Tensor, Share]:
+        """What the passes of the file gave to the named leaves in the last step of each."""
+        leaves = [e.tensor for e in self.entries if e.tensor._leaf is not None and e.tensor.node is None]
+        shares = ((t, self.shares.get(t.leaf)) for t in leaves)
+        return {t: share for t, share in shares if share is not None}
+
+    def parameters(self) -> list[Tensor]:
+        """As in the base."""
+        return [e.tensor for e in self.entries if e.is_parameter and not e.dropped]
+
+    @property
+    def dropped(self) -> list[str]:
+        """As in the base."""
+        return [e.shown for e in self.entries if e.dropped]
+
+    @cached_property
+    def statistics(self) -> frozenset[Tensor]:
+        """The parameters that operators keep for themselves, as far as it was watched how they were called."""
+        from ...answers.why.statistics import kept_in_journal
+
+        if self.journal is None:
+            return frozenset()
+        kept = kept_in_journal(self.journal)
+        own = (e.tensor for e in self.entries if e.is_parameter and e.tensor.stop_gradient)
+        return frozenset(t for t in own if self.journal.number(t) in kept)
+
+    def leaves(self) -> list[Tensor]:
+        """As in the base."""
+        return [e.tensor for e in self.taking_gradients()]
+
+    def taking_gradients(self) -> list[Entry]:
+        """The entries of the leaves that take gradients."""
+        return [e for e in self.entries if e.tensor.is_leaf and not (e.tensor.stop_gradient or e.dropped)]
+
+    def expecting_gradients(self) -> list[Entry]:
+        """The same, and parameters that are frozen."""
+        named = (e for e in self.entries if e.tensor.is_leaf and not e.dropped and e.tensor not in self.statistics)
+        return [e for e in named if e.is_parameter or not e.tensor.stop_gradient]
+
+    def inputs(self) -> list[Tensor]:
+        """The named tensors that nothing on the tape made and that take no gradient."""
+        return [e.tensor for e in self.entries if e.tensor.is_leaf and e.tensor.stop_gradient and not e.is_parameter]
+
+    def target_name(self) -> str:
+        """As in the base."""
+        return self.loss_name
+
+    def loss_value(self) -> float | None:
+        """As in the base."""
+        return float(self.loss.array.reshape(())) if self.loss.spec.count == 1 else None
+
+    def hazards(self) -> Sequence[Fact]:
+        """As in the base."""
+        from ...answers.flow.hazards import hazards
+        from ...answers.flow.of_nodes import recorded
+
+        return list(hazards(*recorded(self.start.differentiated, self.name)))
+
+    @cached_property
+    def start(self) -> Start:
+        """The roots of its backward pass, with the gradients that the file gave there."""
+        given = None if self.pass_call is None else self.pass_call.start
+        return Start.of(self.loss) if given is None or given.loss is not self.loss else given
+
+    @cached_property
+    def recording(self) -> TapeGraph:
+        """The recorded graph behind the loss, as pictures and names of operators are made of it."""
+        from ...view import from_tape
+
+        return from_tape.graph(self.start.differentiated, title=self.name, named=self.named)
+
+    @property
+    def named(self) -> dict[Tensor, str]:
+        """What pictures call the tensors that have a Python name."""
+        return {**self.constants, **{e.tensor: e.python for e in self.entries if e.python is not None}}
+
+    def selection(self) -> TapeSelectors:
+        """As in the base."""
+        from .selectors import TapeSelectors
+
+        return TapeSelectors(self)
+
+    def names(self) -> Names:
+        """As in the base; of a loss that nothing was recorded for, those of its tensors."""
+        from .naming import names
+
+        return names(self)
+
+    def differentiate(self, asked: BackwardOptions, notes: Notes = SILENT) -> GradientTable:
+        """As in the base; no ``.grad`` is touched."""
+        from .gradients import table
+
+        return table(self, asked, notes)
+
+    def drawn(self, cuts: Cuts, notes: Notes = SILENT) -> Graph:
+        """As in the base."""
+        from .drawing import graph
+
+        return graph(self, cuts)
+
+    def is_finite(self) -> bool:
+        """As in the base: its loss, what backward keeps, and the gradients of its leaves."""
+        from ...eager.tape import finite
+        from .running import bad_values
+
+        gradients = [leaf.grad for leaf in self.leaves_behind if leaf.grad is not None]
+        return bad_values(self) is None and finite(gradients)
+
+    @property
+    def has_graph(self) -> bool:
+        """As in the base: an operator was recorded for the loss."""
+        return not self.loss.stop_gradient
+
+    def as_it_stands(self) -> Graph:
+        """As in the base."""
+        from ...request.options import Cuts
+
+        return self.drawn(Cuts())
+
+    def spots_in(self, graph: Graph) -> Spots:
+        """As in the base."""
+        from .spots import in_graph
+
+        assert self.journal is not None  # whoever asks has loaded the model with one
+        return in_graph(self.recording, self.journal, self.start.differentiated, {})
+
+    def outline(self, asked: BackwardOptions, notes: Notes = SILENT) -> Outline:
+        """As in the base."""
+        from .outlining import outline
+
+        return outline(self, asked, notes)
+
+    def dumped(self, asked: BackwardOptions, notes: Notes = SILENT) -> tuple[Graph, Outline, GradientTable | None]:
+        """As in the base; the outline is that of the recorded graph alone, as a backward pass writes it down itself."""
+        from ...answers.diff import of_tape
+        from ...core.wording import plain
+        from ...view import from_tape
+
+        table = self.evaluate(self.differentiate(asked, notes), asked, notes) if asked.run else None
+        graph = self.drawn(asked, notes) if table is None else table.graph()
+        alone = from_tape.graph(self.start.differentiated, title=self.name)
+        return graph, of_tape.outline(alone, self.name, plain), table
+
+    def listing(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:
+        """As in the base."""
+        from .listing import listing
+
+        return listing(self, part, cuts)
+
+    def spots(self, cuts: Cuts, notes: Notes = SILENT) -> Spots:
+        """As in the base; calls that left no record are among them."""
+        from .spots import spots
+
+        return spots(self, cuts)
+
+    @property
+    def watched(self) -> bool:
+        """As in the base: a journal was kept."""
+        return self.journal is not None
+
+    def case(self, asked: WhyOptions, notes: Notes = SILENT) -> Case[Any, Any]:
+        """As in the base."""
+        from .case import case
+
+        return case(self, asked, notes)
+
+    def run(
+        self,
+        listener: Any,
+        feed: str | None = None,
+        notes: Notes = SILENT,
+        *,
+        order: int = 1,
+        table: GradientTable | None = None,
+    ) -> Mapping[Leaf, Any]:
+        """As in the base: by leaf."""
+        from .running import run
+
+        return run(self, listener, order)
+
+    @classmethod
+    def timeline(
+        cls, left: Loaded, request: Request, recorder: Recorder, asked: Debug, notes: Notes
+    ) -> tuple[Timeline, TapeModel | None]:
+        """As in the base: the pass that the file ran, or one more."""
+        from .timeline import timeline
+
+        return timeline(left, request, recorder, asked, notes)
+
+    def must_be_finite(self) -> None:
+        """As in the base: backward would be blamed for what was born before it."""
+        from .running import refuse_bad_values
+
+        if self.live:
+            refuse_bad_values(self)
+
+    def sizes(self, gatherer: Gatherer, gradients: Mapping[Any, Any]) -> StatsStory:
+        """As in the base."""
+        from .running import sizes
+
+        return sizes(self, gatherer, gradients)
+
+    def measured(self, measure: str, feed: str | None, stopwatch: Any, notes: Notes = SILENT) -> dict[str, float]:
+        """As in the base."""
+        from .measures import measured
+
+        return measured(self, measure, stopwatch)
+
+    def compiled(self, table: GradientTable, feed: str | None) -> list[str]:
+        """As in the base."""
+        return [telling.recorded_elsewhere()] if telling.left_to_another() else []
+
+    def profiled(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
+        """As in the base."""
+        from .running import profiled
+
+        return profiled(self, calls, repeats, notes)
+
+    def compared(self, recorder: Any, order: int, feed: str | None, notes: Notes = SILENT) -> list[Any]:
+        """As in the base."""
+        from .running import checked
+
+        return checked(self, recorder, order)
+
+
+def recorded(model: TapeModel) -> TapeGraph:
+    """The graph behind the model's loss.
+
+    Raises:
+        LossError: no recorded operator made the loss.
+    """
+    from ...answers.under_watch import expect_recorded
+
+    expect_recorded(model.loss, model.loss_name)
+    return model.recording
+
+
+def stand_in(place: Place) -> Tensor:
+    """A tensor of any values at *place*, for a leaf or result that nobody holds any more."""
+    spec = place.spec if isinstance(place, Leaf) else place[0].outs[place[1]]
+    values = np.broadcast_to(np.zeros((), spec.dtype.numpy), spec.shape)
+    if isinstance(place, Leaf):
+        made = Tensor(values, stop_gradient=False, name=place.name)
+        made._leaf = place
+        return made
+    return Tensor(values, stop_gradient=False, node=place[0], index=place[1])
+
+
+def _is_eager(left: Loaded, request: Request) -> bool:
+    """Whether the file made a model of dynamic mode: it left tensors and built no program."""
+    if request.mode != "auto":
+        return request.mode == "eager"
+    values = [*left.namespace.values(), *_parts(left.result)]
+    if left.calls.swept and not left.calls.appended:
+        return True
+    if any(is_a(v, (Variable, Program)) for v in values) or left.main.global_block().ops:
+        return False
+    return any(is_a(v, Tensor) for v in values)
+
+
+def _parts(result: Any) -> Sequence[Any]:
+    return result if is_a(result, (tuple, list)) else (result,)

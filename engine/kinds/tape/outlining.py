@@ -1,0 +1,47 @@
+"""The recorded graph behind a loss as an outline, to be compared with another one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ...answers.diff import of_tape
+from ...answers.diff.outline import CONSTANT, DATA, PARAMETER, Leaf, Outline
+from ...core.notes import SILENT, Notes
+from ...core.wording import plain
+from ...request.options import BackwardOptions
+from ...view.graph import NodeView
+from ..gradients import GradientRow
+from .model import TapeModel, recorded
+
+
+def outline(model: TapeModel, asked: BackwardOptions, notes: Notes = SILENT) -> Outline:
+    """The graph behind the loss and its gradient operators; with leaves that it does not reach."""
+    table = model.differentiate(asked, notes)
+    rows = {row.shown: row for row in table.rows} | {row.name: row for row in table.rows}
+
+    def leaf(node: NodeView) -> Leaf:
+        return _leaf(node, rows)
+
+    forward, operations, leaves = of_tape.operations(recorded(model), plain, leaf)
+    for row in table.rows:
+        leaves.setdefault(row.shown, _of_row(row))
+    settings = {"no_grad": table.shown_no_grad, "params": table.params or []}
+    return Outline(model.name, model.mode, model.loss_name, forward, operations, leaves, settings)
+
+
+def _leaf(node: NodeView, rows: Mapping[str, GradientRow]) -> Leaf:
+    row = rows.get(node.name)
+    if row is not None:
+        leaf = _of_row(row)
+        return leaf if node.role != "constant" else replace(leaf, path="")  # it was frozen for this pass
+    return Leaf(node.name, CONSTANT, tuple(node.shape or ()), node.dtype or "", "", node.source)
+
+
+def _of_row(row: GradientRow) -> Leaf:
+    role = PARAMETER if row.facts.get("is_parameter") else DATA
+    path = ""
+    if row.facts["trainable"]:
+        layer = row.facts["layer_path"]
+        path = f"{layer} ({row.name})" if layer and layer != row.name else row.name
+    return Leaf(row.shown, role, tuple(row.shape), row.dtype, row.status, row.source, path)

@@ -1,0 +1,99 @@
+"""Backward passes over a recorded graph: under watch, with a clock, against differences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from ...answers import checking, profile, stats, under_watch
+from ...core import source
+from ...core.command_errors import CommandError
+from ...core.notes import Notes
+from ...core.summary import Measured
+from ...eager.tape import finite, loss_scale
+from ...eager.tensor import Leaf
+from ...kernels.choice import current
+from .model import TapeModel
+
+
+def run(model: TapeModel, listener: Any, order: int) -> dict[Leaf, Any]:
+    """Run backward once and tell *listener*, if any; the gradients by leaf."""
+    under_watch.expect_recorded(model.loss, model.loss_name)
+    gradients: dict[Leaf, Any] = model.call(under_watch.through_tape, model.start, listener or _Nobody(), order)
+    if order > 1 or current().compiles:
+        return gradients
+    gave = {} if model.pass_call is None else model.pass_call.gave
+    return {**gradients, **gave, **{t.leaf: share.array for t, share in model.given().items()}}
+
+
+class _Nobody:
+    """Who is told, where the gradients are all that is asked for: nothing is measured for it, wherever arrays are."""
+
+    summarised = Measured(lambda op: False)
+
+    def __call__(self, event: Any) -> None:
+        pass
+
+
+def refuse_bad_values(model: TapeModel) -> None:
+    """Raise where forward values are bad already: backward would be blamed for what was born before it.
+
+    Raises:
+        CommandError: the loss, or a value that backward reads, is not finite.
+    """
+    where = bad_values(model)
+    if where is None:
+        return
+    raise CommandError(
+        f"{model.name} has been computed, and {where} is not finite: it was born forward, before the search",
+        "begin the cell that computes it with %%gradtool nan, or put it into a file",
+    )
+
+
+def bad_values(model: TapeModel) -> str | None:
+    """What of the forward values is not finite: the loss, or a value that backward reads; None if all are."""
+    bad = next((n for n in model.nodes if not finite(n.args or ())), None)
+    if bad is not None:
+        return f"what {bad.op.type} keeps at {source.short(bad.loc)}"
+    return None if finite(model.start.differentiated) else "the loss"
+
+
+def sizes(model: TapeModel, gatherer: stats.Gatherer, gradients: Mapping[Any, Any]) -> stats.StatsStory:
+    """Sizes of the gradients of a pass that *gatherer* listened to."""
+    leaves = model.expecting_gradients()
+    shown = Counter(e.shown for e in leaves)
+    lines = [
+        stats.parameter(
+            e.shown if shown[e.shown] == 1 else e.name,
+            e.tensor.array,
+            gradients.get(e.tensor.leaf),
+            e.tensor.leaf,
+            e.tensor.loc,
+        )
+        for e in leaves
+    ]
+    names = model.names()
+    scale = loss_scale(model.nodes)
+    return stats.story(lines, gatherer, lambda line: names.operators.get(line.origin, line.name), scale)
+
+
+def profiled(model: TapeModel, calls: Any, repeats: int, notes: Notes) -> profile.ProfileStory:
+    """What operators take: the recorded calls are computed again on what they read, then backward runs."""
+    clock = profile.Clock()
+    if not model.call(profile.of_recorded, model.start, clock, repeats):
+        model.call(calls.measure, model.nodes, clock, repeats)
+        model.call(profile.of_tape, model.start, clock, repeats)
+    shown = {e.tensor.leaf: e.shown for e in model.taking_gradients()}
+    profile.add_layers(clock.story().costs, model.nodes, shown)
+    if model.live:
+        notes.note(f"{model.name} has been computed: the backward pass alone is measured")
+    return clock.story()
+
+
+def checked(model: TapeModel, recorder: Any, order: int) -> list[Any]:
+    """Gradients compared with differences; *recorder* listened while the loss was computed."""
+    names = {e.tensor: e.shown for e in model.taking_gradients()}
+    under_watch.expect_recorded(model.loss, model.loss_name)
+    entries: list[Any] = model.call(checking.of_loss, model.start, recorder, names, order, model.seed)
+    return entries

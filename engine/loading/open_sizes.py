@@ -1,0 +1,46 @@
+"""What a request tells of the sizes that a saved model leaves open: ``--arg NAME=SIZE``, and what is fed."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ..core.command_errors import CommandError
+from ..data import npz, words
+from ..data.npy import Array
+from ..importers import Sizes
+
+if TYPE_CHECKING:
+    from ..request.request import Request
+
+
+def told(request: Request) -> Sizes:
+    """The sizes that *request* tells.
+
+    Raises:
+        CommandError: an argument is no size, or what is fed cannot be read.
+    """
+    named = {}
+    for pair in request.arg:
+        name, equals, size = pair.partition("=")
+        if not equals or not size.isdecimal():
+            raise CommandError(
+                f"--arg {pair}: a saved model takes sizes of what is fed", "--arg NAME=SIZE, a number, 0 or more"
+            )
+        named[name] = int(size)
+    return Sizes(named, _shapes(request))
+
+
+def _shapes(request: Request) -> dict[str | None, tuple[int, ...]]:
+    arrays = request.arrays
+    if arrays is None and request.feed is not None:
+        arrays = words.taken(request.feed) if words.is_of_rows(request.feed) else _arrays(request.feed)
+    return {name: tuple(array.shape) for name, array in (arrays or {}).items()}
+
+
+def _arrays(file: str) -> dict[str | None, Array]:
+    """The arrays in a file; none where there is no such file, which whoever feeds them says."""
+    if not os.path.isfile(file):
+        return {}
+    with npz.told(file) as fail:
+        return npz.mapped(file, fail)

@@ -1,0 +1,75 @@
+"""From what a file left behind to a model."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ..kinds.model import Model
+from ..kinds.passes import others
+from ..kinds.program.model import ProgramModel
+from ..kinds.tape.model import TapeModel
+from ..kinds.telling import incomplete
+from ..request.request import Request
+from ..script.loaded import Loaded
+from . import loader
+
+if TYPE_CHECKING:
+    from ..runs.recorder import Recorder
+
+KINDS: list[type[Model]] = [TapeModel, ProgramModel]
+"""The kinds of models, the first that claims what a file left behind is asked for it."""
+
+
+def model_in(left: Loaded, request: Request) -> Model:
+    """The model in what a file left behind.
+
+    Raises:
+        CommandError: no loss, several, or an unknown name.
+        GradtoolError: what the file raised in its first backward pass.
+    """
+    if left.calls.passes and not left.passes and left.error is not None:
+        raise left.error
+    model = kind_of(left, request).found_in(left, request)
+    model.incomplete = incomplete(left)
+    if left.calls.every[1:]:
+        model.left_out, model.together = others(left, request)
+        own = {sibling.number_of_pass for sibling in model.siblings if sibling.has_own_rules}
+        for other in model.together:
+            other.has_own_rules = other.number in own
+    return model
+
+
+def models_of_step(left: Loaded, request: Request) -> list[Model]:
+    """Return the model that is meant, and one for each other backward pass of the step that it is in.
+
+    A step is what happens between two updates. No pass is run again and the file neither.
+
+    Raises:
+        CommandError, GradtoolError: as for :func:`model_in`.
+    """
+    model = model_in(left, request)
+    return [model, *model.siblings]
+
+
+def kind_of(left: Loaded, request: Request, recorder: Recorder | None = None) -> type[Model]:
+    """The kind of model that a file left behind.
+
+    Args:
+        recorder: listened while the file ran, if one did.
+    """
+    return next(kind for kind in KINDS if kind.claims(left, request, recorder))
+
+
+@contextlib.contextmanager
+def opened(request: Request) -> Iterator[Model]:
+    """Load a model; its programs and its scope are the current ones inside the ``with`` block.
+
+    Raises:
+        CommandError: no file, no loss, several losses, an unknown name.
+        ModelError: the user's code raised.
+        GradtoolError: the engine refused.
+    """
+    with loader.executed(request) as left:
+        yield model_in(left, request)

@@ -1,0 +1,7 @@
+"""``paddle.geometric``: segments of rows, messages along edges, and graphs that are sampled."""
+
+from __future__ import annotations
+
+from gradtool.paddle import _lazy
+
+__getattr__, __dir__ = _lazy.attach(__name__)

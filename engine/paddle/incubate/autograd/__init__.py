@@ -1,0 +1,7 @@
+"""``paddle.incubate.autograd``: derivatives of functions as matrices and products, and forward mode in programs."""
+
+from __future__ import annotations
+
+from gradtool.paddle import _lazy
+
+__getattr__, __dir__ = _lazy.attach(__name__)

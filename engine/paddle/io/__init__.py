@@ -1,0 +1,7 @@
+"""``paddle.io``: data sets, orders in which they are read, and batches."""
+
+from __future__ import annotations
+
+from gradtool.paddle import _lazy
+
+__getattr__, __dir__ = _lazy.attach(__name__)

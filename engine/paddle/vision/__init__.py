@@ -1,0 +1,7 @@
+"""``paddle.vision``: what programs that look at images need."""
+
+from __future__ import annotations
+
+from gradtool.paddle import _lazy
+
+__getattr__, __dir__ = _lazy.attach(__name__)

@@ -1,0 +1,7 @@
+"""``paddle.vision.datasets``: sets of images, read from files that lie there."""
+
+from __future__ import annotations
+
+from gradtool.paddle import _lazy
+
+__getattr__, __dir__ = _lazy.attach(__name__)

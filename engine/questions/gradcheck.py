@@ -1,0 +1,141 @@
+"""``gradcheck``: gradients compared with differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from ..answers import rounding
+from ..answers.gradcheck import OK, Checked, GradcheckStory
+from ..core import watch
+from ..core.answered import Answered
+from ..core.command_errors import CommandError
+from ..core.errors import GradtoolError
+from ..core.notes import SILENT, Notes
+from ..kinds.model import About, Model
+from ..loading import loader, opening
+from ..request.options import Debug
+from ..request.request import Request
+from ..runs.recorder import Recorder
+from ..runs.timeline import Timeline
+from ..script.loaded import Loaded
+from .calls import number_of
+from .question import Question
+from .why import Why
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Answered):
+    """Gradients of a model beside differences of its loss."""
+
+    about: About
+    story: GradcheckStory
+
+    @property
+    def findings(self) -> int:
+        """As in the base: gradients that are wrong."""
+        return len(self.story.wrong)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gradcheck(Question[Comparison]):
+    """What is compared.
+
+    Attributes:
+        order: 2 for gradients of gradients, too.
+        feed: a file of arrays to feed.
+    """
+
+    order: int = 1
+    feed: str | None = None
+
+    needs: ClassVar = {"journal": True}
+
+    def ask(self, request: Request, notes: Notes = SILENT) -> Comparison:
+        """As in the base; what dynamic mode computes is recorded while the file runs."""
+        recorder = Recorder(which=number_of(request))
+        request = self.requested(request)
+        with recorder.recording(), loader.executed(request, notes) as left, watch.unwatched():
+            meant = left.calls.meant() if request.backward is None else None
+            if meant is None or meant is left.calls.swept[-1]:
+                model = opening.model_in(left, request)
+                return self._of(model, recorder, notes, lambda: self._written(model, left, request, recorder))
+        # What was recorded is the last pass, of paddle.grad, and what is asked about is another one.
+        return self.ask(replace(request, backward=str(meant.number)), notes)
+
+    def answer(self, model: Model, notes: Notes = SILENT) -> Comparison:
+        """The comparison for a program; a model of dynamic mode has to be recorded while it is loaded."""
+        if model.computes_while_loading:
+            return self.ask(model.must_have_request("gradcheck"), notes)
+        return self._of(model, Recorder(), notes)
+
+    def _written(self, model: Model, left: Loaded, request: Request, recorder: Recorder) -> Timeline | None:
+        """The pass with its gradients; None where nothing says how it went."""
+        try:
+            return type(model).timeline(left, request, recorder, Debug(feed=self.feed), SILENT)[0]
+        except (CommandError, GradtoolError):
+            return None
+
+    def _of(
+        self, model: Model, recorder: Recorder, notes: Notes, written: Callable[[], Timeline | None] = lambda: None
+    ) -> Comparison:
+        if model.computes_while_loading:
+            model.must_run("gradcheck")
+        model.must_take({"--feed": self.feed})
+        story = GradcheckStory(model.compared(recorder, self.order, self.feed, notes))
+        _acquit(model, story.wrong)
+        _acquit_of_rounding(story.wrong, written)
+        _say_what_is_lost(model, [e for e in story.wrong if not e.suspect])
+        about = replace(model.about, others=[*model.about.others, *model.about.together], together=())
+        return Comparison(about, story)
+
+
+def _acquit(model: Model, wrong: Sequence[Checked]) -> None:
+    """Call right what is zero up to rounding, by backward and by differences: a bias before batch norm."""
+    first = [entry for entry in wrong if entry.order == 1 and entry.element is not None]
+    if not first or not model.watched:
+        return
+    case = model.case(Why())
+    slopes = case.slopes()
+    if slopes is None:
+        return
+    subjects = {name: s for s in case.subjects() for name in (s.tensor, s.name)}
+    for entry in first:
+        subject = subjects.get(entry.name)
+        if subject is None or subject.value not in slopes.sums or entry.element is None:
+            continue
+        level = slopes.level(subject.value)
+        if level.dead and level.largest and max(map(abs, entry.element)) <= level.noise:
+            entry.status, entry.index, entry.element, entry.cause = OK, None, None, ""
+
+
+def _acquit_of_rounding(wrong: Sequence[Checked], written: Callable[[], Timeline | None]) -> None:
+    """Call right what is as far from the difference as the steps of the pass were rounded."""
+    first = [entry for entry in wrong if entry.order == 1 and entry.element is not None and not entry.own]
+    run = written() if first else None
+    if run is None:
+        return
+    roundings = rounding.roundings(run, [entry.name for entry in first])
+    for entry in first:
+        assert entry.element is not None
+        analytic, numeric = entry.element
+        if abs(analytic - numeric) <= _AT_MOST * roundings.get(entry.name, 0.0):
+            entry.status, entry.index, entry.element, entry.cause = OK, None, None, ""
+
+
+_AT_MOST = 1.5
+"""So many times the rounding of a gradient it may be from the difference, which is rounded, too."""
+
+
+def _say_what_is_lost(model: Model, wrong: Sequence[Checked]) -> None:
+    """Of gradients that are wrong, name the uses that give none as the cause."""
+    if not wrong or not model.watched:
+        return
+    case = model.case(Why(no_run=True))
+    subjects = {name: s for s in case.subjects() for name in (s.tensor, s.name)}
+    for entry in wrong:
+        subject = subjects.get(entry.name)
+        lost = None if subject is None else case.lost.in_brief(subject.value)
+        if lost is not None:
+            entry.cause, entry.loc = lost

@@ -1,0 +1,175 @@
+"""What is found out about the flow of information through the layers that a file calls, and from its labels."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradtool.paddle.nn import Layer
+
+from ..answers.flow import inputs, labels, order, randomness, samples
+from ..answers.flow.fact import Fact, FlowStory, Kind
+from ..answers.flow.probe import Probe
+from ..core import watch
+from ..core.answered import Answered
+from ..core.command_errors import CommandError, ModelError
+from ..core.errors import GradtoolError
+from ..core.notes import SILENT, Notes
+from ..kinds import layer_calls, run_probes
+from ..kinds.layer_calls import LayerCall, LayerCalls
+from ..kinds.model import About, Model
+from ..loading import loader, opening
+from ..request.options import Debug
+from ..request.request import Request
+from ..runs.recorder import Recorder
+from ..runs.timeline import Timeline
+from ..script.loaded import Loaded
+from .question import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Influences(Answered):
+    """What is so of the flow of information through a model."""
+
+    about: About
+    story: FlowStory
+
+
+@dataclass(frozen=True, kw_only=True)
+class Influence(Question[Influences]):
+    """All that is found out; no options.
+
+    Attributes:
+        feed: a file of arrays to feed.
+    """
+
+    feed: str | None = None
+
+    def ask(self, request: Request, notes: Notes = SILENT) -> Influences:
+        """As in the base; calls of layers are noted while the file runs."""
+        with self.listening(request) as answer, loader.executed(request, notes) as left:
+            return answer(left, notes)
+
+    @contextlib.contextmanager
+    def listening(self, request: Request) -> Iterator[Callable[[Loaded, Notes], Influences]]:
+        """Record the file that runs inside; yield the function that answers while its model is open."""
+        recorder = Recorder()
+        calls = LayerCalls(recorder)
+        with recorder.recording(), calls.noting():
+            yield lambda left, notes: self._of_run(left, request, recorder, calls)
+
+    def _of_run(self, left: Loaded, request: Request, recorder: Recorder, calls: LayerCalls) -> Influences:
+        with watch.unwatched():
+            model = opening.model_in(left, request)
+            story = FlowStory()
+            if model.computes_while_loading:
+                _through_layers(calls, left, story)
+            run = _last_pass(model, left, request, recorder, self.feed)
+            _beside(run, model, calls, recorder, self.feed, story)
+            story.facts += run_probes.of_pass(run, recorder, model) if isinstance(run, Timeline) else []
+            if not any(f.certain for f in story.of(Kind.FUTURE)):  # which is how the label is reached then
+                story.facts += _from_labels(run, recorder if model.computes_while_loading else None, story.unchecked)
+            return Influences(model.about, story)
+
+    def answer(self, model: Model, notes: Notes = SILENT) -> Influences:
+        """As in the base: a model is loaded anew, for its calls have to be seen."""
+        return self.ask(model.must_have_request("flow"), notes)
+
+
+def _last_pass(
+    model: Model, left: Loaded, request: Request, recorder: Recorder, feed: str | None
+) -> Timeline | GradtoolError | CommandError:
+    """The run that is asked about, or why there is none."""
+    try:
+        return type(model).timeline(left, request, recorder, Debug(feed=feed), SILENT)[0]
+    except (CommandError, GradtoolError) as error:
+        return error
+
+
+def _from_labels(
+    run: Timeline | GradtoolError | CommandError, recorder: Recorder | None, unchecked: list[str]
+) -> list[Fact]:
+    """Labels that reach predictions, in the last pass of the file."""
+    if recorder is not None and {c.op.type for c in recorder.calls}.isdisjoint(labels.COMPARED):
+        return []
+    if not isinstance(run, Timeline):
+        unchecked.append(f"whether labels reach the prediction: {run.message}")
+        return []
+    return list(labels.leaks(run, unchecked))
+
+
+def _beside(
+    run: Timeline | GradtoolError | CommandError,
+    model: Model,
+    calls: LayerCalls,
+    recorder: Recorder,
+    feed: str | None,
+    story: FlowStory,
+) -> None:
+    """Ask what leads to predictions and is no call of a layer that was asked: all of it, where it is a program."""
+    probe: Probe | str | None
+    try:
+        if not model.computes_while_loading:
+            story.facts += run_probes.unread(model)
+            probe = run_probes.of_program(model, feed)
+        elif isinstance(run, Timeline):
+            asked = [c.layer for c in calls.predictors()[: layer_calls.MOST]]
+            probe = run_probes.beside_layers(run, recorder, calls, asked, model)
+        else:
+            probe = run.message
+        if isinstance(probe, Probe):
+            known = {(f.kind, f.loc[:1]) for f in story.facts}  # the line: the calls around it are others
+            story.facts += [f for f in _of_run(probe, story.unchecked) if (f.kind, f.loc[:1]) not in known]
+            story.calls.append(probe.name)
+        elif probe is not None:
+            story.no_calls = probe
+    except (CommandError, GradtoolError) as error:
+        story.unchecked.append(f"the flow of information to what {model.name} predicts: {error.message}")
+        story.calls.append(model.name)
+
+
+def _of_run(probe: Probe, unchecked: list[str]) -> Iterator[Fact]:
+    yield from randomness.drawn(probe, unchecked)
+    yield from _asked(probe, unchecked)
+
+
+def _through_layers(calls: LayerCalls, left: Loaded, story: FlowStory) -> None:
+    predictors = calls.predictors()
+    for call in predictors[layer_calls.MOST :]:
+        story.unchecked.append(f"the flow of information through {_name(call.layer, left)}, as one of too many layers")
+    for call in predictors[: layer_calls.MOST]:
+        name = _name(call.layer, left)
+        story.calls.append(name)
+        try:
+            story.facts += _of_call(call, name, left, story.unchecked)
+        except (ModelError, GradtoolError) as error:
+            story.unchecked.append(f"the flow of information through {name} in evaluation mode: {error.message}")
+
+
+def _of_call(call: LayerCall, name: str, left: Loaded, unchecked: list[str]) -> Iterator[Fact]:
+    probe = layer_calls.probe(call, name, left.name)
+    if not probe.outputs:
+        return
+    before = len(unchecked)
+    yield from randomness.random(probe, unchecked)
+    if len(unchecked) > before:
+        return  # what differs by itself tells nothing
+    yield from _asked(probe, unchecked)
+
+
+def _asked(probe: Probe, unchecked: list[str]) -> Iterator[Fact]:
+    rng = np.random.default_rng(0)
+    yield from samples.mixed(probe, rng, unchecked)
+    yield from order.future(probe, rng)
+    without = list(inputs.without(probe, rng, unchecked))
+    yield from without
+    if not without:  # of a mask that is not read it is known already what it does not hide
+        yield from inputs.padding(probe, rng)
+
+
+def _name(layer: Layer, left: Loaded) -> str:
+    """What people call a layer: the name that it has in the file, else its class."""
+    return next((n for n, v in left.namespace.items() if v is layer and not n.startswith("_")), type(layer).__name__)

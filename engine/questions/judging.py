@@ -1,0 +1,35 @@
+"""Whether what a table shows is a finding: ``why`` says so, and every question that judges gradients asks it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..answers.why.answers import Answer
+from ..kinds.model import Model
+from ..request.options import Cuts
+from .why import Why
+
+
+def question(cuts: Cuts, **how: Any) -> Why:
+    """What is asked of a model that is judged.
+
+    Args:
+        how: the other options of :class:`~gradtool.engine.questions.why.Why`.
+    """
+    return Why(params=cuts.params, no_grad=cuts.no_grad, **how)
+
+
+def judged(model: Model, cuts: Cuts, **how: Any) -> Sequence[Answer]:
+    """What ``why`` says of a model that is loaded; nothing where nobody watched it compute.
+
+    All of it: a parameter that no optimizer holds, or a gradient that is never cleared, has numbers that look well.
+
+    Args:
+        how: the other options of :class:`~gradtool.engine.questions.why.Why`.
+    """
+    if not model.watched:
+        return ()
+    case = model.case(question(cuts, **how))
+    answers: Sequence[Answer] = model.call(case.answers)  # operators of the user's own run again
+    return answers

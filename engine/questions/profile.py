@@ -1,0 +1,56 @@
+"""``profile``: what forward and backward take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..answers.profile import Calls, ProfileStory
+from ..core import watch
+from ..core.answered import Answered
+from ..core.notes import SILENT, Notes
+from ..kinds.model import About, Model
+from ..loading import loader, opening
+from ..request.request import Request
+from .question import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Costs(Answered):
+    """What the operators of a model take, under the names that they have there."""
+
+    about: About
+    story: ProfileStory
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile(Question[Costs]):
+    """How to measure.
+
+    Attributes:
+        repeats: how often.
+        feed: a file of arrays to feed.
+    """
+
+    repeats: int = 5
+    feed: str | None = None
+
+    def ask(self, request: Request, notes: Notes = SILENT) -> Costs:
+        """As in the base; the calls of dynamic mode are noted while the file runs."""
+        calls = Calls()
+        with watch.watched(calls), loader.executed(request, notes) as left, watch.unwatched():
+            return self._of(opening.model_in(left, request), calls, notes)
+
+    def answer(self, model: Model, notes: Notes = SILENT) -> Costs:
+        """What one run of a program takes; a model of dynamic mode has to be watched while it is loaded."""
+        if model.computes_while_loading:
+            return self.ask(model.must_have_request("profile"), notes)
+        return self._of(model, Calls(), notes)
+
+    def _of(self, model: Model, calls: Calls, notes: Notes) -> Costs:
+        model.must_take({"--feed": self.feed})
+        story = model.profiled(calls, self.repeats, self.feed, notes)
+        names = model.names()
+        for cost in story.costs:
+            cost.name = names.operators.get(cost.origin, cost.name)
+            cost.run = names.within(cost.inside)
+        return Costs(model.about, story)

@@ -1,0 +1,31 @@
+"""``program``: the operators of a model as text, or beside their gradient operators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..core.notes import SILENT, Notes
+from ..kinds.listing import Listing
+from ..kinds.model import Model
+from ..request.options import Cuts
+from .question import Question
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operators(Cuts, Question[Listing]):
+    """What is listed.
+
+    Attributes:
+        part: ``fwd``, ``bwd`` or ``both``.
+        blocks: all blocks of a program, not block 0 alone.
+    """
+
+    part: str = "both"
+    blocks: bool = False
+
+    needs: ClassVar = {"need_loss": False, "journal": True}
+
+    def answer(self, model: Model, notes: Notes = SILENT) -> Listing:
+        """The operators."""
+        return model.listing(self.part, self.blocks, self, notes)

@@ -1,0 +1,82 @@
+"""``saved``: the forward values that backward keeps alive."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from ..answers import retold, under_watch
+from ..answers.saved import Keeper, SavedStory, knowing_leaves
+from ..core import watch
+from ..core.answered import Answered
+from ..core.notes import SILENT, Notes
+from ..kinds.model import About, Model
+from ..kinds.names import Names
+from ..loading import loader, opening
+from ..request.request import Request
+from ..script.loaded import Loaded
+from .one_pass import heard, number_of
+from .question import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Kept(Answered):
+    """What backward keeps alive in a model.
+
+    Attributes:
+        number: of the backward pass that was asked for; None for the last one.
+    """
+
+    about: About
+    story: SavedStory
+    names: Names
+    number: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saved(Question[Kept]):
+    """How the model is run.
+
+    Attributes:
+        feed: a file of arrays to feed.
+    """
+
+    feed: str | None = None
+
+    def ask(self, request: Request, notes: Notes = SILENT) -> Kept:
+        """As in the base; the file is watched while it runs."""
+        with retold.as_it_was(), self.listening(request) as answer, loader.executed(request, notes) as left:
+            return answer(left, notes)
+
+    @contextlib.contextmanager
+    def listening(self, request: Request) -> Iterator[Callable[[Loaded, Notes], Kept]]:
+        """Watch the file that runs inside; yield the function that answers while its model is open."""
+        keeper = Keeper()
+        passes = under_watch.Passes(keeper)
+        number = number_of(request)
+
+        def answer(left: Loaded, notes: Notes) -> Kept:
+            with watch.unwatched():
+                model = opening.model_in(left, request)
+                if not model.computes_while_loading:
+                    return self.answer(model, notes)
+                model.must_run("saved")
+                model.must_take({"--feed": self.feed})
+                if not passes.count:
+                    model.run(keeper)
+                return Kept(model.about, keeper.story(), model.names(), number)
+
+        with contextlib.ExitStack() as stack:
+            with retold.as_it_was():  # other readers of the same run may want what the backend computes
+                stack.enter_context(heard(passes, number))
+            stack.enter_context(knowing_leaves())
+            yield answer
+
+    def answer(self, model: Model, notes: Notes = SILENT) -> Kept:
+        """What one run of a program keeps; a model of dynamic mode has to be watched while it is loaded."""
+        if model.computes_while_loading:
+            return self.ask(model.must_have_request("saved"), notes)
+        keeper = Keeper()
+        model.run(keeper, self.feed, notes)
+        return Kept(model.about, keeper.story(), model.names())

@@ -1,0 +1,1 @@
+"""Recorders inside PyTorch and real Paddle, and the player that writes down what they heard."""

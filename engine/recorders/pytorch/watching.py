@@ -1,0 +1,49 @@
+"""A run of a script of PyTorch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from ..recorded.frameworks import TORCH
+from ..recorded.heap import Describer
+from ..recorded.running import Watched
+from .recorder import TorchRecorder
+
+if TYPE_CHECKING:
+    from ...request.request import Request
+    from ...script.loaded import Loaded
+
+
+class WatchedTorch(Watched):
+    """A run of a script of PyTorch."""
+
+    recorder: TorchRecorder
+
+    def __init__(self, loaded: Loaded, request: Request) -> None:
+        super().__init__(loaded, TORCH)
+        self.recorder = TorchRecorder(self.sink, request.spared)
+        torch.manual_seed(request.seed)
+
+    def describer(self) -> Describer:
+        """Describes torch's objects."""
+        parts = ("_parameters", "_modules", "_buffers")
+        return Describer(self.recorder.known, torch.Tensor, torch.nn.Module, parts)
+
+    def is_root(self, value: Any) -> bool:
+        """As in the base."""
+        return (
+            isinstance(value, torch.Tensor) and value.numel() == 1 and value.is_floating_point() and value.requires_grad
+        )
+
+    def explore(self, root: Any) -> None:
+        """As in the base; the program's random numbers stay where they are."""
+        leaves = self.recorder.leaves_behind(root)
+
+        def run() -> None:
+            with torch.random.fork_rng(devices=[]), torch.enable_grad():
+                torch.autograd.grad([root], leaves, [torch.ones_like(root)], retain_graph=True, allow_unused=True)
+
+        if leaves:
+            self.recorder.explore(run)

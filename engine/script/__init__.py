@@ -1,0 +1,1 @@
+"""The user's file while it runs, and what it leaves behind."""

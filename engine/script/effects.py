@@ -1,0 +1,126 @@
+"""Effects of a model file beyond its own memory, which forbid that a command runs it a second time.
+
+A command may run a file again, to prove an answer or with other seeds. Processes that the file starts, ports that it
+listens at, and files that it writes with ``--write`` would be there twice.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from types import FrameType
+from typing import Any, Final
+
+from ..core.command_errors import CommandError
+
+_EFFECTS: Final = {
+    **dict.fromkeys(("os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system"), "starts processes"),
+    **dict.fromkeys(("os.exec", "os.startfile", "subprocess.Popen"), "starts processes"),
+    "socket.bind": "listens at a port",
+}
+"""What a file does, by Python's audit event of it."""
+
+_ON_BEHALF: Final = ("torch.multiprocessing", "torch.distributed")
+"""Packages that start processes as the file says; those that load data start theirs anew in every run."""
+
+_PASSING_ON: Final = frozenset(
+    {"asyncio", "concurrent", "http", "multiprocessing", "os", "socket", "socketserver", "subprocess", "threading"}
+)
+"""Modules of Python that do what others ask of them."""
+
+_WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+
+_noted: ContextVar[dict[str, str] | None] = ContextVar("gradtool_effects", default=None)
+"""By file, its first effect in this command; None where somebody asked for every run himself."""
+
+_watched: ContextVar[tuple[str, bool] | None] = ContextVar("gradtool_effects_watched", default=None)
+"""The file that runs, and whether what it writes stays."""
+
+
+@contextmanager
+def of_command() -> Iterator[None]:
+    """Inside, one command runs, and none of its files runs again after an effect."""
+    token = _noted.set({})
+    try:
+        yield
+    finally:
+        _noted.reset(token)
+
+
+def refuse_again(file: str, name: str) -> None:
+    """Refuse to run a file that had an effect when this command ran it.
+
+    Raises:
+        CommandError: it had one.
+    """
+    effect = (_noted.get() or {}).get(file)
+    if effect is not None:
+        raise CommandError(
+            f"{name} {effect}, so it is not run a second time",
+            "put what does that under a condition, and run the command on the rest",
+        )
+
+
+@contextmanager
+def watched(file: str, writes: bool) -> Iterator[None]:
+    """Note the effects of a file that runs inside.
+
+    Args:
+        writes: whether what it writes stays.
+    """
+    if _noted.get() is None:
+        yield
+        return
+    _hear()
+    token = _watched.set((file, writes))
+    try:
+        yield
+    finally:
+        _watched.reset(token)
+
+
+@cache
+def _hear() -> None:
+    sys.addaudithook(_note)
+
+
+def _note(event: str, arguments: tuple[Any, ...]) -> None:
+    """Note an audit event."""
+    if event not in _EFFECTS and event != "open":
+        return
+    running, noted = _watched.get(), _noted.get()
+    if running is None or noted is None or running[0] in noted:
+        return
+    if event == "open":
+        effect = _written(*arguments) if running[1] else ""
+    else:
+        effect = _EFFECTS[event] if _is_users(sys._getframe(1)) else ""
+    if effect:
+        noted[running[0]] = effect
+
+
+def _written(path: Any, mode: Any, flags: Any) -> str:
+    """Return that a file is written; empty where it is read, or no file."""
+    if isinstance(path, int) or not (isinstance(flags, int) and flags & _WRITING):
+        return ""
+    name = os.fsdecode(path)
+    is_cache = name.endswith(".pyc") or ".cache" in name.split(os.sep)
+    return "" if is_cache or name.startswith(("/dev/", "/proc/")) else f"writes {os.path.basename(name)}"
+
+
+def _is_users(frame: FrameType | None) -> bool:
+    """Return whether the user's code called, or a package on its behalf; others look at the system for themselves."""
+    while frame is not None:
+        module = str(frame.f_globals.get("__name__", ""))
+        if module.startswith(_ON_BEHALF):
+            return True
+        if module.partition(".")[0] not in _PASSING_ON:
+            from ..core import source  # not before a file runs: help does not need it
+
+            return not source.is_ours(module) and not source.is_installed(frame.f_code.co_filename)
+        frame = frame.f_back
+    return False

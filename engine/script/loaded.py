@@ -1,0 +1,93 @@
+"""What a model file left behind when it had run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeGuard
+
+from ..core.command_errors import CommandError
+from ..core.errors import GradtoolError
+from ..eager.journal import Journal
+from ..eager.parameter import Birth
+from ..eager.tape import FreedGraphError, InplaceError
+from ..ir.program import Program
+from ..ir.variable import Variable
+from .attributes import is_a
+from .calls import PassCalls
+
+USUAL_LOSSES = ("loss", "avg_loss", "total_loss", "cost", "avg_cost")
+"""What losses are called, in the order of preference."""
+
+MODULE = "__gradtool_model__"
+"""The name that a model file runs under; scripts (:mod:`.scripts`) run under ``__main__``."""
+
+
+@dataclass
+class Loaded:
+    """What a model file left behind, before anyone has looked for the loss.
+
+    Attributes:
+        name: the file's name, for people.
+        namespace: the module's names.
+        function: the function that was called, if one was.
+        result: what it returned.
+        main, startup: the default programs.
+        journal: what happened in dynamic mode, if the request asked for a journal.
+        calls: the backward passes that the file asked for.
+        error: what the file raised, for a post-mortem.
+        live: whether the model was there before the command and is not run again: a tensor in a notebook.
+        births: of the parameters of dynamic mode that were made while the file ran, in their order.
+        loss: of a program from a file, where it is not one of those that the file says.
+        outputs: the names of what a program from a file computes, where the file says that.
+        taken: the names of those arrays that the function was called with.
+    """
+
+    name: str
+    namespace: dict[str, Any]
+    main: Program
+    startup: Program
+    function: str | None = None
+    result: Any = None
+    journal: Journal | None = None
+    calls: PassCalls = field(default_factory=PassCalls)
+    error: CommandError | GradtoolError | None = None
+    live: bool = False
+    births: list[Birth] = field(default_factory=list)
+    taken: set[str | None] = field(default_factory=set)
+    loss: Variable | None = None
+    outputs: tuple[str, ...] = ()
+    _held: list[Any] = field(default_factory=list)
+
+    def hold(self, birth: Birth) -> None:
+        """Note a parameter, and keep it: what a function makes would be gone when it returns its loss."""
+        self.births.append(birth)
+        self._held.append(birth.parameter)
+
+    @property
+    def passes(self) -> int:
+        """How many backward passes came to their end."""
+        return self.calls.passes - has_two_sides(self.error)
+
+    def must_run(self, what: str) -> None:
+        """Raise :class:`CommandError` for a live model: *what* watches the model while it computes."""
+        if self.live:
+            raise over_already(what, self.name)
+
+
+def over_already(what: str, name: str) -> CommandError:
+    """The error for a model that has been computed before it could be watched."""
+    return CommandError(
+        f"{what} watches the model compute, and {name} has been computed",
+        "begin the cell that computes it with %%gradtool and the command, or put it into a file",
+    )
+
+
+def has_two_sides(error: Exception | None) -> TypeGuard[FreedGraphError | InplaceError]:
+    """Whether a backward pass failed because values were freed or overwritten: two lines are needed to say why."""
+    return isinstance(error, (FreedGraphError, InplaceError))
+
+
+def variables_of(namespace: Mapping[str, Any]) -> dict[str, Variable]:
+    """The names of a module that are bound to variables."""
+    return {name: value for name, value in namespace.items() if is_a(value, Variable)}

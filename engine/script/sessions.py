@@ -1,0 +1,48 @@
+"""Models without a file: a MODEL argument may name those of a notebook."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..core.scoped import scoped
+
+if TYPE_CHECKING:
+    from ..request.request import Request
+    from .loaded import Loaded
+
+
+class Session(Protocol):
+    """What the loader asks before it looks for a file."""
+
+    def source(self, name: str) -> str | None:
+        """The source text that is run as a model file would be, or None."""
+        ...
+
+    def has(self, name: str) -> bool:
+        """Whether *name* is that of a model."""
+        ...
+
+    def live(self, request: Request) -> AbstractContextManager[Loaded] | None:
+        """The model that is there under the name that *request* gives, or None."""
+        ...
+
+    def value(self, name: str) -> Any:
+        """What is there under a name, or None."""
+        ...
+
+    def debugging(self, book: Any) -> None:
+        """Take the notebook of a session of the debugger, which has no prompt here."""
+        ...
+
+
+_session: ContextVar[Session | None] = ContextVar("gradtool_session", default=None)
+
+current = _session.get
+"""The session that commands run in, or None."""
+
+
+def within(session: Session) -> AbstractContextManager[Session]:
+    """Let MODEL arguments name the models of *session* inside; what models print goes to stdout there."""
+    return scoped(_session, session)

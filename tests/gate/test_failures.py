@@ -1,0 +1,91 @@
+"""Rules that raise: each costs itself alone."""
+
+from dataclasses import replace
+
+import pytest
+
+from gradtool.engine.gate import rules
+from gradtool.engine.gate.checking import applied, findings
+from gradtool.engine.gate.evidence import Evidence
+from gradtool.engine.gate.selection import Selection
+from gradtool.engine.request.request import Request
+
+RULES = rules.every()
+
+BROKEN = """\
+import paddle
+
+paddle.seed(0)
+net, head = paddle.nn.Linear(3, 3), paddle.nn.Linear(3, 1)
+opt = paddle.optimizer.SGD(0.1, parameters=[*net.parameters(), *head.parameters()])
+for _ in range(2):
+    loss = head(net(paddle.rand([4, 3])).detach()).square().mean()
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+"""
+"""A model with one finding, GT103."""
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory):
+    """What is known of the model: answers stay, so that the file runs for all tests together."""
+    file = tmp_path_factory.mktemp("failures") / "model.py"
+    file.write_text(BROKEN, encoding="utf-8")
+    return Evidence(Request(str(file)), "model.py")
+
+
+@pytest.fixture
+def evidence(answered):
+    answered.failures.clear()
+    answered.unasked.clear()
+    return answered
+
+
+def raising(code, monkeypatch, error):
+    def look(evidence, options):
+        raise error
+        yield
+
+    table = {**rules.really(), code: replace(rules.really()[code], look=look)}
+    monkeypatch.setattr(rules, "every", lambda: table)
+    monkeypatch.setattr(rules, "_matching", lambda s: tuple(r for r in table.values() if r.code == s))
+
+
+@pytest.mark.parametrize("code", [code for code, rule in RULES.items() if not rule.golden])
+def test_each_rule_that_raises_costs_itself_alone(code, evidence, monkeypatch):
+    raising(code, monkeypatch, IndexError("tuple index out of range"))
+    selected = tuple(dict.fromkeys(["GT103", code, "GT901"]))
+    found = applied(evidence, Selection(select=selected))
+    told = [f for f in found if f.code == "GT901" and f.message.startswith(f"{code}: ")]
+    assert [f.message for f in told] == [f"{code}: gradtool itself failed there: IndexError: tuple index out of range"]
+    assert ("GT103" in [f.code for f in found]) == (code != "GT103")
+
+
+def test_what_the_engine_refuses_one_rule_costs_that_rule(evidence, monkeypatch):
+    from gradtool.engine.core.errors import UnsupportedError
+
+    raising("GT201", monkeypatch, UnsupportedError("no kernel"))
+    found = applied(evidence, Selection(select=("GT103", "GT201", "GT901")))
+    assert [f.code for f in found] == ["GT103", "GT901"]
+    assert found[1].message == "GT201: no kernel"
+
+
+def test_a_question_that_raises_costs_the_rules_that_ask_it_in_one_line(evidence, monkeypatch):
+    again = Evidence(evidence.request, "model.py")
+
+    def influences(self):
+        raise IndexError("tuple index out of range")
+
+    monkeypatch.setattr(Evidence, "influences", property(influences))
+    found = applied(again, Selection())
+    assert [f.code for f in found] == ["GT103", "GT901"]
+    codes, _, why = found[1].message.partition(": ")
+    assert why == "gradtool itself failed there: IndexError: tuple index out of range"
+    assert {"GT208", "GT601", "GT605", "GT706"} <= set(codes.split(", "))
+
+
+def test_the_example_of_a_file_that_raises_stays_one_finding(tmp_path):
+    file = tmp_path / "raises.py"
+    file.write_text("import paddle\nraise ValueError('no data')\n", encoding="utf-8")
+    assert [f.code for f in findings(Request(str(file)), "raises.py", Selection())] == ["GT903"]

@@ -1,0 +1,66 @@
+"""A command runs no file a second time that starts processes, listens or writes; others it may."""
+
+import pytest
+
+from gradtool.engine.core.command_errors import CommandError
+from gradtool.engine.loading.loader import executed
+from gradtool.engine.request.request import Request
+from gradtool.engine.script import effects
+
+STARTS = "import subprocess, sys\nsubprocess.run([sys.executable, '-c', ''])\n"
+LISTENS = "import socket\nwith socket.socket() as s:\n    s.bind(('127.0.0.1', 0))\n"
+WRITES = "with open('log.txt', 'w') as file:\n    file.write('one')\n"
+FORKS = "import os\nchild = os.fork()\nif not child:\n    os._exit(0)\nos.waitpid(child, 0)\n"
+MODEL = "import paddle\nx = paddle.ones([2])\nx.stop_gradient = False\nloss = x.sum()\nloss.backward()\n"
+
+
+def run(path, times=2, **options):
+    for _ in range(times):
+        with executed(Request(str(path), **options)):
+            pass
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def written(text):
+        path = tmp_path / "train.py"
+        path.write_text(text + MODEL, "utf-8")
+        return path
+
+    return written
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "effect"),
+    [
+        (STARTS, {}, "starts processes"),
+        (FORKS, {}, "starts processes"),
+        (LISTENS, {}, "listens at a port"),
+        (WRITES, {"write": True}, "writes log.txt"),
+    ],
+)
+def test_a_second_run_is_refused_by_name(write, text, options, effect):
+    path = write(text)
+    with effects.of_command():
+        run(path, 1, **options)
+        with pytest.raises(CommandError, match=rf"train\.py {effect}, so it is not run a second time"):
+            run(path, 1, **options)
+
+
+@pytest.mark.parametrize("text", ["", WRITES, "import platform\nplatform.processor()\n"])
+def test_a_file_without_effects_runs_again(write, text):
+    with effects.of_command():
+        run(write(text))
+
+
+def test_who_asks_for_every_run_gets_it(write):
+    run(write(STARTS))
+
+
+def test_another_command_runs_it_again(write):
+    path = write(STARTS)
+    for _ in range(2):
+        with effects.of_command():
+            run(path, 1)
