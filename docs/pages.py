@@ -38,9 +38,7 @@ QUESTIONS = (
 """The classes whose fields are the words of questions."""
 
 PYTHON: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(
-        ("gradtool.paddle.load", "gradtool.report", "gradtool.debug", "gradtool.breakpoint", "gradtool.why"), ()
-    ),
+    **dict.fromkeys(("gradtool.load", "gradtool.report", "gradtool.debug", "gradtool.breakpoint", "gradtool.why"), ()),
     **dict.fromkeys(
         ("gradtool.watching", "gradtool.paddle.static.append_backward", "gradtool.paddle.static.gradients"), ()
     ),

@@ -121,7 +121,7 @@ def _fetched(program: Program, feed: Mapping[str, Any] | None, fetch: list[Varia
 def any_model(
     model: Any, listener: Listener, feed: Mapping[str, Any] | None = None, order: int = 1, steps: int = 1
 ) -> Any:
-    """Run *model* forward and backward under watch; see :func:`gradtool.find_nan` for what it may be.
+    """Run *model* forward and backward under watch; see :func:`gradtool.nan` for what it may be.
 
     Returns:
         The loss.

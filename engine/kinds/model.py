@@ -422,7 +422,7 @@ class Model(ABC):
         Raises:
             UsageError: an option does not fit the model (a ValueError).
         """
-        with asked_in_python("gradtool.paddle.load"):
+        with asked_in_python("gradtool.load"):
             return question.ask(self.must_have_request("a question"), notes)
 
     def _ask(self, name: str, **words: Any) -> Any:
@@ -527,7 +527,7 @@ class Model(ABC):
         The words are the fields of :class:`~gradtool.engine.sweeps.at_points.AtPoints`: the options of the command.
         Every point loads the model anew; ``.rows`` of the answer has an object of JSON's types for each.
         """
-        with asked_in_python("gradtool.paddle.load"):
+        with asked_in_python("gradtool.load"):
             request = self.must_have_request("a sweep")
             patterns = (models,) if isinstance(models, str) else models
             points = upward.part("sweeps").AtPoints(question=question, **words)

@@ -1,13 +1,14 @@
 """Which files are scripts: what they do stands behind ``if __name__ == "__main__"``, and they may take arguments.
 
 Of a model file the guarded part stays quiet: what is asked about has been computed when the module has run. A file
-that leaves nothing to be asked about is a script, and its guarded part runs as well, as under ``python train.py``.
+that leaves nothing to be asked about is a script, and its guarded part runs as well, as under ``python train.py``. A
+file that goes on behind its guard is a script from the start: its statements run in their own order.
 """
 
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 ENTRIES = ("build", "model")
 """Functions that are called by themselves."""
@@ -55,6 +56,27 @@ def parts(text: bytes) -> Parts | None:
     trains = any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in outside)
     module, guarded = ast.Module(others, tree.type_ignores), ast.Module(guards, tree.type_ignores)
     return Parts(module, guarded, frozenset(calls), trains)
+
+
+def goes_on(text: bytes) -> bool:
+    """Return whether a file computes something behind its guard.
+
+    Its parts cannot be run one after the other: it runs whole, in its own order, as a script.
+    """
+    if b"__main__" not in text:
+        return False
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    guards = [place for place, statement in enumerate(body) if _is_guard(statement)]
+    if not guards:
+        return False
+    return any(not isinstance(statement, _DEFINITIONS) and not _is_guard(statement) for statement in body[guards[0] :])
+
+
+_DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Pass)
+"""Statements whose place before or after a guard makes no difference."""
 
 
 def _is_an_entry(statement: ast.stmt) -> bool:

@@ -64,7 +64,7 @@ class AtPoints:
         """The row of every point.
 
         Args:
-            models: which, each as ``gradtool.paddle.load`` takes it.
+            models: which, each as ``gradtool.load`` takes it.
             request: how each of them is loaded.
             told: is told how many points are done, and of how many.
 

@@ -1,4 +1,4 @@
-"""``gradtool.paddle.load``: Python asks with the words of the command line, and gets what the command shows."""
+"""``gradtool.load``: Python asks with the words of the command line, and gets what the command shows."""
 
 from __future__ import annotations
 
