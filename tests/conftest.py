@@ -98,7 +98,7 @@ def isolated_module(request: pytest.FixtureRequest) -> Iterator[set[str]]:
         gc.collect()
         gc.freeze()
     reported: set[str] = set()
-    with state.kept(), clean(), interruptible(), unchanged(reported):
+    with state.kept(), clean(), interruptible(), unchanged(reported, every_class=True):
         yield reported
 
 

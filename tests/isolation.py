@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _signal  # without the names that signal puts around each handler
 import os
 import signal
 import sys
@@ -9,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import pytest
@@ -50,8 +51,8 @@ _OF_OTHERS: Final = (
 """Variables that pytest, the kernels of oneDNN, threadpoolctl and JAX set when they begin."""
 
 _COMMON: Final = (Layer, Optimizer, ParamAttr, Program, PyLayer, Tensor, Variable)
-"""Classes that most users write to. They are loaded with this file; of those that a test loads, what it changes at once
-is not seen."""
+"""Classes that most users write to. They are loaded with this file and looked at after each test; others after
+each module, where they were loaded before it."""
 
 _OF_PYTHON: Final = frozenset({"__slotnames__", "__abstractmethods__", "__annotations__", "__doc__"})
 """What Python itself sets on classes whose objects are copied or inspected."""
@@ -91,24 +92,26 @@ def interruptible() -> Iterator[None]:
 
 
 @contextmanager
-def unchanged(reported: set[str]) -> Iterator[None]:
+def unchanged(reported: set[str], *, every_class: bool = False) -> Iterator[None]:
     """Leave the process as it was: what comes next would otherwise depend on what was inside.
 
     Args:
         reported: changes that an earlier failure has named; those of this one are added.
+        every_class: look at all public classes that are loaded, which takes longer than many a test, not only at those
+            that users write to most.
 
     Raises:
         pytest.fail.Exception: something was changed and not put back. It names each such thing.
     """
     choice.current()  # where nobody has chosen, the first who asks decides: that is no change
-    _Loaded.look()
-    before, modules, classes = {name: read() for name, read in _READ.items()}, _Loaded.modules, {**_Loaded.classes}
+    modules = _Loaded.names()
+    kinds = _Loaded.classes if every_class else _COMMON
+    before, tables = {name: read() for name, read in _READ.items()}, [(kind, _Loaded.table(kind)) for kind in kinds]
     yield
-    _Loaded.look()
     changes = [_said(name, before[name], now) for name, read in _READ.items() if (now := read()) != before[name]]
-    changes += [change for kind, old in classes.items() for change in _changed_attributes(kind, old)]
-    if _Loaded.modules is not modules:
-        changes += [f"the module {name}" for name in sorted(_Loaded.modules - modules) if _is_of_a_model(name)]
+    changes += [change for kind, table in tables for change in _changed_attributes(kind, table)]
+    if (now := _Loaded.names()) is not modules:
+        changes += [f"the module {name}" for name in sorted(now - modules) if _is_of_a_model(name)]
     changes = [change for change in changes if change not in reported]
     if changes:
         reported.update(changes)
@@ -119,35 +122,42 @@ class _Loaded:
     """What is loaded, as it was when it was last looked at.
 
     Attributes:
-        modules: the names of all modules; another object where one has come or gone.
-        classes: the public classes, each with its attributes.
+        classes: the public classes.
     """
 
-    modules: frozenset[str] = frozenset()
-    classes: Final[dict[type, dict[str, Any]]] = {kind: {**vars(kind)} for kind in _COMMON}
+    classes: ClassVar[dict[type, None]] = dict.fromkeys(_COMMON)
+    _names: frozenset[str] = frozenset()
     _last: str | None = None
+    _tables: Final[dict[type, dict[str, Any]]] = {}
 
     @classmethod
-    def look(cls) -> None:
-        """Look again: a class that has changed has another table of attributes then."""
-        for kind, old in cls.classes.items():
-            if vars(kind) != old:
-                cls.classes[kind] = {**vars(kind)}
+    def names(cls) -> frozenset[str]:
+        """Return the names of all modules; the same object where none has come or gone."""
         last = next(reversed(sys.modules))
-        if len(sys.modules) != len(cls.modules) or last != cls._last:
-            for name in [n for n in sys.modules if n not in cls.modules and _is_public(n)]:
+        if len(sys.modules) != len(cls._names) or last != cls._last:
+            names = frozenset(sys.modules)
+            for name in filter(_is_public, names - cls._names):
                 kinds = [kind for kind in vars(sys.modules[name]).values() if isinstance(kind, type)]
-                cls.classes.update({kind: {**vars(kind)} for kind in kinds if kind.__module__.startswith("gradtool")})
-            cls.modules, cls._last = frozenset(sys.modules), last
+                cls.classes.update(dict.fromkeys(k for k in kinds if k.__module__.startswith("gradtool")))
+            cls._names, cls._last = names, last
+        return cls._names
+
+    @classmethod
+    def table(cls, kind: type) -> dict[str, Any]:
+        """Return the attributes of a class; the same object where none has changed."""
+        table = cls._tables.get(kind)
+        if table is None or vars(kind) != table:
+            table = cls._tables[kind] = {**vars(kind)}
+        return table
 
 
-def _changed_attributes(kind: type, old: dict[str, Any]) -> list[str]:
-    """Return the attributes of a class that are others than in a table of them."""
-    now = _Loaded.classes[kind]
-    if now is old:
+def _changed_attributes(kind: type, before: dict[str, Any]) -> list[str]:
+    """Return the attributes of a class that are others than in an earlier table of them."""
+    now = _Loaded.table(kind)
+    if now is before:
         return []
-    names = [name for name in old.keys() | now.keys() if old.get(name, old) is not now.get(name, old)]
-    return [f"{kind.__name__}.{name}" for name in sorted(names) if not _is_of_use(name, old.get(name))]
+    names = [name for name in before.keys() | now.keys() if before.get(name, before) is not now.get(name, before)]
+    return [f"{kind.__name__}.{name}" for name in sorted(names) if not _is_of_use(name, before.get(name))]
 
 
 def _is_of_use(name: str, before: Any) -> bool:
@@ -179,7 +189,7 @@ _READ: Final[Mapping[str, Callable[[], Any]]] = {
     "sys.meta_path": lambda: [finder for finder in sys.meta_path if _is_ours(finder)],
     "hooks of sys": lambda: (sys.excepthook, sys.displayhook, sys.gettrace(), sys.getprofile()),
     "the limit of recursion": sys.getrecursionlimit,
-    "handlers of signals": lambda: dict(zip(_SIGNALS, map(signal.getsignal, _SIGNALS), strict=True)),
+    "handlers of signals": lambda: dict(zip(_SIGNALS, map(_signal.getsignal, _SIGNALS), strict=True)),
     "errors of NumPy": np.geterr,
 }
 """What is one for the process, and how it is read. Filters of warnings are not here: pytest puts them back itself."""
@@ -207,6 +217,8 @@ def _said(name: str, before: Any, now: Any) -> str:
 
 def _is_of_a_model(name: str) -> bool:
     """Return True for a module from a folder of a test, or a name that stands for none; extensions need no file."""
+    if name.partition(".")[0] == "gradtool":
+        return False
     module: ModuleType | None = sys.modules.get(name)
     file = getattr(module, "__file__", None)
     return module is None or (file is not None and not os.path.abspath(file).startswith(_HOMES))

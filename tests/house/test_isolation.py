@@ -21,7 +21,7 @@ from tests.isolation import own_modules, unchanged
 Leak = Callable[[pytest.MonkeyPatch], None]
 
 LAYERS = (paddle.nn.Layer, paddle.nn.Linear)
-"""Loaded before a test begins: what is loaded in one is taken to be as it was."""
+"""Loaded before a module's tests begin: what one of them loads is taken to be as it was."""
 
 
 class Left:
@@ -60,7 +60,7 @@ def test_what_is_left_is_named_once(said: str, monkeypatch: pytest.MonkeyPatch) 
     with (
         unchanged(reported),  # the module's, which is not reported for what its test was
         pytest.raises(pytest.fail.Exception, match=f"^left behind for the tests that come next: {said}"),
-        unchanged(reported),
+        unchanged(reported, every_class=True),
     ):
         LEAKS[said](monkeypatch)
 

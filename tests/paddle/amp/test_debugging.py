@@ -64,9 +64,9 @@ def test_results_of_operators_are_looked_at(capsys: pytest.CaptureFixture[str]) 
         TensorCheckerConfig(enable=True, debug_step=[3, 1])
 
 
-def test_steps_that_are_looked_at(capsys: pytest.CaptureFixture[str]) -> None:
+def test_steps_that_are_looked_at(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     config = TensorCheckerConfig(enable=True, debug_step=[1, 3])
-    TensorCheckerConfig.current_step_id = 0
+    monkeypatch.setattr(TensorCheckerConfig, "current_step_id", 0)
     assert [config.update_and_check_step_id() for _ in range(4)] == [False, True, True, False]
 
 
