@@ -135,7 +135,10 @@ def sinc(x: Any, name: str | None = None) -> AnyTensor:
     x = tensor(x, "x", "paddle.sinc", [*REAL, "complex64", "complex128"])
     zero = x == zeros_like(x)
     turned = where(zero, ones_like(x), x) * math.pi
-    return where(zero, ones_like(x), sin(turned) / turned)  # type: ignore[no-any-return]
+    # At 0 the first terms of its series, so that its derivatives are right there, too.
+    square = x * x * (math.pi * math.pi)
+    series = 1.0 - square / 6.0 + square * square / 120.0
+    return where(zero, series, sin(turned) / turned)  # type: ignore[no-any-return]
 
 
 def sgn(x: Any, name: str | None = None) -> AnyTensor:

@@ -209,7 +209,8 @@ def renorm(x: Any, p: float, axis: int, max_norm: float) -> AnyTensor:
     if not -x.ndim <= at < x.ndim:
         raise UsageError(f"{place}: the axis:{axis} should be less then the shape's size {x.ndim}:{list(x.shape)}.")
     others = [i for i in range(x.ndim) if i != at % x.ndim]
-    sizes = pow(x, 2) if p == 2 else pow(abs(x), p)  # the square is smooth at 0, where the size of x is not
+    # The square of real numbers is smooth at 0, where their size is not.
+    sizes = pow(x, 2) if p == 2 and not x.dtype.is_complex else pow(abs(x), p)
     sums = sum(sizes, others, keepdim=True) if others else sizes
     above = pow(sums, 1.0 / p) > max_norm
     # what is short enough has no part in the gradient: the root has no slope at 0

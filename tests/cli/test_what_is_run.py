@@ -15,7 +15,7 @@ from gradtool.engine.ir.program import Program
 from tests.cli.conftest import DOCUMENT, WITHOUT_A_MODEL, Run, named
 
 RUNS = "import posix\nposix.mkdir('ran')\n" + DOCUMENT
-"""Past the overlay, which would hide that it was run."""
+"""A folder stays where the run may write (`--write`); elsewhere the run is refused, and ends with code 3."""
 ENDINGS = [*saved_program._FORMS, *saved_program._OTHERS, "", ".text", ".PY~", ".model", ".PDMODEL"]
 WITH_MODEL = [c for c in command_names() if c not in WITHOUT_A_MODEL]
 MORE = {
@@ -80,14 +80,14 @@ def test_what_is_wrong_in_data_is_said(gradtool: Run, folder: Path, name: str, c
 @pytest.mark.parametrize("name", ["model.py", "model.Py"])
 def test_a_python_file_is_run(gradtool: Run, folder: Path, name: str) -> None:
     (folder / name).write_text(RUNS)
-    assert gradtool("backward", name).code == 0
+    assert gradtool("backward", name, "--write").code == 0
     assert (folder / "ran").exists()
 
 
 def test_standard_input_is_run(gradtool: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.TextIOWrapper(io.BytesIO(RUNS.encode()))
     monkeypatch.setattr("sys.stdin", stream)
-    assert gradtool("backward", "-").code == 0
+    assert gradtool("backward", "-", "--write").code == 0
     assert (folder / "ran").exists()
 
 

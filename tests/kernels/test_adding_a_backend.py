@@ -266,6 +266,7 @@ OTHERWISE = {
     "engine/paddle/jit/conversion/members.py": "a method of tensors",
     "engine/gate/cache.py": "packages whose versions an answer depends on",
     "engine/script/imports.py": "packages that models of files may import",
+    "engine/recorders/pytorch/recorder.py": "a method of torch's tensors",
     "engine/recorders/pytorch/standing_in.py": "a method of torch's tensors",
     "engine/recorders/real_paddle/standing_in.py": "a method of Paddle's tensors",
     "engine/sweeps/content.py": "packages whose versions workers must share",

@@ -39,6 +39,8 @@ def test_recorded_results_come_out_again() -> None:
                 continue
             if not all(isinstance(n, int) and (n == NOBODY or n in run.store) for n in entry.operands):
                 continue
+            if entry.type == "copy":
+                continue  # what it was copied from may have been written since, as averages of a teacher are
             operands = [None if n == NOBODY else np.asarray(run.store.get(n)) for n in entry.operands]
             try:
                 results = entry.kernel(*operands)
