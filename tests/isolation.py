@@ -47,8 +47,9 @@ _VENDORED: Final = os.path.join("setuptools", "_vendor")
 
 _OF_OTHERS: Final = (
     *("PYTEST_CURRENT_TEST", "GOMP_SPINCOUNT", "KMP_DUPLICATE_LIB_OK", "TF_CPP_MIN_LOG_LEVEL", "TPU_SKIP_MDS_QUERY"),
+    "CRC32C_SW_MODE",
 )
-"""Variables that pytest, the kernels of oneDNN, threadpoolctl and JAX set when they begin."""
+"""Variables that pytest, the kernels of oneDNN, threadpoolctl, JAX and tensorboardX set when they begin."""
 
 _COMMON: Final = (Layer, Optimizer, ParamAttr, Program, PyLayer, Tensor, Variable)
 """Classes that most users write to. They are loaded with this file and looked at after each test; others after

@@ -15,8 +15,8 @@ from tests.kinks.judging import wrong
 from tests.kinks.known import KNOWN
 from tests.sampling import sampled
 
-SEEDS = 3
-ONE_IN = 12
+SEEDS = 8
+ONE_IN = 8
 
 
 @pytest.fixture(autouse=True)
