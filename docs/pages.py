@@ -22,6 +22,7 @@ import click
 
 from gradtool.cli.commands import loaded, names, summary
 from gradtool.engine.gate import rules
+from gradtool.engine.questions import QUESTIONS
 
 ROOT = Path(__file__).parents[1]
 TEXTS = ("docs", "CONTRIBUTING.md", "CHANGELOG.md")
@@ -29,13 +30,6 @@ LINK = re.compile(r"(\]\()([^()\s#]+)((?:#[^()\s]*)?\))")
 CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 ROLE = re.compile(r":(?:func|class|meth|mod|data|attr):`(~?)([\w.]+)`")
 MADE = re.compile(r"^<!-- made: (\w+) -->$", re.MULTILINE)
-
-QUESTIONS = (
-    *("backward.Backward", "why.Why", "nan.Nan", "stats.Stats", "over_time.OverTime", "flow.Flow", "saved.Saved"),
-    *("profile.Profile", "fusion.Fusion", "gradcheck.Gradcheck", "where.Where", "program.Operators", "picture.Drawn"),
-    "gradients.Gradients",
-)
-"""The classes whose fields are the words of questions."""
 
 PYTHON: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("gradtool.load", "gradtool.report", "gradtool.debug", "gradtool.breakpoint", "gradtool.why"), ()),
@@ -51,7 +45,7 @@ PYTHON: dict[str, tuple[str, ...]] = {
         *("backward", "gradients", "why", "where", "nan", "stats", "over_time", "flow", "saved", "profile"),
         *("fusion", "gradcheck", "operators", "graph", "select"),
     ),
-    **{f"gradtool.engine.questions.{question}": () for question in QUESTIONS},
+    **{f"gradtool.engine.questions.{question}": () for question in sorted(QUESTIONS.values())},
     "gradtool.engine.request.options.Cuts": (),
     "gradtool.engine.core.answered.Answered": ("data", "findings"),
     "gradtool.engine.core.result.Result": ("show", "save", "to_pandas"),

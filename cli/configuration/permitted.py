@@ -72,7 +72,7 @@ CLASSES: Final[Mapping[str, Class]] = {
                 "only-grads",
             ),
             *("order", "pairs", "params", "part", "path", "prove", "run", "seed", "seeds", "set", "source", "step"),
-            *("only-grads", "steps", "subnormal", "target", "target-grad", "to", "train", "values", "worst", "top"),
+            *("steps", "subnormal", "target", "target-grad", "to", "train", "values", "worst", "top"),
             *(
                 "big",
                 "catch",

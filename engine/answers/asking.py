@@ -29,7 +29,7 @@ from .stats import Gatherer, StatsStory
 from .under_watch import any_model, computed_loss, through_program, through_tape
 
 
-def find_nan(
+def nan(
     model: Any,
     feed: Mapping[str, Any] | None = None,
     *,

@@ -18,8 +18,6 @@ from typing import Any, Final, Protocol
 
 from . import native
 
-_WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
-
 _PATHS: Final[dict[str, tuple[tuple[int, int | None], ...]]] = {
     "os.rename": ((0, 2), (1, 3)),
     "os.link": ((1, 3),),
@@ -77,7 +75,7 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
         return
     if event == "open":
         path, mode, flags = arguments
-        if flags & _WRITING and not (mode is not None and files.handling):
+        if flags & native.WRITING and not (mode is not None and files.handling):
             _must_be_known(files, path, None)
     elif event == "ctypes.dlsym":
         _must_not_be_taken(files, *arguments)

@@ -28,7 +28,8 @@ _CWD: Final = -100
 
 _INT, _TEXT, _POINTER, _LONG, _SIZE = ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_long, ctypes.c_size_t
 
-_WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+"""Flags of which one says that a file is opened to be changed."""
 
 
 class Files(Protocol):
@@ -76,7 +77,7 @@ def _emptying(files: Files, real: Callable[..., Any], words: list[Any], paths: t
 
 def _by_flags(files: Files, real: Callable[..., Any], words: list[Any], paths: tuple[int, ...]) -> Any:
     flags = words[paths[0] + 1]
-    if not flags & _WRITING or flags & os.O_DIRECTORY:
+    if not flags & WRITING or flags & os.O_DIRECTORY:
         return _reading(files, real, words, paths)
     new = bool(flags & os.O_EXCL and flags & os.O_CREAT)
     if not flags & os.O_CREAT and not os.path.lexists(files.current(os.fsdecode(words[paths[0]]))):

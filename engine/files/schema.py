@@ -152,7 +152,6 @@ def _is_number(value: Any) -> bool:
 
 NULL: Final = Value("null", lambda v: v is None)
 TEXT: Final = Value("a text", lambda v: type(v) is str)
-SWITCH: Final = Value("true or false", lambda v: type(v) is bool)
 WHOLE: Final = Value("a whole number", _is_whole)
 COUNT: Final = Value("a whole number from 0", lambda v: _is_whole(v) and v >= 0)
 NUMBER: Final = Value("a number", _is_number)

@@ -142,8 +142,10 @@ def _run(loaded: Loaded, target: Target, request: Request, notes: Notes) -> Iter
     data = target.read()
     wanted = request.as_module or bool(request.script)
     function = target.function is not None or bool(request.arg)
-    whole = wanted or (not function and (_is_torchs(target, data) or scripts.goes_on(data)))
+    whole = wanted or (not function and _is_torchs(target, data))
     parts = None if whole or function else scripts.parts(data)
+    if parts is not None and parts.goes_on:
+        whole, parts = True, None
     with _module_of(target, "__main__" if whole or parts is not None or target.cells else MODULE) as module:
         loaded.namespace = module.__dict__
         with _recorder(loaded, target, request, data) as watching:

@@ -20,9 +20,6 @@ from ..eager.tensor import Tensor
 from ..script.holders import ways
 from ..script.loaded import Loaded
 
-FEWEST = 3
-"""Steps whose graphs must stay before anything is said."""
-
 _PLACE = re.compile(r"\[\d+\].*")
 """What follows the name of a sequence in the path to one of its entries."""
 

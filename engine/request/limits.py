@@ -6,6 +6,9 @@ ENOUGH = 50
 ALL = 1 << 62
 """More backward passes than there can be."""
 
+GRAPHS = 3
+"""Steps whose graphs must stay alive before anything is said of them."""
+
 EACH = "each"
 """What ``--backward`` says for every distinct backward pass."""
 

@@ -23,12 +23,15 @@ class Parts(NamedTuple):
         calls: names of functions that the file calls itself: an entry among them that cannot be called is a helper.
         trains: whether it calls ``backward`` outside of its entries: one that it calls itself is a helper then, such as
             a ``build()`` that makes the model.
+        goes_on: whether it computes something behind its guard. Its parts cannot be run one after the other then: it
+            runs whole, in its own order, as a script.
     """
 
     module: ast.Module
     guarded: ast.Module
     calls: frozenset[str]
     trains: bool
+    goes_on: bool
 
     @property
     def helpers(self) -> frozenset[str]:
@@ -55,24 +58,9 @@ def parts(text: bytes) -> Parts | None:
     outside = (node for statement in tree.body if not _is_an_entry(statement) for node in ast.walk(statement))
     trains = any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in outside)
     module, guarded = ast.Module(others, tree.type_ignores), ast.Module(guards, tree.type_ignores)
-    return Parts(module, guarded, frozenset(calls), trains)
-
-
-def goes_on(text: bytes) -> bool:
-    """Return whether a file computes something behind its guard.
-
-    Its parts cannot be run one after the other: it runs whole, in its own order, as a script.
-    """
-    if b"__main__" not in text:
-        return False
-    try:
-        body = ast.parse(text).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    guards = [place for place, statement in enumerate(body) if _is_guard(statement)]
-    if not guards:
-        return False
-    return any(not isinstance(statement, _DEFINITIONS) and not _is_guard(statement) for statement in body[guards[0] :])
+    behind = tree.body[tree.body.index(guards[0]) :]
+    goes_on = any(not isinstance(statement, _DEFINITIONS) and statement not in guards for statement in behind)
+    return Parts(module, guarded, frozenset(calls), trains, goes_on)
 
 
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Pass)

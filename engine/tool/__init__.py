@@ -20,8 +20,7 @@ if __name__ != "gradtool":
 
 if TYPE_CHECKING:
     from gradtool.cli.notebook.magics import load_ipython_extension, unload_ipython_extension
-    from gradtool.engine.answers.asking import find_nan as nan
-    from gradtool.engine.answers.asking import gradcheck, profile, saved, stats
+    from gradtool.engine.answers.asking import gradcheck, nan, profile, saved, stats
     from gradtool.engine.core.errors import GradtoolError, UsageError
     from gradtool.engine.importers import importer
     from gradtool.engine.kinds.model import Model
@@ -89,9 +88,6 @@ __all__ = [
     "why",
 ]
 
-_RENAMED: Final = {"nan": "find_nan"}
-"""Names that a module has otherwise, since one of its own is called so."""
-
 
 def as_paddle() -> None:
     """Let ``import paddle`` and ``import paddle.*`` find :mod:`gradtool.paddle` from now on, in this process.
@@ -109,7 +105,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.{name}")
     if name not in NAMES:
         raise _missing(name)
-    value = getattr(importlib.import_module(NAMES[name]), _RENAMED.get(name, name))
+    value = getattr(importlib.import_module(NAMES[name]), name)
     globals()[name] = value
     return value
 

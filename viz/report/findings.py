@@ -26,13 +26,14 @@ from gradtool.engine.kinds.names import Names
 from gradtool.engine.kinds.passes import CallList, calls_of
 from gradtool.engine.kinds.spots import Spot
 from gradtool.engine.questions.backward import Backward
-from gradtool.engine.questions.growing import FEWEST, Growing
+from gradtool.engine.questions.growing import Growing
 from gradtool.engine.questions.growing import heard as heard_growing
 from gradtool.engine.questions.nan import FORWARD_OVER, Births, end
 from gradtool.engine.questions.one_pass import heard, number_of
 from gradtool.engine.questions.over_time import OverTime
 from gradtool.engine.questions.stats import Stats
 from gradtool.engine.questions.why import Opened, Verdicts, Why, opened
+from gradtool.engine.request.limits import GRAPHS
 from gradtool.engine.request.options import Cuts
 from gradtool.engine.request.request import Request
 from gradtool.engine.view.graph import GraphView
@@ -206,7 +207,7 @@ def of_file(request: Request, inquiry: Inquiry, notes: Noting) -> Findings:
         end(search.hunt, case.left)
         calls = None if case.left.live else calls_of(case.left, request)
         history = case.history
-        grown = [g for g in growing(case.left) if g.stay.steps >= FEWEST]
+        grown = [g for g in growing(case.left) if g.stay.steps >= GRAPHS]
         told = about(case, search, inquiry, notes)
         told.growing = grown
         told.places += [g.loc for g in grown]

@@ -13,6 +13,7 @@ from ...core import source, watch
 from ...core.source import Location
 from ...eager.parameter import TensorParameter
 from ...eager.tensor import Leaf, Tensor
+from .memory import address
 
 _PYTORCHS = frozenset({"native_batch_norm", "_native_batch_norm_legit", "_batch_norm_with_update"})
 _NORMALISING = frozenset({"batch_norm", "sync_batch_norm"}) | _PYTORCHS
@@ -85,7 +86,7 @@ class FrozenStatistics:
             self._passes += 1
             self._trained.update(event.leaves)
         elif kind is watch.Written and self._written and event.writer not in _NORMALISING:
-            layer = self._written.get(_address(event.tensor))
+            layer = self._written.get(address(event.tensor.array))
             if layer is not None:
                 layer._excused = True
 
@@ -131,7 +132,7 @@ class FrozenStatistics:
             layer._first = [t.array.copy() for t in scale]
             layer._last = mean.array.copy()
             self._layers[key] = layer
-            self._written.update((_address(t), layer) for t in (*statistics, *scale))
+            self._written.update((address(t.array), layer) for t in (*statistics, *scale))
         elif self._moves or not np.array_equal(layer._last, mean.array, equal_nan=True):
             layer._last = mean.array.copy()
             layer.calls += 1
@@ -174,9 +175,3 @@ def _tensors(values: Iterable[Any]) -> Iterator[Tensor]:
 
 def _forgetting(table: dict[int, Any], key: int) -> Callable[[Any], object]:
     return lambda _: table.pop(key, None)
-
-
-def _address(t: Tensor) -> int:
-    """Where the values of a tensor begin."""
-    interface = getattr(t.array, "__array_interface__", None)
-    return id(t.array) if interface is None else int(interface["data"][0])

@@ -17,6 +17,7 @@ from ...eager.tape import GradNode, keys
 from ...eager.tensor import Tensor
 from ...executor.live import nbytes, root
 from ...ops.readings import flatten
+from .memory import address
 
 _AGE = 2
 """Passes and updates after which a graph is looked at: that of the last one is there until its names are bound anew."""
@@ -206,7 +207,7 @@ class Growth:
                 retained = _retained(node)
                 is_least = is_least or retained is None
                 for array in retained or ():
-                    if (at := _address(array)) not in buffers:
+                    if (at := address(array)) not in buffers:
                         buffers.add(at)
                         saved[step] += nbytes(array)
             most = max(most, len(own))
@@ -248,9 +249,3 @@ def _retained(node: GradNode) -> list[Any] | None:
     values = kept if rule is None else [v for v, read in zip(kept, rule.reads, strict=False) if not read.like]
     flat = [v for v in flatten(values, range(len(values))) if v is not None and not isinstance(v, TensorParameter)]
     return [root(v.array if isinstance(v, Tensor) else v) for v in flat]
-
-
-def _address(array: Any) -> int:
-    """Where the memory of a buffer begins; of what is no array of NumPy's, its identity."""
-    interface = getattr(array, "__array_interface__", None)
-    return id(array) if interface is None else int(interface["data"][0])

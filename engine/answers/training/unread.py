@@ -10,6 +10,7 @@ import numpy as np
 from ...core import source, watch
 from ...core.source import Location
 from ...eager.tensor import Leaf, Tensor
+from .memory import address
 
 
 @dataclass
@@ -200,8 +201,8 @@ class Unread:
         if not self._filled:
             return
         if self._gradients is None:
-            self._gradients = {_memory(leaf.grad.array): leaf for leaf in self._filled if leaf.grad is not None}
-        leaf = self._gradients.get(_memory(array))
+            self._gradients = {address(leaf.grad.array): leaf for leaf in self._filled if leaf.grad is not None}
+        leaf = self._gradients.get(address(array))
         if leaf is not None and leaf in self._filled:
             self._read(leaf)
 
@@ -211,11 +212,6 @@ class Unread:
             if not known.read:
                 known.read = True
                 self._reads[known.call] = self._reads.get(known.call, 0) + 1
-
-
-def _memory(array: Any) -> int:
-    """Where the memory of an array begins: a tensor of another framework has an array of its own there."""
-    return int(array.__array_interface__["data"][0]) if isinstance(array, np.ndarray) else id(array)
 
 
 _ACTS: dict[type, Any] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...request.limits import GRAPHS
 from ..evidence import Evidence
 from ..finding import Severity
 from ..rule import Hit, Options, Rule
@@ -42,7 +43,7 @@ RULE = Rule(
     ),
     severity=Severity.WARNING,
     look=_look,
-    options={"steps": (3, "so many graphs of earlier steps must be alive")},
+    options={"steps": (GRAPHS, "so many graphs of earlier steps must be alive")},
     wrong=_MODEL.format(added="loss"),
     right=_MODEL.format(added="loss.item()"),
 )
