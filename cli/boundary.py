@@ -74,9 +74,10 @@ def _run(command: Callable[[], Any], arguments: Sequence[str]) -> int:
 
 def _forget_differences() -> None:
     """Let the command tell what its own run meets; of an engine that is not loaded there is nothing to forget."""
-    table = sys.modules.get("gradtool.engine.core.differences")
-    if table is not None:
-        table.forget()
+    for name in ("differences", "otherwise"):
+        table = sys.modules.get(f"gradtool.engine.core.{name}")
+        if table is not None:
+            table.forget()
 
 
 _ASKING_OFTEN = ("diff", "report", "sweep")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import click
 
@@ -200,10 +200,14 @@ def taken_by(taker: Taker) -> Iterator[None]:
         _taker.reset(token)
 
 
-def _met() -> list[dict[str, str]]:
-    """What the run met that Paddle does otherwise; nothing where no engine was loaded."""
-    table = sys.modules.get("gradtool.engine.core.differences")
-    return table.met() if table is not None else []
+_MET: Final = {"unlike_paddle": ("differences", "met"), "ran_otherwise": ("otherwise", "entries")}
+"""By entry of JSON, the table of the engine and its function that gives the entries that a run has met."""
+
+
+def _met() -> dict[str, list[dict[str, str]]]:
+    """What the run met that Paddle does otherwise, or that ran otherwise; nothing where no engine was loaded."""
+    tables = ((entry, sys.modules.get(f"gradtool.engine.core.{name}"), get) for entry, (name, get) in _MET.items())
+    return {entry: getattr(table, get)() for entry, table, get in tables if table is not None}
 
 
 @dataclass
@@ -297,7 +301,7 @@ class Output:
         """Show the result in the form asked for; files in *also* are written with it, all or none."""
         if self._shown is not None:
             self._shown.close()
-        report = views.unlike_paddle(views.ended(report, self._incomplete), _met())
+        report = views.add_met(views.ended(report, self._incomplete), _met())
         if STDOUT in (also or {}) and self.file in (None, STDOUT):
             self._print_beside(also or {})  # alone, so that another program can read it
             return

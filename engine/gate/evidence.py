@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ..answers.flow.fact import Kind
 from ..core.command_errors import CommandError, ModelError, describe_failure
 from ..core.errors import GradtoolError
+from ..core.otherwise import sentence
 from ..kinds.model import About
 from ..request.request import Request
 
@@ -372,7 +373,9 @@ class Evidence:
     @cached_property
     def unchecked(self) -> list[str]:
         """What no answer accounts for."""
-        parts: tuple[Callable[[], Iterable[str]], ...] = (self._of_others, self._of_births, self._of_flow, self._silent)
+        parts: tuple[Callable[[], Iterable[str]], ...] = (
+            *(self._otherwise, self._of_others, self._of_births, self._of_flow, self._silent),
+        )
         told: list[str] = []
         for part in parts:
             try:
@@ -380,6 +383,9 @@ class Evidence:
             except Exception as error:
                 self.failed("GT901", error)
         return [*self._told, *self._untried, *told]
+
+    def _otherwise(self) -> Iterable[str]:
+        return [] if self._run is None else map(sentence, self._run.left.otherwise.values())
 
     def _of_others(self) -> Iterable[str]:
         _ = self.others  # those that cannot be looked at say so

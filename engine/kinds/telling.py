@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from ..core import source, state
+from ..core import otherwise, source, state
 from ..core.notes import Notes
 from ..core.wording import command_line, count
 from ..files.overlay import Overlay
@@ -51,6 +51,12 @@ def elsewhere(left: Loaded, notes: Notes) -> None:
     """Say that a backend which compiles programs has not computed what dynamic mode has."""
     if left_to_another() and not any(block.ops for block in left.main.blocks):
         notes.note(f"{left.name}: {recorded_elsewhere()}")
+
+
+def tell_otherwise(left: Loaded, notes: Notes) -> None:
+    """Say what of a file ran otherwise than without gradtool."""
+    for entry in left.otherwise.values():
+        notes.note(otherwise.sentence(entry))
 
 
 def left_to_another() -> bool:

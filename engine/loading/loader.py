@@ -20,7 +20,7 @@ from gradtool.paddle.utils import unique_name
 
 from .. import importers
 from ..answers import retold
-from ..core import source, state, watch
+from ..core import otherwise, source, state, watch
 from ..core.command_errors import CommandError, ModelError, ScriptExit
 from ..core.errors import FileFormatError, GradtoolError, UninitializedError
 from ..core.notes import SILENT, Notes
@@ -83,6 +83,7 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
         calls = PassCalls(request.backward, request.steps, enough=enough)
         journal = stack.enter_context(_journal(request)) if request.journal else None
         loaded = Loaded(target.name, {}, main, startup, journal=journal, calls=calls)
+        loaded.otherwise = stack.enter_context(otherwise.watch_run())
         for watching in (
             state.appended.watched(calls.called),
             state.derived.watched(calls.derived),
@@ -109,6 +110,7 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
         telling.stop(loaded, notes)
         telling.absent(loaded, absent, notes)
         telling.elsewhere(loaded, notes)
+        telling.tell_otherwise(loaded, notes)
         try:
             yield loaded
         except (CommandError, GradtoolError):

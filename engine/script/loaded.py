@@ -41,6 +41,7 @@ class Loaded:
         loss: of a program from a file, where it is not one of those that the file says.
         outputs: the names of what a program from a file computes, where the file says that.
         taken: the names of those arrays that the function was called with.
+        otherwise: what ran otherwise than without gradtool, see ``engine/core/otherwise.py``.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Loaded:
     taken: set[str | None] = field(default_factory=set)
     loss: Variable | None = None
     outputs: tuple[str, ...] = ()
+    otherwise: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     _held: list[Any] = field(default_factory=list)
 
     def hold(self, birth: Birth) -> None:

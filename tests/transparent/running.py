@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gradtool.engine.core.otherwise import OTHERWISE
+
 from . import staging
 from .staging import ROOT, Script
 
@@ -27,6 +29,9 @@ PATIENCE = 120.0
 """Seconds that a run may take."""
 
 PLAIN = "plain"
+
+UNCOMPILED = "plain, uncompiled"
+"""A plain run in which PyTorch compiles nothing: what a run is compared with that says so of itself."""
 
 _ANSWERED = (0, 1)
 _STATED = (*_ANSWERED, 2, 3, 4)
@@ -74,7 +79,7 @@ class Runner:
         self._temporary.cleanup()
 
     def run(self, script: Script, question: str) -> Outcome:
-        """Run a script; *question* is a key of :data:`QUESTIONS` or :data:`PLAIN`."""
+        """Run a script; *question* is a key of :data:`QUESTIONS`, :data:`PLAIN` or :data:`UNCOMPILED`."""
         copy = staging.stage(script, self._folder / "stage")
         out = self._folder / ".cache" / "out"  # what lies in a cache is not the overlay's: there the probe writes
         out.mkdir(parents=True, exist_ok=True)
@@ -88,15 +93,16 @@ class Runner:
         return outcome
 
     def _ask(self, script: Script, question: str, copy: Path, variables: Mapping[str, str], outcome: Outcome) -> None:
-        if question == PLAIN:
+        plain = question in (PLAIN, UNCOMPILED)
+        if plain:
             words = ["--with-entry", copy.name] if script.has_entry else [copy.name]
         else:
             command = list(QUESTIONS[question])
             words = [*command[:1], copy.name, *command[1:], "--steps", "all"]
         paths = [str(self._folder / name) for name in ("stdout", "stderr")]
-        job = {"words": words, "plain": question == PLAIN, "folder": str(copy.parent), "variables": dict(variables)}
-        job |= {"stdout": paths[0], "stderr": paths[1], "seconds": PATIENCE}
-        server = self._server("plain-torch" if question == PLAIN and script.kind == "torch" else script.kind)
+        job = {"words": words, "plain": plain, "folder": str(copy.parent), "variables": dict(variables)}
+        job |= {"stdout": paths[0], "stderr": paths[1], "seconds": PATIENCE, "compiles": question != UNCOMPILED}
+        server = self._server("plain-torch" if plain and script.kind == "torch" else script.kind)
         assert server.stdin is not None
         assert server.stdout is not None
         server.stdin.write(json.dumps(job) + "\n")
@@ -131,6 +137,11 @@ _SETTINGS = {
 
 def _variables(script: Script, out: Path) -> dict[str, str]:
     return _SETTINGS | {"TRANSPARENT_OUT": str(out), "TRANSPARENT_KIND": script.kind}
+
+
+def peer_of(asked: Outcome) -> str:
+    """Return the plain run that a run under a question is compared with."""
+    return UNCOMPILED if OTHERWISE["uncompiled"] in asked.stderr else PLAIN
 
 
 def compare(plain: Outcome, asked: Outcome) -> list[str]:

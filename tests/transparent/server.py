@@ -1,6 +1,7 @@
 """Run scripts in forks of one process that has imported everything: ``python -m tests.transparent.server KIND``.
 
-It reads jobs as lines of JSON and answers each with its exit code.
+It reads jobs as lines of JSON and answers each with its exit code. What of gradtool's a run has imported is imported
+here for the runs after it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import signal
 import sys
 import time
 import types
+from collections.abc import Collection
 from typing import Any
 
 
@@ -22,10 +24,21 @@ def run_in_fork(job: dict[str, Any]) -> int | None:
     """Run a job in a fork; return its exit code, None where it took too long."""
     sys.stdout.flush()
     sys.stderr.flush()
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
     child = os.fork()
     if not child:
-        _become(job)
-    deadline = time.monotonic() + job["seconds"]
+        os.close(reading)
+        _become(job, writing)
+    os.close(writing)
+    try:
+        return _end_of(child, job["seconds"])
+    finally:
+        _import_all(reading)
+
+
+def _end_of(child: int, seconds: float) -> int | None:
+    deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
@@ -36,9 +49,41 @@ def run_in_fork(job: dict[str, Any]) -> int | None:
     return None
 
 
-def _become(job: dict[str, Any]) -> None:
-    """Be the process of a job, and end as it does."""
+_MOST_NAMES = 60_000
+"""Bytes of names that a pipe takes although nobody reads yet."""
+
+
+def _tell_modules(writing: int, before: Collection[str]) -> None:
+    """Write what of gradtool's this run has imported."""
+    names = [n for n in sys.modules if n.startswith("gradtool.") and n not in before and _is_a_file(n)]
+    os.write(writing, "\n".join(names).encode()[:_MOST_NAMES].rpartition(b"\n")[0])
+
+
+def _is_a_file(name: str) -> bool:
+    spec = getattr(sys.modules[name], "__spec__", None)
+    return spec is not None and spec.name == name and spec.has_location
+
+
+def _import_all(reading: int) -> None:
+    """Import what a run has imported, if it came to tell."""
+    try:
+        names = os.read(reading, _MOST_NAMES).decode().split()
+    except BlockingIOError:
+        names = []
+    finally:
+        os.close(reading)
+    for name in names:
+        importlib.import_module(name)
+
+
+def _become(job: dict[str, Any], writing: int) -> None:
+    """Be the process of a job, and end as it does.
+
+    Args:
+        writing: a pipe, for the names of modules.
+    """
     os.setsid()
+    before = frozenset(sys.modules)
     for number, name in ((1, "stdout"), (2, "stderr")):
         file = os.open(job[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(file, number)
@@ -55,7 +100,7 @@ def _become(job: dict[str, Any]) -> None:
         if not job["plain"]:
             _ask(job["words"])
         elif job["variables"]["TRANSPARENT_KIND"] == "torch":
-            _run_alone(job["words"][-1])
+            _run_alone(job["words"][-1], job["compiles"])
         else:
             _run_plainly(job["words"])
     except SystemExit as error:
@@ -70,6 +115,7 @@ def _become(job: dict[str, Any]) -> None:
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()
+    _tell_modules(writing, before)
     os._exit(code)
 
 
@@ -79,8 +125,8 @@ def _ask(words: list[str]) -> None:
     cli.main(words)
 
 
-def _run_alone(name: str) -> None:
-    """Run a script as Python does, with nothing of gradtool's."""
+def _run_alone(name: str, compiles: bool) -> None:
+    """Run a script as Python does, with nothing of gradtool's; PyTorch *compiles* what it is to, or nothing."""
     assert not any(module.partition(".")[0] == "gradtool" for module in sys.modules)
     sys.path.insert(0, os.getcwd())
     sys.argv = [name]
@@ -88,6 +134,8 @@ def _run_alone(name: str) -> None:
     main.__file__ = os.path.abspath(name)
     vars(main)["__builtins__"] = builtins
     sys.modules["__main__"] = main
+    if not compiles:
+        importlib.import_module("torch").compiler.set_stance("force_eager")
     with open(name, "rb") as file:
         code = compile(file.read(), main.__file__, "exec", dont_inherit=True)
     exec(code, vars(main))
@@ -113,7 +161,7 @@ def _run_plainly(words: list[str]) -> None:
 def _prepare(kind: str) -> None:
     modules = ["numpy", *(["torch"] if "torch" in kind else [])]
     if kind != "plain-torch":
-        modules += ["gradtool.cli.main", "gradtool.engine.loading.loader"]
+        modules += ["gradtool.cli.main", "gradtool.engine.loading.loader", "gradtool.paddle._dispatch"]
     for module in modules:
         importlib.import_module(module)
 

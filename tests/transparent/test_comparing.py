@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from .running import PLAIN, QUESTIONS, Outcome, Runner, compare
+from gradtool.engine.core.otherwise import OTHERWISE
+
+from .running import PLAIN, QUESTIONS, UNCOMPILED, Outcome, Runner, compare, peer_of
 from .staging import Script, recorded, scripts, spread
 
 RECORD = {
@@ -55,6 +57,11 @@ def test_a_planted_difference_is_found(name: str) -> None:
 
 def test_a_later_run_is_with_other_seeds() -> None:
     assert compare(SAME, replace(SAME, records=[RECORD, {**RECORD, "steps": "3 abc"}])) == []
+
+
+def test_what_ran_uncompiled_is_compared_with_the_same_only_where_it_says_so() -> None:
+    assert peer_of(SAME) == PLAIN
+    assert peer_of(replace(SAME, stderr=f"train.py:3: {OTHERWISE['uncompiled']}\n")) == UNCOMPILED
 
 
 def test_an_error_that_nobody_mentions_is_found() -> None:

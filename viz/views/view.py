@@ -90,13 +90,14 @@ class View:
         return "next: " + " · ".join(self.next)
 
 
-def unlike_paddle(view: View, met: Sequence[Mapping[str, str]]) -> View:
-    """*view* with what the run met that Paddle does otherwise; stderr has said it already."""
-    if not met:
+def add_met(view: View, met: Mapping[str, Sequence[Mapping[str, str]]]) -> View:
+    """*view* with what the run met, by entry of JSON; stderr has said it already."""
+    lists = {name: [dict(entry) for entry in entries] for name, entries in met.items() if entries}
+    if not lists:
         return view
 
     def contents() -> dict[str, Any]:
-        return {**view.data, "unlike_paddle": [dict(entry) for entry in met]}
+        return {**view.data, **lists}
 
     return replace(view, contents=contents)
 

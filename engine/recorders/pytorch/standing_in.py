@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from importlib.abc import Loader
-from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -19,7 +16,6 @@ from ..recorded.relays import relayed
 from ..recorded.stand_ins import (
     Enclosed,
     Row,
-    Standing,
     Steps,
     applying,
     clearing,
@@ -44,6 +40,7 @@ from ..recorded.stand_ins import (
     waiting,
 )
 from . import storages
+from .compiling import hold_compiler
 
 if TYPE_CHECKING:
     from .recorder import TorchRecorder
@@ -56,7 +53,7 @@ def standing_in(recorder: TorchRecorder) -> Iterator[None]:
 
     begin, end = _steps(recorder)
     with standing(_rows(recorder)) as recorder.names, ExitStack() as stack:
-        stack.enter_context(_watching_dynamo(recorder.names))
+        stack.enter_context(hold_compiler(recorder, recorder.names))
         stack.callback(register_optimizer_step_pre_hook(begin).remove)
         stack.callback(register_optimizer_step_post_hook(end).remove)
         yield
@@ -108,7 +105,6 @@ def _rows(recorder: TorchRecorder) -> Iterator[Row]:
     # transforms of functions: inside, tensors stand for others, and have neither elements nor nodes to tell of
     for module, name in _TRANSFORMS:
         yield module, name, _transforming(recorder, getattr(module, name))
-    yield torch, "compile", _uncompiled(torch.compile)
     for owner, name in ((torch.jit, "trace"), (torch.jit, "trace_module"), (torch.jit, "script")):
         yield owner, name, _whole(recorder, getattr(owner, name))
     yield torch.export, "export", _whole(recorder, torch.export.export)
@@ -321,78 +317,6 @@ def _whole(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..
             return original(*args, **named)
 
     return run
-
-
-@contextmanager
-def _watching_dynamo(names: Standing) -> Iterator[None]:
-    """Have what ``torch._dynamo`` would compile run as it stands, also where that is imported later."""
-    loaded = sys.modules.get(_DYNAMO)
-    if loaded is not None:
-        _put_optimize(names, loaded)
-        yield
-        return
-    finder = _Finder(lambda module: _put_optimize(names, module))
-    sys.meta_path.insert(0, finder)
-    try:
-        yield
-    finally:
-        sys.meta_path.remove(finder)
-
-
-_DYNAMO = "torch._dynamo.eval_frame"
-
-
-def _put_optimize(names: Standing, module: Any) -> None:
-    optimize = _uncompiled(module.optimize)
-    original, package = module.optimize, sys.modules.get("torch._dynamo")
-    names.put(module, "optimize", optimize)
-    if package is not None and vars(package).get("optimize") is original:
-        names.put(package, "optimize", optimize)
-
-
-class _Finder:
-    """Finds the module of ``torch._dynamo`` as everybody does, and hands it on when it was executed."""
-
-    def __init__(self, executed: Callable[[Any], None]) -> None:
-        self._executed = executed
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Return the spec of that module, of no other one."""
-        if name != _DYNAMO:
-            return None
-        spec = PathFinder.find_spec(name, path, target)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader, self._executed)
-        return spec
-
-
-class _Loader(Loader):
-    """Loads a module as another loader does."""
-
-    def __init__(self, loader: Any, executed: Callable[[Any], None]) -> None:
-        self._loader, self._executed = loader, executed
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loader, name)
-
-    def create_module(self, spec: Any) -> Any:
-        """Create it."""
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module: Any) -> None:
-        """Execute it, and hand it on."""
-        self._loader.exec_module(module)
-        self._executed(module)
-
-
-def _uncompiled(original: Callable[..., Any]) -> Callable[..., Any]:
-    """What is compiled runs as it stands: compiled code tells no operators."""
-
-    @functools.wraps(original)
-    def compile_(*args: Any, **named: Any) -> Any:
-        return original(*args, **{**named, "disable": True})
-
-    return compile_
 
 
 def _waited(parallel: Any, module: Any) -> list[Any]:

@@ -387,8 +387,15 @@ class Limited(NamedTuple):
     site: Site
 
 
+class Uncompiled(NamedTuple):
+    """Code that the program had a compiler of the framework's make ran as it stands."""
+
+    site: Site
+
+
 Event = (
     Explored
+    | Uncompiled
     | Replaced
     | Scaled
     | Unscaled

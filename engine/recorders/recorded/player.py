@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import source, state, watch
+from ...core import otherwise, source, state, watch
 from ...core.errors import UnsupportedError
 from ...core.names import UniqueNames
 from ...core.spec import dtype as dtype_of
@@ -709,6 +709,9 @@ class Player:
         if watch.noting:
             watch.note(watch.Updated())
 
+    def _uncompiled(self, event: events.Uncompiled) -> None:
+        otherwise.note("uncompiled")
+
 
 _titled: dict[tuple[OpDef, str], OpDef] = {}
 """Operators of gradtool's with another title, by what the framework calls them: one each in a process."""
@@ -756,6 +759,7 @@ def _as_now(versions: Sequence[Any], counts: Mapping[int, int], op: OpDef) -> tu
 
 _PLAYED: Mapping[type, Callable[[Player, Any], None]] = {
     events.Made: Player._made,
+    events.Uncompiled: Player._uncompiled,
     events.Gone: Player._gone,
     events.Freed: Player._freed,
     events.Writing: Player._writing,
