@@ -68,11 +68,16 @@ class _Library(ctypes.Structure):
         ("name", ctypes.c_char_p),
         ("parts", ctypes.POINTER(_Part)),
         ("count", ctypes.c_uint16),
+        ("loads", ctypes.c_uint64),
+        ("unloads", ctypes.c_uint64),
     )
 
 
 _known: dict[tuple[int, bytes], dict[int, str]] = {}
 """By library, its entries."""
+
+_last: dict[tuple[int, int], dict[int, str]] = {}
+"""The entries of all libraries, by how often the process had loaded and unloaded one when they were read."""
 
 _closed: set[int] = set()
 """Pages with entries that are closed to writing."""
@@ -85,11 +90,20 @@ def c_library() -> Any:
 
 
 def entries(names: Collection[str]) -> dict[int, str]:
-    """Return the entries for functions of those names in all libraries that are loaded: address of each -> name."""
+    """Return the entries for functions of those names in all libraries that are loaded: address of each -> name.
+
+    Args:
+        names: the same in each call of a process.
+    """
     here: list[tuple[int, bytes, list[tuple[int, int, int]]]] = []
+    changes = (0, 0)
 
     def seen(library: Any, size: int, more: Any) -> int:
+        nonlocal changes
         told = library.contents
+        changes = told.loads, told.unloads
+        if changes in _last:
+            return 1  # nothing was loaded since: the rest need not be listed
         parts = [(p.kind, p.address, p.in_memory) for p in told.parts[: told.count]]
         here.append((told.base, told.name or b"", parts))
         return 0
@@ -97,6 +111,8 @@ def entries(names: Collection[str]) -> dict[int, str]:
     form = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Library), ctypes.c_size_t, ctypes.c_void_p)
     each = form(seen)
     c_library().dl_iterate_phdr(each, None)
+    if changes in _last:
+        return _last[changes]
     told: dict[int, str] = {}
     for base, name, parts in here:
         if not name or b"/numpy/" in name or os.path.basename(name).decode("utf-8", "replace").startswith(_KEEP_THEIRS):
@@ -105,6 +121,8 @@ def entries(names: Collection[str]) -> dict[int, str]:
         if key not in _known:
             _known[key] = _of_library(base, parts, names)
         told |= _known[key]
+    _last.clear()
+    _last[changes] = told
     return told
 
 

@@ -147,7 +147,7 @@ def _installed() -> Iterable[str]:
     for part in ("engine", "paddle", "viz"):
         spec = importlib.util.find_spec(f"gradtool.{part}")
         folders += [] if spec is None else [*(spec.submodule_search_locations or ())]
-    for folder in dict.fromkeys(folders):
+    for folder in _outermost(folders):
         for at, inner, files in os.walk(folder):
             inner[:] = sorted(f for f in inner if f != "__pycache__")
             for file in sorted(files):
@@ -160,6 +160,12 @@ def _installed() -> Iterable[str]:
             yield f"{spec.origin}:{status.st_size}:{status.st_mtime_ns}"
     for place in wheels.folders(_LIBRARIES):
         yield f"{place}:{os.stat(place).st_mtime_ns}"
+
+
+def _outermost(folders: Iterable[str]) -> list[str]:
+    """Return the folders that lie in none of the others, each once."""
+    every = list(dict.fromkeys(folders))
+    return [folder for folder in every if not any(folder.startswith(other + os.sep) for other in every)]
 
 
 def _entry(data: Mapping[str, Any]) -> bytes:

@@ -7,7 +7,7 @@ import linecache
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any
 
 from ..core import source
@@ -52,15 +52,27 @@ def _looped_in_module(left: Loaded) -> frozenset[str]:
 
 
 def _modules(left: Loaded) -> list[str]:
-    """The user's own modules that lie beside the file, or that made parameters."""
+    """Return the names of the user's own modules that lie next to the file, or that made parameters."""
+    key = len(sys.modules), len(left.births)
+    if key not in left.modules:
+        left.modules[key] = _users_modules(left)
+    return [name for name in left.modules[key] if name in sys.modules]
+
+
+def _users_modules(left: Loaded) -> list[str]:
     file = left.namespace.get("__file__") or ""
     folder = os.path.dirname(file)
     made_in = {place[0] for place in (source.file_and_line(birth.loc) for birth in left.births) if place}
-    return [
+    beside = folder + os.sep
+    files = {  # thousands of modules where a large library is loaded
+        name: module.__dict__.get("__file__") if type(module) is ModuleType else field(module, "__file__")
+        for name, module in list(sys.modules.items())
+    }
+    return sorted(
         name
-        for name, module in sorted(sys.modules.items())
-        if type(own := field(module, "__file__")) is str
+        for name, own in files.items()
+        if type(own) is str
         and own != file
-        and (own in made_in or (folder and own.startswith(folder + os.sep)))
+        and (own in made_in or (folder and own.startswith(beside)))
         and is_users(name)
-    ]
+    )

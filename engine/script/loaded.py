@@ -42,6 +42,7 @@ class Loaded:
         outputs: the names of what a program from a file computes, where the file says that.
         taken: the names of those arrays that the function was called with.
         otherwise: what ran otherwise than without gradtool, see ``engine/core/otherwise.py``.
+        modules: the names of the user's own modules, by how many modules and parameters there were.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Loaded:
     loss: Variable | None = None
     outputs: tuple[str, ...] = ()
     otherwise: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    modules: dict[tuple[int, int], list[str]] = field(default_factory=dict)
     _held: list[Any] = field(default_factory=list)
 
     def hold(self, birth: Birth) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,6 +74,29 @@ class Outcome:
 
 
 Run = Callable[..., Outcome]
+
+
+ONE_AFTER_THE_OTHER = """\
+import json, sys
+from gradtool.cli.main import main
+for words in json.loads(sys.argv[1]):
+    try:
+        main(words)
+    except SystemExit as end:
+        assert not end.code, (words, end.code)
+"""
+
+
+def in_a_process(folder: Path, lines: Sequence[Sequence[str]], hash_seed: str) -> tuple[bytes, bytes]:
+    """Return what commands print that run in a fresh process, one after the other, and what they say on stderr.
+
+    Raises:
+        subprocess.CalledProcessError: one of them failed.
+    """
+    call = [sys.executable, "-c", ONE_AFTER_THE_OTHER, json.dumps(lines)]
+    environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(call, cwd=folder, env=environment, capture_output=True, check=True)
+    return done.stdout, done.stderr
 
 
 @pytest.fixture

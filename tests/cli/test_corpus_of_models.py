@@ -20,6 +20,7 @@ def header(file: Path) -> dict[str, str]:
     return dict(re.findall(r"^# (\w+) +(.*)$", file.read_text(encoding="utf-8"), re.MULTILINE))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("file", BROKEN, ids=lambda p: p.stem)
 def test_the_cause_and_the_line_are_found(gradtool: Run, file: Path) -> None:
     expected = header(file)
@@ -30,6 +31,7 @@ def test_the_cause_and_the_line_are_found(gradtool: Run, file: Path) -> None:
     assert (expected["verdict"], expected["line"]) in verdicts
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("file", CORRECT, ids=lambda p: p.stem)
 def test_nothing_is_found_in_what_is_right(gradtool: Run, file: Path) -> None:
     done = gradtool("why", str(file), "--format", "json", "-q")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from gradtool.cli import main as command_line
-from tests.cli.conftest import Outcome, Run, Write
+from tests.cli.conftest import Outcome, Run, Write, in_a_process
 
 SCHEMAS = Path(command_line.__file__).parent / "schemas"
 
@@ -360,17 +357,11 @@ def test_a_training_loop_that_kept_its_graph_and_cleared_its_gradients(gradtool:
 
 def test_two_commands_give_the_same_bytes(folder: Path, model: Write) -> None:
     model(NETWORK + "loss.backward()\n")
-    program = (
-        "from gradtool.cli.main import main\n"
-        "for call in (['backward', 'model.py', '--dump', 'out'], ['program', 'model.py', '--format', 'json']):\n"
-        "    try: main(call)\n"
-        "    except SystemExit as e: assert e.code == 0\n"
-    )
+    calls = [["backward", "model.py", "--dump", "out"], ["program", "model.py", "--format", "json"]]
 
     def everything(seed: str) -> list[bytes]:
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"}
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, cwd=folder, env=environment)
-        return [done.stdout, done.stderr, *(p.read_bytes() for p in sorted((folder / "out").iterdir()))]
+        said = in_a_process(folder, calls, seed)
+        return [*said, *(p.read_bytes() for p in sorted((folder / "out").iterdir()))]
 
     first = everything("0")
     assert len(first) == 6

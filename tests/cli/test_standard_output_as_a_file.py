@@ -16,6 +16,7 @@ BINARY = "export"
 """Writes several files that belong together, and says what it wants in place of ``-``."""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("pair", FILES, ids=label)
 def test_it_goes_to_standard_output(gradtool: Run, folder: Path, pair: tuple[str, options.Setting]) -> None:
     command, setting = pair

@@ -70,9 +70,8 @@ FEW = ["backward", "why", "graph", "ops"]
 """For the other streams, which are met where these are: in what writes for all commands."""
 
 
-def taken_with(command: str) -> list[str]:
-    """Return the streams that a command is tried with: one of two, or both with ``--whole``."""
-    return sampled(FOR_ALL, lambda redirect: f"{command} {redirect}", one_in=2)
+TAKEN = sampled([(c, r) for c in command_names() for r in FOR_ALL], str, one_in=4, family=lambda pair: pair[1])
+"""The other commands are tried with one of these streams or with none; all with both by ``--whole``."""
 
 
 def ends(folder: Path, lines: Sequence[list[str]], redirect: list[list[object]]) -> tuple[list[int], str]:
@@ -90,7 +89,7 @@ def ends(folder: Path, lines: Sequence[list[str]], redirect: list[list[object]])
 def test_a_stream_that_takes_nothing(folder: Path, redirect: str) -> None:
     (folder / "model.py").write_text(DOCUMENT)
     (folder / "hunt.gdt").write_text("step\n")
-    names = [c for c in command_names() if c in FEW or redirect in taken_with(c)]
+    names = [c for c in command_names() if c in FEW or (c, redirect) in TAKEN]
     commands = [ON_MODEL.get(c, [c] if c in ("ops", "doctor") else [c, "model.py"]) for c in names]
     helped = [line for line in LINES if line[1:] != ["--help"] or line[0] in names]
     codes, said = ends(folder, [*helped, *commands], REDIRECTS[redirect])
@@ -129,6 +128,7 @@ def program_with(name: str) -> str:
 MODEL_RAISES = f"import warnings\nname = {NASTY!r}\nwarnings.warn('see ' + name)\nraise ValueError(name)  # \x1b[31m\n"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("command", [c for c in command_names() if c not in ("ops", "doctor")])
 def test_names_reach_a_terminal_escaped(gradtool: Run, folder: Path, command: str) -> None:
     (folder / "net.json").write_text(program_with(NASTY))

@@ -70,7 +70,7 @@ ON_TERMINALS = [(words, width) for words in WORDS for width in (60, 80, 100, 120
 
 @pytest.mark.parametrize(
     ("words", "width"),
-    [pytest.param(*case, id=str(case)) for case in sampled(ON_TERMINALS, str, 2, lambda case: " ".join(case[0]))],
+    [pytest.param(*case, id=str(case)) for case in sampled(ON_TERMINALS, str, 4, lambda case: " ".join(case[0]))],
 )
 def test_every_command_fits(
     words: tuple[str, ...], width: int, gradtool: Run, model: Write, monkeypatch: pytest.MonkeyPatch
@@ -90,6 +90,7 @@ loss = paddle.mean(paddle.static.nn.fc(hidden, 1, name="another_projection"))
 """
 
 
+@pytest.mark.sampled(3, "words")
 @pytest.mark.parametrize("width", [60, 80, 120])
 @pytest.mark.parametrize("words", [("gradients",), ("gradients", "--run"), ("backward", "--run")], ids=" ".join)
 def test_tables_of_programs_fit(

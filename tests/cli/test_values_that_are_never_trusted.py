@@ -96,12 +96,14 @@ def answers(gradtool: Run, file: str, command: str, kinds: list[str]) -> list[st
     return texts
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_answers_as_without_them(gradtool: Run, model: Write, command: str) -> None:
     file = model(EAGER)
     assert answers(gradtool, file, command, [*hostile.KINDS]) == answers(gradtool, file, command, [])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("command", ["backward", "why", "check", "program"])
 def test_programs_are_answered_as_without_them(gradtool: Run, model: Write, command: str) -> None:
     file = model(STATIC)

@@ -32,6 +32,7 @@ def words(command: str, file: str) -> list[str]:
     return [command, *more, file] if command == "where" else [*named(command, file), *more]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_python_under_another_name_is_not_run(gradtool: Run, folder: Path, ending: str) -> None:
     name = f"model{ending}"
@@ -91,6 +92,7 @@ def test_standard_input_is_run(gradtool: Run, folder: Path, monkeypatch: pytest.
     assert (folder / "ran").exists()
 
 
+@pytest.mark.sampled(2, "name")
 @pytest.mark.parametrize("name", ["net.json", "net.txt", "net", "net.program"])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["", "byte order mark"])
 def test_a_saved_program_may_have_any_name_that_is_not_taken(

@@ -280,6 +280,19 @@ def test_every_entry_is_as_it_was(overlay: Overlay) -> None:
     assert "open" in {*every.values()}
 
 
+def test_libraries_are_listed_again_where_one_was_loaded_since() -> None:
+    """A copy of a library is one that nobody has loaded."""
+    once = relocations.entries(native._FUNCTIONS)
+    file = next(name for (_, name), entries in relocations._known.items() if entries and os.path.isfile(name))
+    assert relocations.entries(native._FUNCTIONS) is once
+    with tempfile.TemporaryDirectory() as folder:
+        copy = shutil.copy(os.fsdecode(file), os.path.join(folder, "loaded_later.so"))
+        library = ctypes.CDLL(copy)
+    after = relocations.entries(native._FUNCTIONS)
+    assert {*once} < {*after}
+    assert library is not None
+
+
 def test_a_database_that_is_read_was_not_written(overlay: Overlay, tmp_path: Path) -> None:
     with outside():
         elsewhere = tmp_path.parent / f"{tmp_path.name}.db"

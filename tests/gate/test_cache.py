@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gradtool.engine.gate import checking, pool, rules, usage
-from gradtool.engine.gate.cache import Cache
+from gradtool.engine.gate.cache import Cache, _outermost
 from gradtool.engine.gate.check import Check
 from gradtool.engine.gate.checked import Checked, Job
 from gradtool.engine.gate.selection import Selection
@@ -232,3 +232,7 @@ def test_a_library_without_python_is_a_part_of_the_key(tmp_path: Path, monkeypat
         (tmp_path / f"onednn_cpu_gomp-{version}.dist-info").rmdir()
     assert len({*stamps}) == 3
     assert Cache().stamp == stamps[0]
+
+
+def test_a_folder_in_another_one_is_not_gone_through_twice() -> None:
+    assert _outermost(["/a/b/c", "/a/b", "/a/bc", "/a/b"]) == ["/a/b", "/a/bc"]

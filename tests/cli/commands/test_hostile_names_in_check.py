@@ -18,6 +18,7 @@ loss = paddle.mean(paddle.matmul(x, w).detach())
 """
 
 
+@pytest.mark.sampled(3, "form")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("what", ["a lone surrogate", "a workflow command", "new lines", "a screen", "right to left"])
 def test_check_ends_as_usual(gradtool: Run, folder: object, form: str, what: str) -> None:

@@ -15,7 +15,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from gradtool.cli import main as command_line
-from tests.cli.conftest import DOCUMENT, Run, Write
+from tests.cli.conftest import DOCUMENT, Run, Write, in_a_process
 
 SCHEMAS = Path(command_line.__file__).parent / "schemas"
 PROGRAM = [sys.executable, "-c", "from gradtool.cli.main import main; main()"]
@@ -225,16 +225,15 @@ def test_a_program_on_standard_input(tmp_path: Path) -> None:
     assert not (tmp_path / "s.md").exists()
 
 
-@pytest.mark.parametrize("text", [DOCUMENT, DETACHED])
-def test_the_same_bytes_twice_and_under_every_hash_seed(tmp_path: Path, text: str) -> None:
-    (tmp_path / "model.py").write_text(text, encoding="utf-8")
+def test_the_same_bytes_twice_and_under_every_hash_seed(tmp_path: Path) -> None:
+    (tmp_path / "static.py").write_text(DOCUMENT, encoding="utf-8")
+    (tmp_path / "dynamic.py").write_text(DETACHED, encoding="utf-8")
+    forms = ("html", "ipynb", "md")
+    lines = [["report", f"{m}.py", *(w for f in forms for w in (f"--{f}", f"{m}.{f}"))] for m in ("static", "dynamic")]
     files = set()
     for seed in ("1", "7"):
-        names = ["r.html", "r.ipynb", "r.md"]
-        command = [*PROGRAM, "report", "model.py", "--html", names[0], "--ipynb", names[1], "--md", names[2]]
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True)
-        files.add(tuple((tmp_path / name).read_bytes() for name in names))
+        in_a_process(tmp_path, lines, seed)
+        files.add(tuple((tmp_path / f"{m}.{f}").read_bytes() for m in ("static", "dynamic") for f in forms))
     assert len(files) == 1
 
 

@@ -89,15 +89,16 @@ def ending(command: str, key: str) -> str:
 # -- which options a file sets ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pair", EVERY, ids=label)
-def test_each_option_of_each_command_has_a_class(pair: tuple[str, options.Setting]) -> None:
-    command, setting = pair
-    assert setting.use is not permitted.UNKNOWN, f"{command}.{setting.key} stands in permitted.CLASSES?"
-    assert isinstance(setting.use, Harmless | Inside | Never)
-    # What names a file or a folder is no harmless text.
-    option = next(p for p in commands.loaded(command).params if p.name == setting.name)
-    names_a_path = (getattr(option, "metavar", None) or "").startswith(("FILE", "DIR", "FORM=FILE", "GLOB"))
-    assert not (names_a_path and isinstance(setting.use, Harmless))
+def test_each_option_of_each_command_has_a_class() -> None:
+    assert {label(pair) for pair in EVERY if pair[1].use is permitted.UNKNOWN} == set(), "add it to permitted.CLASSES"
+    assert {label(pair) for pair in EVERY if not isinstance(pair[1].use, Harmless | Inside | Never)} == set()
+
+
+def test_what_names_a_file_or_a_folder_is_no_harmless_text() -> None:
+    harmless = [(command, setting) for command, setting in EVERY if isinstance(setting.use, Harmless)]
+    options_of = {command: {p.name: p for p in commands.loaded(command).params} for command, _ in harmless}
+    metavars = {label(pair): getattr(options_of[pair[0]][pair[1].name], "metavar", None) or "" for pair in harmless}
+    assert {name for name, text in metavars.items() if text.startswith(("FILE", "DIR", "FORM=FILE", "GLOB"))} == set()
 
 
 def test_the_table_has_no_class_of_an_option_that_is_not_there() -> None:
@@ -140,6 +141,7 @@ PATHS = [(command, setting) for command, setting in EVERY if setting.inside is n
 OUTSIDE = ("../x", "/etc/passwd", "http://127.0.0.1:9/x.npz", "s3://bucket/x.npz", "sub/../../x", "link/x", "dangling")
 
 
+@pytest.mark.sampled(3, "pair")
 @pytest.mark.parametrize("value", OUTSIDE)
 @pytest.mark.parametrize("pair", PATHS, ids=label)
 def test_a_path_lies_below_the_folder(
@@ -229,6 +231,7 @@ def test_all_combinations_are_there() -> None:
     assert expected <= {setting.key for _, setting in WRITES}
 
 
+@pytest.mark.sampled(3, "when")
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("pair", WRITES, ids=label)
 def test_no_link_is_followed(
@@ -258,6 +261,7 @@ def test_no_link_is_followed(
         assert "link" in done.err or "holds the rows of a sweep already" in done.err
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("pair", WRITES, ids=label)
 def test_without_a_link_it_is_written(gradtool: Run, folder: Path, pair: tuple[str, options.Setting]) -> None:
     """What keeps links out lets the others in; also in a folder that is there, and through a link within the folder."""

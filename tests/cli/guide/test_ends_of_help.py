@@ -34,6 +34,7 @@ def test_help_ends_with_examples_codes_and_a_page(name: str, gradtool: Run) -> N
     assert guidance.page in PAGES
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", commands.names())
 def test_examples_run(name: str, gradtool: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for sample in map(samples.sample, samples.names()):
