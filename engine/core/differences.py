@@ -12,6 +12,8 @@ import warnings
 from types import FrameType
 from typing import Final, NamedTuple
 
+from .state import in_static_mode
+
 
 class DifferenceWarning(UserWarning):
     """The program has met something that gradtool does otherwise than Paddle, on purpose."""
@@ -64,6 +66,25 @@ DIFFERENCES: Final[dict[str, Difference]] = {
         "1e-8.",
         BOTH,
     ),
+    "types of programs": Difference(
+        "Static programs give the types that dynamic mode of 3.3.1 gives: floats of whole numbers (`exp`, `clip` "
+        "with a bound between them), int64 for running sums and ranks, the wider of two floats. 3.1.1 declares the "
+        "type of the operand.",
+        ALWAYS,
+    ),
+    "values of programs": Difference(
+        "Static programs compute what dynamic mode of both versions computes, where 3.1.1's static mode does not: "
+        "`instance_norm` with a scale alone or a bias alone, the range of `histogram_bin_edges`, `diag` and `diagflat` "
+        "with a gradient, and sizes that are known when the program runs (`diff`, `take`, `cosine_similarity`).",
+        "note",
+        "a static program computes this as dynamic mode does; static mode of Paddle 3.1.1 gives something else",
+    ),
+    "numbers that are NaN": Difference(
+        "`softmax` of a single number that is NaN and `sinc` of infinity are NaN, a Cholesky factor of what is not "
+        "finite is NaN as a whole, and the gradient of `cholesky_solve` is that of the triangle that it reads; "
+        "Paddle says 1, 1, the first columns, and a gradient that differences do not support.",
+        BOTH,
+    ),
     # Gradients
     "gradients of solutions": Difference(
         "The solution of `linalg.lstsq` and `linalg.eigvals` have gradients; in Paddle what lies before them gets"
@@ -89,7 +110,7 @@ DIFFERENCES: Final[dict[str, Difference]] = {
     ),
     "written twice": Difference(
         "Variables that are written twice, arrays of tensors (`array_write`) whose index is counted on, and "
-        "targets that depend on each other get the mathematically right gradient.",
+        "targets that depend on each other, or stand next to others, get the mathematically right gradient.",
         BOTH,
     ),
     "loops": Difference(
@@ -126,6 +147,12 @@ DIFFERENCES: Final[dict[str, Difference]] = {
     ),
     "a None in a list": Difference(
         "`gradients` returns `[None]` for a single input that does not matter, not `[]`.",
+        ALWAYS,
+    ),
+    "composed functions": Difference(
+        "Some fifty functions append other operators than in 3.1.1 (statistics, linear algebra, tests for infinity): "
+        "several where Paddle has one, or one where it has several. Gradient operators read only what their formula "
+        "needs. Values and gradients are the same.",
         ALWAYS,
     ),
     "backward again": Difference(
@@ -195,6 +222,12 @@ def meet(name: str) -> None:
         warnings.warn_explicit(text, DifferenceWarning, frame.f_code.co_filename, frame.f_lineno)
     except DifferenceWarning:  # who makes errors of warnings must not get one where Paddle has none
         print(text, file=sys.stderr)
+
+
+def meet_in_programs(name: str) -> None:
+    """:func:`meet` an entry that is one in static mode alone."""
+    if in_static_mode():
+        meet(name)
 
 
 def _of_user() -> FrameType:

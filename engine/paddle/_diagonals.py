@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradtool.engine.core.differences import meet_in_programs
 from gradtool.engine.core.errors import UsageError
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.core.value import AnyTensor
@@ -21,7 +22,10 @@ def diag(x: Any, offset: int = 0, padding_value: Any = 0, name: str | None = Non
         padding_value: what stands beside the diagonal.
     """
     attrs = {"offset": integer(offset, "offset", "paddle.diag"), "padding_value": float(padding_value)}
-    return apply("diag_v2", tensor(x, "x", "paddle.diag"), attrs=attrs, name=name)  # type: ignore[no-any-return]
+    x = tensor(x, "x", "paddle.diag")
+    if not x.stop_gradient:
+        meet_in_programs("values of programs")
+    return apply("diag_v2", x, attrs=attrs, name=name)  # type: ignore[no-any-return]
 
 
 def diagflat(x: Any, offset: int = 0, name: str | None = None) -> AnyTensor:

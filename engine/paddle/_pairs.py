@@ -18,11 +18,16 @@ BITS = ("uint8", "int8", "int16", *INTEGERS)
 
 
 def _define(name: str, op_type: str, dtypes: tuple[str, ...] = ()) -> Callable[..., AnyTensor]:
-    """``paddle.<name>(x, y)`` of an operator of two tensors."""
+    """``paddle.<name>(x, y)`` of an operator of two tensors.
+
+    As those of ``add`` are, results of operators whose type begins with ``elementwise_`` are called by it alone.
+    """
     where = f"paddle.{name}"
+    direct = op_type.startswith("elementwise_")
 
     def function(x: Any, y: Any, name: str | None = None) -> AnyTensor:
-        return apply(op_type, tensor(x, "x", where, dtypes), tensor(y, "y", where, dtypes), name=name)  # type: ignore[no-any-return]
+        operands = tensor(x, "x", where, dtypes), tensor(y, "y", where, dtypes)
+        return apply(op_type, *operands, name=name, direct=direct)  # type: ignore[no-any-return]
 
     from gradtool.engine.ops import registry
 
@@ -124,4 +129,4 @@ def vecdot(x: Any, y: Any, axis: int = -1, name: str | None = None) -> AnyTensor
     from ._reduction import sum
 
     x, y = tensor(x, "x", "paddle.vecdot"), tensor(y, "y", "paddle.vecdot")
-    return sum(multiply(conj(x), y), axis)
+    return sum(conj(x) * y, axis)

@@ -215,7 +215,8 @@ def frexp(x: Any, name: str | None = None) -> tuple[AnyTensor, AnyTensor]:
     x = tensor(x, "x", "paddle.frexp", ["float32", "float64"])
     zero = x == zeros_like(x)
     exponent = where(zero, zeros_like(x), floor(log2(abs(where(zero, ones_like(x), x)))) + 1)
-    mantissa = x / pow(full([], 2.0, x.dtype), exponent)
+    # 0 has every exponent, so that no slope is that of the mantissa there
+    mantissa = where(zero, zeros_like(x), x) / pow(full([], 2.0, x.dtype), exponent)
     return mantissa, exponent
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradtool.engine.core.differences import meet_in_programs
 from gradtool.engine.core.errors import ShapeError, UsageError
 from gradtool.engine.core.spec import dtype as dtype_of
+from gradtool.engine.core.state import in_static_mode
 from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import INTEGERS, integer, tensor
 from ._creation import cast
-from ._dispatch import apply
+from ._dispatch import apply, layer_name
 from ._logic import logical_xor
 from ._manipulation import concat, flatten, unsqueeze
 from ._math import scale, subtract
@@ -84,9 +86,12 @@ def diff(
     at = _dimension(axis, x, where)
     parts = [v for v in (prepend, x, append) if v is not None]
     result = concat(parts, at) if len(parts) > 1 else x
+    layer = layer_name(name, "diff") if in_static_mode() else None
+    if result.shape[at] < 0:
+        meet_in_programs("values of programs")
     for _ in range(n):
         size = result.shape[at]
-        later, earlier = _from(result, at, 1, size), _from(result, at, 0, size - 1 if size >= 0 else -1)
+        later, earlier = (_from(result, at, *ends, layer) for ends in _neighbours(size))
         result = logical_xor(later, earlier) if x.dtype.name == "bool" else subtract(later, earlier)
     return delivered(result, out)  # type: ignore[no-any-return]
 
@@ -98,10 +103,15 @@ def _dimension(axis: Any, x: AnyTensor, where: str) -> int:
     return at % x.ndim
 
 
-def _from(x: AnyTensor, axis: int, start: int, end: int) -> AnyTensor:
+def _neighbours(size: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Where the later and where the earlier ones of *size* neighbours begin and end; the size may be -1."""
+    return (1, size), (0, size - 1 if size >= 0 else -1)
+
+
+def _from(x: AnyTensor, axis: int, start: int, end: int, layer: str | None = None) -> AnyTensor:
     """The slices of *x* from *start* on; *end* may be -1 for all but the last, or beyond it."""
     attrs = {"axes": [axis], "starts": [start], "ends": [end if end >= 0 or not start else 2**31 - 1]}
-    return apply("slice", x, attrs={**attrs, "infer_flags": [1]}, key="diff")  # type: ignore[no-any-return]
+    return apply("slice", x, attrs={**attrs, "infer_flags": [1]}, key="diff", name=layer)  # type: ignore[no-any-return]
 
 
 def trapezoid(y: Any, x: Any = None, dx: float | None = None, axis: int = -1, name: str | None = None) -> AnyTensor:
@@ -127,7 +137,8 @@ def _trapezoids(y: Any, x: Any, dx: Any, axis: int, where: str) -> AnyTensor:
         raise UsageError(f"{where}: Not permitted to specify both x and dx input args.")
     at = _dimension(axis, y, where)
     size = y.shape[at]
-    sums = _from(y, at, 1, size) + _from(y, at, 0, size - 1 if size >= 0 else -1)
+    later, earlier = (_from(y, at, *ends) for ends in _neighbours(size))
+    sums = later + earlier
     if x is None:
         return scale(sums * (1.0 if dx is None else dx), 0.5)
     places = tensor(x, "x", where, REAL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradtool.engine.core.differences import meet_in_programs
 from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, UsageError
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.core.value import AnyTensor
@@ -108,13 +109,14 @@ def _quantiles(x: Any, q: Any, axis: Any, keepdim: bool, interpolation: str, ski
     folded, axes = _folded(x, axis, place)
     missing = isnan(folded)
     ordered = sort(folded, -1)
-    count = cast(sum(cast(logical_not(missing), "int64"), -1, keepdim=True), "float64")
+    there = sum(cast(logical_not(missing), "int64"), -1, keepdim=True)
+    count, behind = cast(there, "float64"), any(missing, -1, True)
     results = []
     for share in shares:
         position = maximum((count - 1) * share, zeros_like(count))
+        if not skips:  # NaN stands behind the others, and the gradient goes to the first
+            position = where(behind, count, position)
         element = _between(ordered, position, interpolation)
-        if not skips:
-            element = where(any(missing, -1, True), full_like(element, float("nan")), element)
         results.append(_shaped(element, x, axes, keepdim))
     return stack(results, 0) if isinstance(q, (list, tuple)) or _many(q) else results[0]
 
@@ -232,6 +234,7 @@ def histogram_bin_edges(
     if max < min:
         raise UsageError(f"{place}: max must be larger than min, but received min={min}, max={max}.")
     if min == max == 0:
+        meet_in_programs("values of programs")
         return linspace(*_range(x), bins + 1, "float32")
     low, high = (min, max) if min != max else (min - 0.5, max + 0.5)
     return linspace(low, high, bins + 1, "float32")

@@ -62,6 +62,15 @@ def plateau() -> None:
         callback.on_eval_end({"loss": [1.0]})
 
 
+def in_a_program() -> None:
+    paddle.enable_static()
+    try:
+        with paddle.static.program_guard(paddle.static.Program()):
+            paddle.histogram_bin_edges(paddle.static.data("x", [4]), 1)
+    finally:
+        paddle.disable_static()
+
+
 MET: dict[str, Callable[[], Any]] = {
     "ignored labels smoothed": smoothed,
     "variance of whole numbers": lambda: paddle.var(paddle.to_tensor([1, 2, 4])),
@@ -69,7 +78,37 @@ MET: dict[str, Callable[[], Any]] = {
     "not in place": lambda: Same.apply(leaf([1.0])),
     "plateaus": plateau,
     "mixed precision": narrow,
+    "values of programs": in_a_program,
 }
+
+
+IN_PROGRAMS: dict[str, Callable[[], Any]] = {
+    "diag": lambda: paddle.diag(_fed([2], stopped=False)),
+    "diff of an unknown size": lambda: paddle.diff(_fed([-1, 2]), axis=0),
+    "instance_norm without a bias": lambda: paddle.nn.functional.instance_norm(_fed([1, 2, 3]), weight=_fed([2], "w")),
+    "diag of a constant": lambda: paddle.diag(_fed([2])),
+    "diff of a known size": lambda: paddle.diff(_fed([-1, 2])),
+    "instance_norm": lambda: paddle.nn.functional.instance_norm(_fed([1, 2, 3])),
+}
+
+
+def _fed(shape: list[int], name: str = "x", stopped: bool = True) -> Any:
+    variable = paddle.static.data(name, shape)
+    variable.stop_gradient = stopped
+    return variable
+
+
+@pytest.mark.parametrize("what", IN_PROGRAMS)
+def test_a_program_says_where_it_is_computed_otherwise(what: str) -> None:
+    paddle.enable_static()
+    try:
+        with paddle.static.program_guard(paddle.static.Program()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            IN_PROGRAMS[what]()
+    finally:
+        paddle.disable_static()
+    differs = [*IN_PROGRAMS].index(what) < 3
+    assert [met["name"] for met in differences.met()] == ["values of programs"] * differs
 
 
 @pytest.mark.parametrize("name", MET)
@@ -99,7 +138,7 @@ def test_every_name_that_is_met_stands_in_the_table() -> None:
         name
         for folder in ("engine", "viz", "cli")
         for path in (ROOT / folder).rglob("*.py")
-        for name in re.findall(r"\bmeet\(\"([^\"]+)\"", path.read_text(encoding="utf-8"))
+        for name in re.findall(r"\bmeet(?:_in_programs)?\(\"([^\"]+)\"", path.read_text(encoding="utf-8"))
     ]
     assert {*calls} == {*MET}
 

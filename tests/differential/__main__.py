@@ -22,7 +22,7 @@ import numpy as np
 
 from .comparing import Difference, difference, function
 from .decided import reason_of
-from .peers import Peer
+from .peers import OURS, Peer
 from .programs import drawn
 from .slopes import verdict
 
@@ -79,16 +79,18 @@ class Findings:
 
 
 def by_differences(text: str, gap: Difference, ours: dict[str, Any], theirs: dict[str, Any]) -> str:
-    """A reason where it is gradients that differ, and differences of the program support gradtool's alone."""
+    """A reason where it is gradients that differ, and differences support gradtool's alone or, at a kink, neither."""
     if not gap.kind.startswith("grads "):
         return ""
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            right = verdict(text, ours, theirs) == "ours"
+            supported = verdict(text, ours, theirs)
     except Exception:  # the program could not be run in float64: nothing is said
         return ""
-    return f"differences support gradtool's gradients alone ({gap.function})" if right else ""
+    if supported == "both":
+        return f"a kink: differences to both sides disagree where the gradients do ({gap.function})"
+    return f"differences support gradtool's gradients alone ({gap.function})" if supported == "ours" else ""
 
 
 def main() -> None:
@@ -102,7 +104,7 @@ def main() -> None:
     parser.add_argument("--functions", action="store_true", help="print how often each function was called")
     parser.add_argument("--answers", type=Path, help="a file that gets every program with both answers, a line each")
     options = parser.parse_args()
-    ours, theirs = Peer(sys.executable, "gradtool"), Peer(options.peer, "paddle")
+    ours, theirs = Peer(sys.executable, OURS), Peer(options.peer, "paddle")
     findings = Findings()
     log = options.answers.open("w", encoding="utf-8") if options.answers else None
     for seed in range(options.seed, options.seed + options.count):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -46,13 +47,24 @@ def difference(text: str, ours: dict[str, Any], theirs: dict[str, Any]) -> Diffe
         if gap is not None and not (ours["refused"] and part == "grads"):
             kind, name, a, b = gap
             return Difference(f"{part} {kind}", function(line_of(text, name, part)), name, a, b)
-    for a, b in zip(ours.get("ops", []), theirs.get("ops", []), strict=False):
+    return of_programs(text, ours, theirs)
+
+
+def of_programs(text: str, ours: dict[str, Any], theirs: dict[str, Any]) -> Difference | None:
+    """The first operator of two programs that differs, and the line that appended it."""
+    mine, other = ours.get("ops", []), theirs.get("ops", [])
+    for index, (a, b) in enumerate(zip_longest(mine, other, fillvalue="none")):
         if a != b:
             kind = "operators" if a.split()[0] != b.split()[0] else "names"
-            return Difference(kind, function(last_call(text)), "", a, b)
-    if len(ours.get("ops", [])) != len(theirs.get("ops", [])):
-        return Difference("operators", function(last_call(text)), "", f"{len(ours['ops'])}", f"{len(theirs['ops'])}")
+            return Difference(kind, function(line_of_operator(text, index, ours, theirs)), "", a, b)
     return None
+
+
+def line_of_operator(text: str, index: int, *answers: dict[str, Any]) -> str:
+    """The line that appended the operator of a number on one of the sides, the earlier one; the last call else."""
+    after = [next((i for i, n in enumerate(a.get("built", [])) if n > index), None) for a in answers]
+    lines = [i for i in after if i is not None]
+    return text.splitlines()[1:][min(lines)] if lines else last_call(text)
 
 
 def compared_refusals(ours: dict[str, Any], theirs: dict[str, Any]) -> tuple[str, Any] | None:

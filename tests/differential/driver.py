@@ -236,7 +236,14 @@ class Run:
             except Exception as error:
                 self.refuse("ending" if ending else index, error)
                 return False
+            self.count()
         return True
+
+    def count(self) -> None:
+        """How many operators the program has after a line."""
+        if self.static:
+            built = len(self.paddle.static.default_main_program().global_block().ops)
+            self.answer.setdefault("built", []).append(built)
 
     def settle(self) -> None:
         """Values are told as they are before gradients are asked for."""

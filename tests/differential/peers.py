@@ -10,6 +10,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
+OURS = "gradtool.paddle"
+"""The module that stands for ``paddle`` on gradtool's side."""
 DRIVER = Path(__file__).with_name("driver.py")
 CLASSIC = {"FLAGS_enable_pir_api": "0", "OMP_NUM_THREADS": "1", "GLOG_minloglevel": "3", "PYTHONWARNINGS": "ignore"}
 """Static mode is that of the classic programs; one thread, so that a peer leaves the machine to others."""

@@ -17,7 +17,8 @@ from typing import Any
 
 from .comparing import difference
 from .decided import DECISIONS, reason_of
-from .peers import Peer
+from .found import FOUND
+from .peers import OURS, Peer
 from .programs import drawn
 
 HERE = Path(__file__).parent
@@ -51,12 +52,17 @@ def slice_of(mode: str, form: str, ours: Peer, theirs: Peer) -> list[list[Any]]:
     return records
 
 
+def answered_by(peers: dict[str, Peer], text: str) -> list[Any]:
+    """A program with the answer of the peer of its mode."""
+    return [text, peers[text[2:].split()[0]].ask(text)]
+
+
 def main() -> None:
     peers = {"eager": Peer(sys.argv[1], "paddle"), "static": Peer(sys.argv[2], "paddle")}
-    ours = Peer(sys.executable, "gradtool")
+    ours = Peer(sys.executable, OURS)
     records = [r for mode, form in WANTED for r in slice_of(mode, form, ours, peers[mode])]
-    SLICE.write_text(written(records), encoding="utf-8")
-    examples = [[d.example, peers[d.example[2:].split()[0]].ask(d.example)] for d in DECISIONS]
+    SLICE.write_text(written(records + [answered_by(peers, text) for text in FOUND]), encoding="utf-8")
+    examples = [answered_by(peers, d.example) for d in DECISIONS]
     DECIDED.write_text(written(examples), encoding="utf-8")
     for peer in (*peers.values(), ours):
         peer.stop()

@@ -21,7 +21,7 @@ MOST = 64
 
 
 def slopes(text: str) -> dict[str, Any]:
-    """The gradient of each operand by central differences, from the seeds that the driver starts from."""
+    """The gradient of each operand by central differences, from the seeds that the driver starts from; NaN at kinks."""
     head, *lines = text.splitlines()
     names = re.findall(r"[\"'](\w+)[\"']", re.split(r"\]|retain", lines[-1])[0])
     targets = names[:1] if "append_backward" in lines[-1] else names
@@ -29,6 +29,7 @@ def slopes(text: str) -> dict[str, Any]:
     seeded = "seeded=False" not in lines[-1] and "unknown=" not in text
     body = [line.replace("float32", "float64") if "tensor(" in line else line for line in lines[:-1]]
     out: dict[str, Any] = {}
+    here = outcome("\n".join([head, *body]), targets, seeded, average)
     for index, line in enumerate(body):
         match = re.match(r"(\w+) = tensor\(.*grad=True", line)
         if match is None:
@@ -44,10 +45,18 @@ def slopes(text: str) -> dict[str, Any]:
                 moved = str([n + step * (i == place) for i, n in enumerate(numbers)])
                 body[index] = line.replace(f" {values}", f" {moved}")
                 ends.append(outcome("\n".join([head, *body]), targets, seeded, average))
-            gradient.append((ends[0] - ends[1]) / (2 * STEP))
+            gradient.append(slope_between(*ends, here))
         body[index] = line
         out[match.group(1)] = np.array(gradient)
     return out
+
+
+def slope_between(after: float, before: float, here: float) -> float:
+    """The slope by central differences; NaN at a kink, where those to both sides disagree."""
+    right, left = (after - here) / STEP, (here - before) / STEP
+    if abs(right - left) > 0.05 * max(abs(right), abs(left), 1e-2):
+        return np.nan
+    return (right + left) / 2
 
 
 def outcome(text: str, targets: list[str], seeded: bool, average: bool) -> float:
@@ -79,16 +88,27 @@ def tensors(told: list[Any]) -> list[dict[str, Any]]:
     return out
 
 
+def gradient_of(answer: dict[str, Any], name: str) -> Any:
+    """The first gradient that an answer has of an operand."""
+    return answer["grads"].get(name) or answer["grads"].get(f"{name} 1")
+
+
 def verdict(text: str, ours: dict[str, Any], theirs: dict[str, Any]) -> str:
-    """``ours``, ``theirs``, ``both`` or ``neither``: whose gradients the differences support, where they are finite."""
-    right = {"ours": True, "theirs": True}
+    """``ours``, ``theirs``, ``both`` or ``neither``: whose gradients the differences support, where they are finite.
+
+    Both are supported only where there is a kink, so that they may differ there.
+    """
+    right, kinks = {"ours": True, "theirs": True}, False
     for name, slope in slopes(text).items():
+        if not (gradient_of(ours, name) or gradient_of(theirs, name)):  # frozen, or not asked for
+            continue
         for side, answer in (("ours", ours), ("theirs", theirs)):
-            told = answer["grads"].get(name) or answer["grads"].get(f"{name} 1")
+            told = gradient_of(answer, name)
             gradient = np.zeros(len(slope)) if not told else np.array(told["values"], float)
             finite = np.isfinite(slope)
+            kinks = kinks or not finite.all()
             close = len(gradient) == len(slope) and np.allclose(gradient[finite], slope[finite], rtol=2e-2, atol=2e-3)
             right[side] = right[side] and bool(close)
     if right["ours"] == right["theirs"]:
-        return "both" if right["ours"] else "neither"
+        return "both" if right["ours"] and kinks else "neither"
     return "ours" if right["ours"] else "theirs"

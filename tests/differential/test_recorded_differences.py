@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import warnings
 from typing import Any
 
@@ -15,6 +16,7 @@ from gradtool import paddle
 from .comparing import difference
 from .decided import DECISIONS, Decision, reason_of
 from .driver import answered
+from .peers import OURS, Peer
 from .record import DECIDED, SLICE
 from .slopes import verdict
 
@@ -64,3 +66,22 @@ def test_a_changed_value_is_a_difference() -> None:
     gap = difference(text, wrong, right)
     assert gap is not None
     assert gap.class_ == ("grads value", "*")
+
+
+def test_the_process_beside_the_peer_answers_as_this_one() -> None:
+    text = '# eager\nx0 = tensor("float32", [2], [1.0, 2.0], grad=True)\nv0 = paddle.exp(x0)\nbackward("v0")'
+    beside = Peer(sys.executable, OURS)
+    try:
+        assert beside.ask(text) == ours(text)
+    finally:
+        beside.stop()
+
+
+def test_a_difference_of_operators_is_blamed_on_the_line_that_appended_them() -> None:
+    text = '# static\nx0 = tensor("float32", [1], [1.0])\nv0 = paddle.exp(x0)\nv1 = paddle.tanh(v0)\nv2 = v1 + v1'
+    right = ours(text)
+    other = json.loads(json.dumps(right))
+    other["ops"][1] = "sin exp_0.tmp_0 -> sin_0.tmp_0"
+    gap = difference(text, right, other)
+    assert gap is not None
+    assert gap.class_ == ("operators", "tanh")

@@ -15,6 +15,7 @@ from tests.differential.drawing import Draw
 from tests.differential.driver import Run
 from tests.differential.programs import ROWS, call
 from tests.kinks.judging import Vector
+from tests.kinks.known import FIXED
 
 TIED = (0.0, 0.0, 1.0, 1.0, 1.0, -1.0, 0.5, 2.0)
 """What operands are made of."""
@@ -55,13 +56,29 @@ def drawn(name: str, seed: int) -> str | None:
 
 
 class Called:
-    """A drawn call as a function of the operands that have gradients."""
+    """A drawn call as a function of the operands that have gradients.
 
-    def __init__(self, text: str) -> None:
+    Args:
+        fixed: leave out operands whose gradient is None.
+    """
+
+    def __init__(self, text: str, fixed: bool = False) -> None:
         self.text = text
+        self.moved: set[str] = set()
         run = self.run_at(None)
-        self.shapes = [tuple(t.shape) for t in run.leaves.values()]
-        self.point = np.concatenate([t.numpy().reshape(-1) for t in run.leaves.values()])
+        self.moved = {*run.leaves}
+        if fixed:
+            results, seeds = self.roots(run)
+            if results:
+                gradients = self._pulled(run, results, seeds, False)
+                self.moved = {n for n, g in zip(run.leaves, gradients, strict=True) if g is not None}
+        moved = self.leaves(run)
+        self.shapes = [tuple(t.shape) for t in moved]
+        self.point = np.concatenate([t.numpy().reshape(-1) for t in moved] or [np.zeros(0)])
+
+    def leaves(self, run: Run) -> list[Any]:
+        """The operands that are moved."""
+        return [t for n, t in run.leaves.items() if n in self.moved]
 
     def run_at(self, at: Vector | None) -> Run:
         """The call, carried out with other numbers."""
@@ -71,7 +88,7 @@ class Called:
             plain = run.tensor
 
             def tensor(dtype: str, shape: list[int], values: list[Any], grad: bool = False) -> Any:
-                return plain(dtype, shape, next(numbers).tolist() if grad else values, grad)
+                return plain(dtype, shape, next(numbers).tolist() if run.target in self.moved else values, grad)
 
             run.names["tensor"] = tensor
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -108,7 +125,7 @@ class Called:
         return self._flat(self._pulled(run, [g for g, _ in kept], starts, False))
 
     def _pulled(self, run: Run, roots: list[Any], seeds: list[Any], again: bool) -> list[Any]:
-        leaves = list(run.leaves.values())
+        leaves = self.leaves(run)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             return gradtool.paddle.grad(roots, leaves, seeds, create_graph=again, allow_unused=True)  # type: ignore[no-any-return]
@@ -122,6 +139,6 @@ def subject(name: str, seed: int) -> Called | None:
     """A drawn call of one function; None where there is none to be differentiated, or it is refused."""
     text = drawn(name, seed)
     try:
-        return None if text is None else Called(text)
+        return None if text is None else Called(text, name in FIXED)
     except ValueError:
         return None

@@ -6,7 +6,7 @@ between them will do, and nothing is said.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -53,15 +53,20 @@ class Wrong:
         return f"order {self.order}, element {self.place}: {self.came:.6g} instead of {self.expected:.6g}"
 
 
-def wrong(subject: Subject) -> Iterator[Wrong]:
-    """Yield the derivatives of first and second order that are wrong at the point of *subject*."""
+def wrong(subject: Subject, together: bool = False) -> Iterator[Wrong]:
+    """Yield the derivatives of first and second order that are wrong at the point of *subject*.
+
+    Args:
+        together: equal numbers are moved together.
+    """
     point = subject.point
     rng = np.random.default_rng(len(point))
     places = sorted(rng.permutation(len(point))[:MOST].tolist())
     gradient = subject.gradient(point)
     if gradient is None:
         return
-    yield from _compared(subject.value, point, places, gradient, 1)
+    moves = {place: (point == point[place]) * 1.0 if together else _unit(len(point), place) for place in places}
+    yield from _compared(subject.value, point, moves, gradient, 1)
     if not np.isfinite(gradient).all():  # an infinite slope has no slope
         return
     units = [_unit(len(point), place) for place in places[:4]]
@@ -75,31 +80,31 @@ def wrong(subject: Subject) -> Iterator[Wrong]:
             gradient = subject.gradient(at)
             return np.nan if gradient is None else float(np.sum(gradient[weights != 0] * weights[weights != 0]))
 
-        yield from _compared(slope, point, places, second, 2)
+        yield from _compared(slope, point, moves, second, 2)
 
 
 def _compared(
-    function: Callable[[Vector], float], point: Vector, places: Sequence[int], derivatives: Vector, order: int
+    function: Callable[[Vector], float], point: Vector, moves: Mapping[int, Vector], derivatives: Vector, order: int
 ) -> Iterator[Wrong]:
     """Yield where *derivatives* are not what differences of *function* to both sides agree on."""
     here = function(point)
     if abs(here) > LARGEST:  # small steps are lost in it
         return
-    for place in places:
-        expected = _agreed(function, here, point, place, order)
-        came = float(derivatives[place])
+    for place, move in moves.items():
+        expected = _agreed(function, here, point, move, order)
+        came = float(np.sum(derivatives[move != 0]))
         if expected is None or not np.isfinite(came):  # NaN and infinity are no numbers to be taken for right
             continue
         if abs(came - expected) > AGREE[order] * (1 + abs(expected)):
             yield Wrong(order, place, expected, came)
 
 
-def _agreed(function: Callable[[Vector], float], here: float, point: Vector, place: int, order: int) -> float | None:
-    """Return the slope at an element of *point*; None where both sides, or steps of two lengths, disagree."""
-    step, unit = STEPS[order], _unit(len(point), place)
+def _agreed(function: Callable[[Vector], float], here: float, point: Vector, move: Vector, order: int) -> float | None:
+    """Return the slope along *move* at *point*; None where both sides, or steps of two lengths, disagree."""
+    step = STEPS[order]
     steps = (step, -step, step / 4, -step / 4)
     with np.errstate(all="ignore"):
-        slopes = np.array([(function(point + s * unit) - here) / s for s in steps])
+        slopes = np.array([(function(point + s * move) - here) / s for s in steps])
         if not np.isfinite(slopes).all() or np.ptp(slopes) > AGREE[order] * (1 + np.abs(slopes).min()):
             return None
     return float(slopes[:2].mean())

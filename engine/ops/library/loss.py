@@ -58,7 +58,7 @@ def sigmoid_cross_entropy_with_logits(k, x, label, pos_weight, *, ignore_index, 
     log_part = xp.log1p(xp.exp(-xp.abs(x))) + xp.maximum(-x, 0)
     loss = (1 - label) * x + (log_part if pos_weight is None else log_part * pos_weight)
     mask = label != ignore_index
-    loss = xp.where(mask, loss, 0)
+    loss = xp.where(mask, loss, 0).reshape(x.shape)  # weights of shape [1] make no dimension
     if normalize:
         loss = loss / xp.maximum(xp.sum(mask).astype(x.dtype), 1e-5)
     return loss.astype(x.dtype)
@@ -68,8 +68,10 @@ def sigmoid_cross_entropy_with_logits(k, x, label, pos_weight, *, ignore_index, 
 def _(x, label, pos_weight):
     name = "sigmoid_cross_entropy_with_logits"
     _same_shape(name, "X", "Label", x, label)
-    if pos_weight is not None:
-        broadcast(x.shape, pos_weight.shape, op=name)
+    if pos_weight is not None and (x.shape, pos_weight.shape) != ((), (1,)):
+        shape = broadcast(x.shape, pos_weight.shape, op=name)
+        if len(shape) > x.ndim or any(n not in (m, UNKNOWN) for m, n in zip(x.shape, shape, strict=True) if m >= 0):
+            raise ShapeError(f"{name}: pos_weight {list(pos_weight.shape)} does not fit X {list(x.shape)}")
     return x
 
 
@@ -77,7 +79,7 @@ def _(x, label, pos_weight):
 def _(k, x, label, pos_weight, dout, *, ignore_index, normalize):
     # The logarithmic part falls with slope sigmoid(x) - 1.
     falling = k.sigmoid(x) - 1
-    slope = 1 - label + (falling if pos_weight is None else falling * pos_weight)
+    slope = 1 - label + (falling if pos_weight is None else k.sum_to(falling * pos_weight, x))
     return dout * slope * k.label_share(label, x, ignore_index=ignore_index, normalize=normalize)
 
 
@@ -228,7 +230,9 @@ def _(k, x: Like, label, weight, total_weight, dout, *, ignore_index, reduction)
     elif reduction == "none":
         dout = k.insert_class(dout)
     place = k.one_hot_like(k.insert_class(label), x, axis=1, ignore_index=ignore_index)
-    return -dout * (place if weight is None else place * k.align(weight, x, axis=1))
+    slope = -dout * (place if weight is None else place * k.align(weight, x, axis=1))
+    # What is not finite reaches the class of the label alone, and is not multiplied by the zeros of the others.
+    return k.select(k.not_equal(place, k.zeros_like(place)), slope, k.zeros_like(slope))
 
 
 @op("insert_class", trait=Trait.INTERNAL | Trait.MOVES | Trait.VIEW)
@@ -281,6 +285,7 @@ def _(make):
     yield make(x=(4,), label=exactly([0.0, 1.0, -1.0, 1.0]), ignore_index=-1, normalize=True, smooth=False)
     yield make(x=exactly([1000.0, -1000.0]), label=exactly([0.0, 1.0]))
     yield make(x=(), label=exactly(1.0))
+    yield make(x=(), label=exactly(0.25), pos_weight=exactly([2.0]))
 
 
 @label_share.samples

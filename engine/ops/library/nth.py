@@ -120,6 +120,8 @@ def nanmedian(k, x, *, axis, keepdim, mode):
     """
     xp = k.xp
     flat = _folded(xp, x, axis)
+    if not flat.shape[-1]:
+        raise _of_none(x.shape)
     missing = xp.isnan(flat) if x.dtype.kind == "f" else xp.zeros(flat.shape, bool)
     counts = xp.maximum(flat.shape[-1] - missing.sum(axis=-1), 1)
     order = xp.argsort(flat, axis=-1, stable=True)
@@ -139,12 +141,16 @@ def _reduced(shape, axis, keepdim):
     return tuple(d for i, d in enumerate(shape) if i not in axes)
 
 
+def _of_none(shape):
+    return ShapeError(f"nanmedian: there is no element in the middle of none: X is {list(shape)}")
+
+
 @nanmedian.infer
 def _(x, *, axis, keepdim, mode):
     if mode not in ("avg", "min"):
         raise OperatorError(f"nanmedian: mode must be 'avg' or 'min', but is {mode!r}")
     if 0 in [x.shape[i] for i in _axes(x.ndim, axis)]:
-        raise ShapeError(f"nanmedian: there is no element in the middle of none: X is {list(x.shape)}")
+        raise _of_none(x.shape)
     out = x.with_shape(_reduced(x.shape, axis, keepdim))
     return out, out.with_shape((*out.shape, 2) if mode == "avg" else out.shape).with_dtype("int64")
 

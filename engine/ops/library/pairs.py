@@ -42,7 +42,8 @@ def copysign(k, x, y):
 def _(k, x, y, out, dout):
     def first():
         # The result is x or -x; at 0 there is no slope, and the gradient is 0.
-        return k.sum_to(dout * k.sign(out) * k.sign(x), x)
+        slope = k.sign(out) * k.sign(x)
+        return k.sum_to(k.select(k.not_equal(slope, k.zeros_like(slope)), dout * slope, k.zeros_like(dout)), x)
 
     return first, (lambda: k.zeros_like(y))
 

@@ -174,6 +174,8 @@ def _(k, label, softmax, dloss, dsoftmax: Late, *, soft_label, use_softmax, igno
         if soft_label:
             nothing = k.logical_and(nothing, k.equal(softmax, k.zeros_like(softmax)))
         gradient = -dloss * target / k.select(nothing, k.ones_like(softmax), softmax)
+        if not soft_label:  # what is not finite reaches the class of the label alone
+            gradient = k.select(nothing, k.zeros_like(gradient), gradient)
         return gradient if dsoftmax is None else gradient + dsoftmax
     counted = k.reduce_sum(target, **where)
     gradient = dloss * (softmax * counted - target)

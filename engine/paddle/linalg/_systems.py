@@ -6,13 +6,12 @@ import itertools
 from typing import Any
 
 from gradtool.engine.core.errors import ShapeError, UsageError
-from gradtool.engine.core.state import in_static_mode
 from gradtool.engine.core.value import AnyTensor
 from gradtool.paddle._arguments import integer, tensor, tensors
-from gradtool.paddle._creation import assign, eye
+from gradtool.paddle._creation import assign
 from gradtool.paddle._dispatch import apply
 from gradtool.paddle._linalg import matmul
-from gradtool.paddle._manipulation import expand, reshape, squeeze, unsqueeze
+from gradtool.paddle._manipulation import reshape, squeeze, unsqueeze
 from gradtool.paddle._short_names import delivered
 from gradtool.paddle._sizes import is_square
 from gradtool.paddle._splitting import matrix_transpose
@@ -122,11 +121,8 @@ def matrix_power(x: Any, n: int, name: str | None = None) -> AnyTensor:
     if not is_square(x):
         raise ShapeError(f"{place}: x {list(x.shape)} must hold square matrices.")
     count = integer(n, "n", place)
-    if not count and not in_static_mode():
-        return apply("matrix_power", x, attrs={"n": 0}, name=name)  # type: ignore[no-any-return]
     if not count:
-        unit = eye(x.shape[-1], dtype=x.dtype)
-        return expand(unit, list(x.shape)) if x.ndim > 2 else unit
+        return apply("matrix_power", x, attrs={"n": 0}, name=name)  # type: ignore[no-any-return]
     base = assign(x) if count > 0 else inv(x)
     result = base
     for digit in f"{abs(count):b}"[1:]:

@@ -379,7 +379,7 @@ def _smoothed_but(
         mask = cast(label != ignore_index, input.dtype)
         label = multiply(cast(label != ignore_index, label.dtype), label)
     label = _smoothed(input, label, soft_label, axis, epsilon)
-    return label if input.dtype.name != "float64" else cast(label, input.dtype), mask
+    return label if input.dtype.name != "float64" else label.astype(input.dtype), mask
 
 
 def _smoothed(input: AnyTensor, label: AnyTensor, soft_label: bool, axis: int, epsilon: float) -> AnyTensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradtool.engine.core.differences import meet_in_programs
 from gradtool.engine.core.errors import ArgumentTypeError, AxisError, UsageError
 from gradtool.engine.core.spec import UNKNOWN
 from gradtool.paddle._arguments import tensor
@@ -156,6 +157,8 @@ def instance_norm(
     Running statistics, *momentum* and *use_input_stats* have no influence, as in Paddle.
     """
     tensor(x, "x", "instance_norm", FLOATS)
+    if (weight is None) != (bias is None):
+        meet_in_programs("values of programs")
     mean, variance, y = apply("instance_norm", x, weight, bias, attrs={"epsilon": eps}, name=name)
     cut(mean, variance)
     return y

@@ -145,7 +145,7 @@ def grid_sample(
     """
     tensor(x, "x", "grid_sample", FLOATS)
     tensor(grid, "grid", "grid_sample", FLOATS)
-    if x.ndim not in (4, 5) or grid.ndim != x.ndim or grid.shape[-1] != x.ndim - 2:
+    if x.ndim not in (4, 5) or grid.ndim != x.ndim or grid.shape[-1] not in (x.ndim - 2, -1):
         raise UsageError(
             f"grid_sample: x {list(x.shape)} must be [batch, channels, height, width], and grid {list(grid.shape)} "
             "[batch, rows, columns, 2]; of volumes [batch, channels, depth, height, width] and [batch, layers, rows, "
