@@ -104,7 +104,7 @@ def _dimension(axis: Any, x: AnyTensor, where: str) -> int:
 
 
 def _neighbours(size: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Where the later and where the earlier ones of *size* neighbours begin and end; the size may be -1."""
+    """The beginnings and ends of the later and of the earlier ones of *size* neighbours; the size may be -1."""
     return (1, size), (0, size - 1 if size >= 0 else -1)
 
 

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 TOLERANCES = {"float16": 1e-2, "float32": 1e-4, "complex64": 1e-4, "float64": 1e-6, "complex128": 1e-6}
+SHOWN = 12
+"""Elements of an array that a difference shows."""
 SIGNS = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
     ast.MatMult: "@", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.USub: "-", ast.UAdd: "+", ast.Invert: "~",
@@ -92,13 +94,23 @@ def first(ours: dict[str, Any], theirs: dict[str, Any], loose: bool) -> tuple[st
             return "names", name, str(name in ours), str(name in theirs)
         gap = of_values(ours[name], theirs[name], loose)
         if gap:
-            return gap, name, brief(ours[name]), brief(theirs[name])
+            return gap, name, *map(brief, told_apart(ours[name], theirs[name]))
     return None
+
+
+def told_apart(a: Any, b: Any) -> tuple[Any, Any]:
+    """Two told values; of long arrays the elements that differ."""
+    both = isinstance(a, dict) and isinstance(b, dict) and len(a.get("values", ())) == len(b.get("values", ()))
+    if not both or len(a.get("values", ())) <= SHOWN:
+        return a, b
+    x, y = np.array(a["values"], float), np.array(b["values"], float)
+    places = np.flatnonzero(~np.isclose(x, y, rtol=1e-3, atol=1e-6, equal_nan=True))
+    return tuple(v | {"values": [v["values"][i] for i in places] or v["values"]} for v in (a, b))  # type: ignore[return-value]
 
 
 def brief(value: Any) -> str:
     if isinstance(value, dict) and "values" in value:
-        return f"{value['dtype']}{value['shape']} {value['values'][:12]}{' stop' if value.get('stop') else ''}"
+        return f"{value['dtype']}{value['shape']} {value['values'][:SHOWN]}{' stop' if value.get('stop') else ''}"
     return str(value)[:300]
 
 

@@ -12,10 +12,20 @@ KNOWN: dict[str, str] = {
 }
 """What is not looked at."""
 
+LABELS = "labels have no gradient, as in Paddle"
 FIXED: dict[str, str] = {
-    "nn.functional.log_loss": "labels have no gradient, as in Paddle",
-    "nn.functional.label_smooth": "the distribution that labels are mixed with has no gradient, as in Paddle",
+    **dict.fromkeys(
+        (
+            "nn.functional.binary_cross_entropy",
+            "nn.functional.cross_entropy",
+            "nn.functional.kl_div",
+            "nn.functional.log_loss",
+            "nn.functional.softmax_with_cross_entropy",
+        ),
+        LABELS,
+    ),
     "nn.functional.binary_cross_entropy_with_logits": "labels and the weights of ones have no gradient, as in Paddle",
+    "nn.functional.label_smooth": "the distribution that labels are mixed with has no gradient, as in Paddle",
 }
 """Functions some of whose operands have no gradient. Those are not moved; the others are held to differences."""
 

@@ -59,16 +59,50 @@ def mixed(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Itera
     if rows < 2:
         yield from _of_two(probe, rng, unchecked)
         return
+    first = dict.fromkeys(outputs, 0)
+    meeting = _meeting_rows(probe, rows, axes, first, rng)
+    if meeting is None:
+        return
+    # States of a recurrent layer have a row for each layer, and by chance as many layers as samples.
+    second_in, second_out = _by_second_axis(probe, rows, axes, first)
+    if (second_in, second_out) != (axes, first) and _meeting_rows(probe, rows, second_in, second_out, rng) is None:
+        return
+    changes, row, other, pairs = meeting
+    yield _fact(probe, axes, changes, row, other, pairs)
+
+
+def _meeting_rows(
+    probe: Probe, rows: int, axes: Mapping[int, int], outputs: Mapping[int, int], rng: np.random.Generator
+) -> tuple[list[dict[int, Array]], int, int, bool] | None:
+    """The first and the last sample changed, which of both changes another, which one, and whether only their pairs.
+
+    Args:
+        axes: the axis of the samples by input.
+        outputs: the same by output.
+    """
     changes = [_changes(probe, axes, row, rng) for row in (0, rows - 1)]
     if not changes[0]:
-        return
+        return None
     for row, change in zip((0, rows - 1), changes, strict=True):
-        differences = probe.differences(change)
-        others = next((o for i in outputs if (o := _others(differences[i], row)) is not None), None)
-        if others is not None:
-            pairs = all(_are_pairs(differences[i], row) for i in outputs)
-            yield _fact(probe, axes, changes, row, others, pairs)
-            return
+        all_differences = probe.differences(change)
+        differences = [np.moveaxis(all_differences[i], axis, 0) for i, axis in outputs.items()]
+        other = next((o for d in differences if (o := _others(d, row)) is not None), None)
+        if other is not None:
+            return changes, row, other, all(_are_pairs(d, row) for d in differences)
+    return None
+
+
+def _by_second_axis(
+    probe: Probe, rows: int, axes: Mapping[int, int], outputs: Mapping[int, int]
+) -> tuple[dict[int, int], dict[int, int]]:
+    """The axes of samples where, of all inputs and outputs but the first, the second axis is taken if it fits too."""
+
+    def fits(shape: tuple[int, ...]) -> bool:
+        return len(shape) > 2 and shape[:2] == (rows, rows)
+
+    leading = next(iter(axes)), next(iter(outputs))
+    inputs = {i: 1 if i != leading[0] and fits(probe.inputs[i].array.shape) else a for i, a in axes.items()}
+    return inputs, {i: 1 if i != leading[1] and fits(probe.outputs[i].shape) else a for i, a in outputs.items()}
 
 
 def _of_two(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Iterator[Fact]:

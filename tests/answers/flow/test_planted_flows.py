@@ -281,6 +281,31 @@ def test_what_is_right_has_no_finding(name: str, tmp_path: Path) -> None:
     assert found(tmp_path, model(*RIGHT[name])) == []
 
 
+STATES = """
+x, states = paddle.rand([BATCH, 3, 4]), [paddle.rand([2, BATCH, 5]) for _ in range(2)]
+loss = F.mse_loss(net(x, *states), paddle.zeros([BATCH, 1]))
+loss.backward()
+"""
+
+
+@pytest.mark.parametrize("batch", [2, 3])
+@pytest.mark.parametrize("layers", ["num_layers=2", "direction='bidirect'"])
+@pytest.mark.parametrize("mixes", [False, True])
+def test_layers_of_initial_states_are_no_samples(tmp_path: Path, batch: int, layers: str, mixes: bool) -> None:
+    width = 10 if "bidirect" in layers else 5
+    weights = "F.softmax(y, axis=0)  # here" if mixes else "F.softmax(y, axis=-1)"
+    text = model(
+        f"self.rnn, self.head = nn.LSTM(4, 5, {layers}), nn.Linear({width}, 1)\n",
+        f"""
+        y, _ = self.rnn(inputs[0], tuple(inputs[1:]))
+        y = y * {weights}
+        return self.head(y[:, -1])
+        """,
+        STATES.replace("BATCH", str(batch)),
+    )
+    assert [f.code for f in found(tmp_path, text)] == ["GT601"] * mixes
+
+
 def test_what_is_declared_is_asked(tmp_path: Path) -> None:
     nodes = found(tmp_path, model(*RIGHT["a graph of nodes"]), batch=1)
     assert [f.code for f in nodes] == ["GT601"]
