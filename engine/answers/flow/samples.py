@@ -64,7 +64,7 @@ def mixed(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Itera
     if meeting is None:
         return
     # States of a recurrent layer have a row for each layer, and by chance as many layers as samples.
-    second_in, second_out = _by_second_axis(probe, rows, axes, first)
+    second_in, second_out = _second_axes(probe, rows, axes, first)
     if (second_in, second_out) != (axes, first) and _meeting_rows(probe, rows, second_in, second_out, rng) is None:
         return
     changes, row, other, pairs = meeting
@@ -92,7 +92,7 @@ def _meeting_rows(
     return None
 
 
-def _by_second_axis(
+def _second_axes(
     probe: Probe, rows: int, axes: Mapping[int, int], outputs: Mapping[int, int]
 ) -> tuple[dict[int, int], dict[int, int]]:
     """The axes of samples where, of all inputs and outputs but the first, the second axis is taken if it fits too."""

@@ -29,7 +29,7 @@ def median(k, x, *, axis, mean, split):
     order = xp.argsort(x, axis=axis, stable=True)
     count = x.shape[axis]
     if not count:
-        raise _of_none(x.shape)
+        raise _shape_error(x.shape)
     below = xp.take(order, np.array([(count - 1) // 2]), axis)
     above = xp.take(order, np.array([count // 2]), axis) if mean else below
     low, high = xp.take_along_axis(x, below, axis), xp.take_along_axis(x, above, axis)
@@ -48,7 +48,7 @@ def median(k, x, *, axis, mean, split):
     return out.astype(x.dtype), below, parts
 
 
-def _of_none(shape):
+def _shape_error(shape):
     return ShapeError(f"median: there is no element in the middle of none: X is {list(shape)}")
 
 
@@ -56,7 +56,7 @@ def _of_none(shape):
 def _(x, *, axis):
     at = axis_in(axis, x.ndim, "median")
     if not x.shape[at]:
-        raise _of_none(x.shape)
+        raise _shape_error(x.shape)
     out = x.with_shape(1 if i == at else d for i, d in enumerate(x.shape))
     return out, out.with_dtype("int64"), x.with_dtype("int64")
 

@@ -121,7 +121,7 @@ def nanmedian(k, x, *, axis, keepdim, mode):
     xp = k.xp
     flat = _folded(xp, x, axis)
     if not flat.shape[-1]:
-        raise _of_none(x.shape)
+        raise _shape_error(x.shape)
     missing = xp.isnan(flat) if x.dtype.kind == "f" else xp.zeros(flat.shape, bool)
     counts = xp.maximum(flat.shape[-1] - missing.sum(axis=-1), 1)
     order = xp.argsort(flat, axis=-1, stable=True)
@@ -141,7 +141,7 @@ def _reduced(shape, axis, keepdim):
     return tuple(d for i, d in enumerate(shape) if i not in axes)
 
 
-def _of_none(shape):
+def _shape_error(shape):
     return ShapeError(f"nanmedian: there is no element in the middle of none: X is {list(shape)}")
 
 
@@ -150,7 +150,7 @@ def _(x, *, axis, keepdim, mode):
     if mode not in ("avg", "min"):
         raise OperatorError(f"nanmedian: mode must be 'avg' or 'min', but is {mode!r}")
     if 0 in [x.shape[i] for i in _axes(x.ndim, axis)]:
-        raise _of_none(x.shape)
+        raise _shape_error(x.shape)
     out = x.with_shape(_reduced(x.shape, axis, keepdim))
     return out, out.with_shape((*out.shape, 2) if mode == "avg" else out.shape).with_dtype("int64")
 
