@@ -33,6 +33,7 @@ class Vocabulary:
         retain: a call that keeps the gradient of a result.
         gradient_of: the function that gives gradients of chosen tensors.
         own_function: what a user derives an operator from whose gradient is his own.
+        from_copies: what lets gradients of a loss of changed values reach the values that they were changed from.
         assign: a call that writes other values into a parameter, without its name.
         sync_batch_norm, all_reduce, data_parallel, seed_each: calls of programs with several processes.
         value, result: the beginnings of names that tensors and results of operators get that have none.
@@ -53,6 +54,7 @@ class Vocabulary:
     retain: str
     gradient_of: str
     own_function: str
+    from_copies: str
     assign: str
     sync_batch_norm: str
     all_reduce: str
@@ -78,6 +80,7 @@ PADDLE = Vocabulary(
     retain="retain_grads()",
     gradient_of="paddle.grad",
     own_function="PyLayer",
+    from_copies="compute the loss with it",
     assign="set_value(…)",
     sync_batch_norm="paddle.nn.SyncBatchNorm.convert_sync_batchnorm(model)",
     all_reduce="paddle.distributed.all_reduce(parameter.grad)",
@@ -103,6 +106,7 @@ TORCH = Vocabulary(
     retain="retain_grad()",
     gradient_of="torch.autograd.grad",
     own_function="torch.autograd.Function",
+    from_copies="compute the loss with it, or by torch.func.functional_call with parameters that are computed from it",
     assign="copy_(…)",
     sync_batch_norm="torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)",
     all_reduce="torch.distributed.all_reduce(parameter.grad)",

@@ -422,6 +422,22 @@ class Awaited:
 
 
 @dataclass(frozen=True, slots=True)
+class DeepCopied:
+    """*made* is a deep copy of *tensor*: a leaf of its own with the same values."""
+
+    tensor: Tensor
+    made: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Reused:
+    """A value was handed out that *by* keeps from an earlier call."""
+
+    tensor: Tensor
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class Read:
     """An optimizer has read the gradients of *tensors*, and only then decides where it goes, if anywhere."""
 

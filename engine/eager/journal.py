@@ -116,6 +116,13 @@ class Replacement(NamedTuple):
     loc: Location
 
 
+class DeepCopy(NamedTuple):
+    """The number of a leaf with the values of another one, and where it was made."""
+
+    made: int
+    loc: Location
+
+
 class Guard(NamedTuple):
     """A place from which nothing is recorded.
 
@@ -144,6 +151,7 @@ class Journal:
         listings: the optimizers that were made.
         awaited: the leaves whose gradients processes wait for, as they were put together.
         replacements: by the number of a parameter that a layer held once.
+        copies: by the number of a leaf, its deep copies, oldest first.
         differentiated: the values whose gradients have a graph themselves.
         whole_numbers: the values that were recorded on the tape and hold whole numbers or truth values.
         reaches: by the time of a call that flattens out, the least and the greatest element that it read.
@@ -167,6 +175,7 @@ class Journal:
         self.listings: list[Listing] = []
         self.awaited: list[Listing] = []
         self.replacements: dict[int, Replacement] = {}
+        self.copies: dict[int, list[DeepCopy]] = {}
         self.differentiated: set[int] = set()
         self.whole_numbers: set[int] = set()
         self.reaches: dict[int, tuple[float, float]] = {}
@@ -442,6 +451,9 @@ class Journal:
     def _unfilled(self, event: watch.Unfilled) -> None:
         self._event("unfilled", self.number(event.tensor), "grad")
 
+    def _note_reuse(self, event: watch.Reused) -> None:
+        self._event("reused", self.number(event.tensor), event.by)
+
     def _initialised(self, event: watch.Initialised) -> None:
         self._event("initialised", self.number(event.tensor), event.writer)
 
@@ -450,6 +462,10 @@ class Journal:
 
     def _awaited(self, event: watch.Awaited) -> None:
         self.awaited.append(Listing(frozenset(map(self.number, event.tensors)), source.here(), self.tick()))
+
+    def _note_copy(self, event: watch.DeepCopied) -> None:
+        copy = DeepCopy(self.number(event.made), source.here())
+        self.copies.setdefault(self.number(event.tensor), []).append(copy)
 
     def _replaced(self, event: watch.Replaced) -> None:
         here = source.here()
@@ -524,6 +540,8 @@ _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Listed: Journal._listed,
     watch.Awaited: Journal._awaited,
     watch.Replaced: Journal._replaced,
+    watch.DeepCopied: Journal._note_copy,
+    watch.Reused: Journal._note_reuse,
     watch.Guarding: Journal._guarding,
     watch.Guarded: Journal._guarded,
     watch.Switched: lambda journal, event: None,  # a mode moves no gradient

@@ -284,6 +284,10 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
         setattr(clone, setting, copy.deepcopy(getattr(self, setting), memo))
     if self.grad is not None:
         clone.grad = copy.deepcopy(self.grad, memo)
+    if watch.noting and self.node is None:
+        before = source.pretend(_outside_of_copy())
+        watch.note(watch.DeepCopied(self, clone))
+        source.pretend(before)
     return clone
 
 

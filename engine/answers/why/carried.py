@@ -20,11 +20,13 @@ class Carried:
         name: what the program calls it; empty where that cannot be read from the text.
         kept: the line that keeps it.
         in_list: whether that line adds it to a list.
+        by: the context that keeps it, where no name does.
     """
 
     name: str
     kept: Location
     in_list: bool = False
+    by: str = ""
 
 
 def carried(journal: Journal, loss: int, freed: Location) -> Carried | None:
@@ -44,9 +46,20 @@ def carried(journal: Journal, loss: int, freed: Location) -> Carried | None:
             continue
         behind.update(call.reads)
         if call.time > before:
-            ways += [(maker[v], call) for v in call.reads if v in maker and maker[v].time < before]
+            kept = [(v, maker[v]) for v in call.reads if v in maker and maker[v].time < before]
+            for v, made in kept:
+                by = keeper(journal, v, before)
+                if by:
+                    return Carried("", made.loc, by=by)
+            ways += [(made, call) for _, made in kept]
     told = [_told(made, read, freed) for made, read in ways]
     return next((way for way in told if way.name), told[0] if told else None)
+
+
+def keeper(journal: Journal, value: int, since: int = 0) -> str:
+    """Return the context that handed out *value* again after the time *since*; empty if none did."""
+    entries = journal.events.get(value, ())
+    return next((e.how for e in entries if e.kind == "reused" and e.time > since), "")
 
 
 def is_same(journal: Journal, loss: int) -> bool:

@@ -54,8 +54,15 @@ def _freed(at: Location, said: str, places: tuple[tuple[str, Location], ...], ad
     )
 
 
+ANEW = "enter {by} anew for each loss, around its forward pass alone"
+"""What is to be done where a context keeps values for longer than their graph is good for."""
+
+
 def _carried(kept: Carried, places: tuple[tuple[str, Location], ...], in_a_loop: bool) -> Answer:
     """The graph of one backward call leads into that of another."""
+    if kept.by:
+        said = f"{kept.by} keeps what this line computed before the first backward call, which freed its graph"
+        return _freed(kept.kept, said, places, ANEW.format(by=kept.by))
     name = kept.name or "what this line makes"
     if not in_a_loop:
         said = f"{name} was computed before the first backward call, which freed its graph, and is used after it"

@@ -19,7 +19,10 @@ from . import constant_gradients
 from .advice import advice
 from .amounts import SCALING
 from .answers import CUT, Answer
+from .carried import keeper
 from .case import Case, Factor, Subject
+from .copies import name_copy
+from .failures import ANEW
 from .journal_intent import JournalEvidence
 from .levels import measured
 from .listings import awaited, nobodys, not_listed
@@ -276,12 +279,10 @@ class TensorCase(Case[int, Call]):
             return self._constant(answer, penalty)
         if answer.verdict is Verdict.DETACHED:
             return self._round(subject, answer)
-        if answer.verdict in (Verdict.UNUSED, Verdict.NO_PATH) and t.node is not None:
-            return self._assigned(subject, answer)
-        if answer.verdict is Verdict.NO_GRAD and self._was_a_weight(t):
-            said = say("{name} has {stops}: the update made a new tensor under no_grad", name=subject.name)
-            advice = say("{taking} after the update, or update it in place", name=subject.name)
-            return replace(answer, said=(said,), advice=advice)
+        if answer.verdict in (Verdict.UNUSED, Verdict.NO_PATH):
+            return name_copy(self._reasons, subject, answer) if t.node is None else self._assigned(subject, answer)
+        if answer.verdict is Verdict.NO_GRAD:
+            return self._explain_no_grad(subject, answer)
         if not answer.has_gradient and not answer.verdict.is_zero:
             return answer
         if t.node is not None:
@@ -294,6 +295,19 @@ class TensorCase(Case[int, Call]):
             return answer
         noted = self.lost.note(answer, subject.value)
         return noted if noted is not answer else self._as_number(subject, answer)
+
+    def _explain_no_grad(self, subject: Subject[int], answer: Answer) -> Answer:
+        """Return *answer* with what made a new tensor under ``no_grad``, or keeps one from there, if something does."""
+        if self._was_a_weight(subject.held):
+            said = say("{name} has {stops}: the update made a new tensor under no_grad", name=subject.name)
+            advice = say("{taking} after the update, or update it in place", name=subject.name)
+            return replace(answer, said=(said,), advice=advice)
+        cut = self._reasons.of(subject.value).cut
+        by = "" if cut is None else keeper(self.journal, cut.value)
+        if not by:
+            return answer
+        said = f"{by} keeps what was computed there under no_grad, and the loss is computed from that"
+        return replace(answer, said=(said,), advice=ANEW.format(by=by))
 
     @cached_property
     def _penalties(self) -> dict[int, Call]:

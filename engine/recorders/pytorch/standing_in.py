@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 import torch._functorch.eager_transforms
 import torch._functorch.vmap
+from torch.nn.utils import parametrize
 
 from ..recorded.relays import relayed
 from ..recorded.stand_ins import (
@@ -108,6 +109,7 @@ def _rows(recorder: TorchRecorder) -> Iterator[Row]:
     for owner, name in ((torch.jit, "trace"), (torch.jit, "trace_module"), (torch.jit, "script")):
         yield owner, name, _whole(recorder, getattr(owner, name))
     yield torch.export, "export", _whole(recorder, torch.export.export)
+    yield parametrize, "cached", _cache_for(recorder, parametrize.cached)
     # optimizers
     optimizer = torch.optim.Optimizer
     for name in ("__init__", "add_param_group"):
@@ -215,9 +217,38 @@ def _copying(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[
         with recorder.unheard():
             made = original(parameter, memo)
         recorder.number(made, parameter=True)
+        recorder.tell_copied(parameter, made)
         return made
 
     return copy
+
+
+class _KeptValues(dict[Any, Any]):
+    """Results of parametrizations, which tell when they are handed out again."""
+
+    def __init__(self, recorder: TorchRecorder) -> None:
+        super().__init__()
+        self._recorder = recorder
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """Return what is kept, or *default*."""
+        kept = super().get(key, default)
+        if isinstance(kept, torch.Tensor) and not self._recorder.quiet:
+            self._recorder.flush()
+            self._recorder.tell_reused(kept, "parametrize.cached()")
+        return kept
+
+
+def _cache_for(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    @contextmanager
+    @functools.wraps(original)
+    def cache() -> Iterator[None]:
+        with original():
+            if not isinstance(parametrize._cache, _KeptValues):
+                parametrize._cache = _KeptValues(recorder)
+            yield
+
+    return cache
 
 
 def _backward(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:

@@ -66,7 +66,7 @@ def _rows(recorder: PaddleRecorder) -> Iterator[Row]:
     yield Tensor, "stop_gradient", property(stops.__get__, _stopping(recorder, stops.__set__))
     yield LayerHelperBase, "create_parameter", _bearing(recorder, LayerHelperBase.create_parameter)
     for cls in (Tensor, EagerParamBase):
-        yield cls, "__deepcopy__", _bearing(recorder, cls.__deepcopy__)
+        yield cls, "__deepcopy__", _copying(recorder, cls.__deepcopy__)
     # backward
     yield core.eager, "run_backward", _backward(recorder, core.eager.run_backward)
     yield core.eager, "run_partial_grad", _grad(recorder, core.eager.run_partial_grad)
@@ -196,6 +196,20 @@ def _bearing(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable
         return made
 
     return create
+
+
+def _copying(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    bearing = _bearing(recorder, original)
+
+    @functools.wraps(original)
+    def copy(t: Any, memo: Any) -> Any:
+        known = id(t) in memo
+        made = bearing(t, memo)
+        if not (known or recorder.quiet):
+            recorder.tell_copied(t, made)
+        return made
+
+    return copy
 
 
 def _backward(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..., Any]:

@@ -52,7 +52,7 @@ _KINDS = (
         events.Unscaled,
         events.Limited,
     ),
-    *(events.Explored, events.Uncompiled),
+    *(events.Explored, events.Uncompiled, events.CopyMade, events.ValueReused),
 )
 _BY_NAME: Mapping[str, Any] = {kind.__name__: kind for kind in _KINDS}
 _NUMBERED: Mapping[Any, int] = {events.Made: 0, events.Detached: 1, events.Rebound: 0}

@@ -150,6 +150,22 @@ class Detached(NamedTuple):
     site: Site
 
 
+class CopyMade(NamedTuple):
+    """A tensor was made as a deep copy of another: a leaf of its own with the same values."""
+
+    tensor: int
+    made: int
+    site: Site
+
+
+class ValueReused(NamedTuple):
+    """A value was handed out that *by* keeps from an earlier call."""
+
+    tensor: int
+    by: str
+    site: Site
+
+
 class Rebound(NamedTuple):
     """A tensor got other memory, of another shape or type even, and stays the tensor that it is.
 
@@ -396,6 +412,8 @@ class Uncompiled(NamedTuple):
 Event = (
     Explored
     | Uncompiled
+    | CopyMade
+    | ValueReused
     | Replaced
     | Scaled
     | Unscaled

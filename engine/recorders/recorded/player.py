@@ -127,6 +127,14 @@ class Player:
         self.tensors[event.made] = copy
         self._of_data[event.made] = self._of_data.get(event.tensor, event.tensor)
 
+    def _note_copy(self, event: events.CopyMade) -> None:
+        if watch.noting:
+            watch.note(watch.DeepCopied(self.tensors[event.tensor], self.tensors[event.made]))
+
+    def _note_reuse(self, event: events.ValueReused) -> None:
+        if watch.noting:
+            watch.note(watch.Reused(self.tensors[event.tensor], event.by))
+
     def _rebound(self, event: events.Rebound) -> None:
         t = self.tensors[event.tensor]
         t.array = event.array
@@ -709,7 +717,7 @@ class Player:
         if watch.noting:
             watch.note(watch.Updated())
 
-    def _uncompiled(self, event: events.Uncompiled) -> None:
+    def _note_compiler(self, event: events.Uncompiled) -> None:
         otherwise.note("uncompiled")
 
 
@@ -759,7 +767,9 @@ def _as_now(versions: Sequence[Any], counts: Mapping[int, int], op: OpDef) -> tu
 
 _PLAYED: Mapping[type, Callable[[Player, Any], None]] = {
     events.Made: Player._made,
-    events.Uncompiled: Player._uncompiled,
+    events.CopyMade: Player._note_copy,
+    events.ValueReused: Player._note_reuse,
+    events.Uncompiled: Player._note_compiler,
     events.Gone: Player._gone,
     events.Freed: Player._freed,
     events.Writing: Player._writing,

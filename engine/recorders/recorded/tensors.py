@@ -255,6 +255,16 @@ class Tensors(ABC):
         known = self._meet(made)
         self.sink(events.Detached(number, known.number, self.quietly(made), how, site))
 
+    def tell_copied(self, t: Any, made: Any) -> None:
+        """Tell of a deep copy, which is a leaf of its own."""
+        site = self.site()
+        self.sink(events.CopyMade(self.number(t, site), self.number(made, site), site))
+
+    def tell_reused(self, t: Any, by: str) -> None:
+        """Tell of a value that *by* keeps from an earlier call."""
+        site = self.site()
+        self.sink(events.ValueReused(self.number(t, site), by, site))
+
     def tell_rebound(self, t: Any, source: int | None, how: str, site: Any) -> None:
         """Tell that a tensor that was met has other memory now."""
         self.sink(events.Rebound(self._known[id(t)].number, self.quietly(t), source, how, site))
