@@ -11,6 +11,7 @@ from ..core.notes import Notes
 from ..core.wording import command_line, count
 from ..files.overlay import Overlay
 from ..kernels.choice import backend, current, eager, reference
+from ..script.effects import starts_processes
 from ..script.loaded import has_two_sides
 
 if TYPE_CHECKING:
@@ -147,6 +148,12 @@ def files(left: Loaded, overlay: Overlay, notes: Notes) -> None:
     for paths, verb in ((written, "wrote"), (removed, "removed")):
         if paths:
             notes.note(f"{left.name} {verb} {_named(paths, overlay.home)}: only this run saw that; --write makes it so")
+
+
+def processes(left: Loaded, file: str, notes: Notes) -> None:
+    """Say that processes which a file has started write where they like."""
+    if starts_processes(file):
+        notes.note(f"{left.name} starts processes: what they write reaches your files, unlike what the run writes")
 
 
 def _passes(n: int) -> str:

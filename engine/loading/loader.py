@@ -123,6 +123,7 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
             telling.error(loaded, notes)
         if overlay is not None:
             telling.files(loaded, overlay, notes)
+            telling.processes(loaded, target.file, notes)
 
 
 @contextlib.contextmanager

@@ -17,9 +17,11 @@ from typing import Any, Final
 
 from ..core.command_errors import CommandError
 
+_PROCESSES: Final = "starts processes"
+
 _EFFECTS: Final = {
-    **dict.fromkeys(("os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system"), "starts processes"),
-    **dict.fromkeys(("os.exec", "os.startfile", "subprocess.Popen"), "starts processes"),
+    **dict.fromkeys(("os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system"), _PROCESSES),
+    **dict.fromkeys(("os.exec", "os.startfile", "subprocess.Popen"), _PROCESSES),
     "socket.bind": "listens at a port",
 }
 """What a file does, by Python's audit event of it."""
@@ -34,8 +36,8 @@ _PASSING_ON: Final = frozenset(
 
 _WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
-_noted: ContextVar[dict[str, str] | None] = ContextVar("gradtool_effects", default=None)
-"""By file, its first effect in this command; None where somebody asked for every run himself."""
+_noted: ContextVar[dict[str, dict[str, None]] | None] = ContextVar("gradtool_effects", default=None)
+"""By file, its effects in this command, the first one first; None where somebody asked for every run himself."""
 
 _watched: ContextVar[tuple[str, bool] | None] = ContextVar("gradtool_effects_watched", default=None)
 """The file that runs, and whether what it writes stays."""
@@ -57,12 +59,17 @@ def refuse_again(file: str, name: str) -> None:
     Raises:
         CommandError: it had one.
     """
-    effect = (_noted.get() or {}).get(file)
-    if effect is not None:
+    effects = (_noted.get() or {}).get(file)
+    if effects:
         raise CommandError(
-            f"{name} {effect}, so it is not run a second time",
+            f"{name} {next(iter(effects))}, so it is not run a second time",
             "put what does that under a condition, and run the command on the rest",
         )
+
+
+def starts_processes(file: str) -> bool:
+    """Return whether a file has started a process in this command: what that writes goes past an overlay."""
+    return _PROCESSES in (_noted.get() or {}).get(file, {})
 
 
 @contextmanager
@@ -93,14 +100,16 @@ def _note(event: str, arguments: tuple[Any, ...]) -> None:
     if event not in _EFFECTS and event != "open":
         return
     running, noted = _watched.get(), _noted.get()
-    if running is None or noted is None or running[0] in noted:
+    if running is None or noted is None:
         return
+    file, stays = running
+    effects = noted.get(file, {})
     if event == "open":
-        effect = _written(*arguments) if running[1] else ""
+        effect = _written(*arguments) if stays and not effects else ""
     else:
-        effect = _EFFECTS[event] if _is_users(sys._getframe(1)) else ""
+        effect = _EFFECTS[event] if _EFFECTS[event] not in effects and _is_users(sys._getframe(1)) else ""
     if effect:
-        noted[running[0]] = effect
+        noted.setdefault(file, {})[effect] = None
 
 
 def _written(path: Any, mode: Any, flags: Any) -> str:

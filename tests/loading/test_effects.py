@@ -64,3 +64,31 @@ def test_another_command_runs_it_again(write):
     for _ in range(2):
         with effects.of_command():
             run(path, 1)
+
+
+class Heard:
+    verbose = 0
+
+    def __init__(self):
+        self.notes = []
+
+    def note(self, text):
+        self.notes.append(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "said"),
+    [
+        (STARTS, {}, True),
+        (FORKS, {}, True),
+        (LISTENS + STARTS, {}, True),
+        (LISTENS, {}, False),
+        (STARTS, {"write": True}, False),
+    ],
+)
+def test_processes_that_write_past_the_overlay_are_noted(write, text, options, said):
+    heard = Heard()
+    with effects.of_command(), executed(Request(str(write(text)), **options), notes=heard):
+        pass
+    note = "train.py starts processes: what they write reaches your files, unlike what the run writes"
+    assert heard.notes == [note] * said

@@ -60,18 +60,18 @@ def mixed(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Itera
         yield from _of_two(probe, rng, unchecked)
         return
     first = dict.fromkeys(outputs, 0)
-    meeting = _meeting_rows(probe, rows, axes, first, rng)
+    meeting = _find_meeting(probe, rows, axes, first, rng)
     if meeting is None:
         return
     # States of a recurrent layer have a row for each layer, and by chance as many layers as samples.
     second_in, second_out = _second_axes(probe, rows, axes, first)
-    if (second_in, second_out) != (axes, first) and _meeting_rows(probe, rows, second_in, second_out, rng) is None:
+    if (second_in, second_out) != (axes, first) and _find_meeting(probe, rows, second_in, second_out, rng) is None:
         return
     changes, row, other, pairs = meeting
     yield _fact(probe, axes, changes, row, other, pairs)
 
 
-def _meeting_rows(
+def _find_meeting(
     probe: Probe, rows: int, axes: Mapping[int, int], outputs: Mapping[int, int], rng: np.random.Generator
 ) -> tuple[list[dict[int, Array]], int, int, bool] | None:
     """The first and the last sample changed, which of both changes another, which one, and whether only their pairs.
