@@ -7,12 +7,14 @@ from functools import cache
 from gradtool.engine.core import near_names
 
 from . import _lazy
+from ._inside import said_of
 
 DEVICES = "it is about devices, and gradtool computes on the CPU"
 DISTRIBUTED = "it is about training on several machines or devices, and gradtool computes in one process"
 KERNELS = "it is a kernel for graphics cards, and gradtool computes on the CPU"
 NARROW = "gradtool has no elements of that type"
 INTERNAL = "it is a part of Paddle's own construction"
+PATCHES = "it changes classes while Paddle is imported, and gradtool's have their methods from the start; leave it out"
 OTHERS = "it lets programs of other packages run with Paddle, and gradtool is for those of Paddle"
 SERVERS = "it is about parameter servers"
 EXPORTS = "it writes models for other programs; gradtool graph and gradtool dump write graphs"
@@ -24,13 +26,13 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
     (
         "gradtool.paddle",
         (
-            "IrGuard MmapStorage check_shape disable_signal_handler ir_guard monkey_patch_dtype "
-            "monkey_patch_generated_methods_for_tensor monkey_patch_generated_methods_for_value "
+            "monkey_patch_dtype monkey_patch_generated_methods_for_tensor monkey_patch_generated_methods_for_value "
             "monkey_patch_math_tensor monkey_patch_program monkey_patch_value monkey_patch_variable new_init "
-            "original_init use_compat_guard"
+            "original_init"
         ),
-        INTERNAL,
+        PATCHES,
     ),
+    ("gradtool.paddle", "IrGuard MmapStorage check_shape disable_signal_handler ir_guard use_compat_guard", INTERNAL),
     ("gradtool.paddle.Tensor", "num_shard placements process_mesh reconstruct_from_", DISTRIBUTED),
     (
         "gradtool.paddle.Tensor",
@@ -121,7 +123,7 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
         ),
         DISTRIBUTED,
     ),
-    ("gradtool.paddle.distributed", "monkey_patch_value_in_dist", INTERNAL),
+    ("gradtool.paddle.distributed", "monkey_patch_value_in_dist", PATCHES),
     (
         "gradtool.paddle.distributed.fleet",
         (
@@ -230,7 +232,8 @@ def explained(package: str, name: str, why: str | None, names: list[str]) -> tup
 def _of_area(package: str, name: str) -> str | None:
     """Return why a name that Paddle has is not here, by where it is from; None for a name that Paddle does not have.
 
-    What is in no ``__all__`` is a part of Paddle's own construction, unless all of its area is not here.
+    What is in no ``__all__`` is a part of Paddle's own construction, unless all of its area is not here; a table says what
+    parts are for.
     """
     from . import _recorded
 
@@ -247,7 +250,7 @@ def _of_area(package: str, name: str) -> str | None:
         why = next(why for n in range(len(parts), 0, -1) if (why := AREAS.get(".".join(parts[:n]))))
         if why in WHOLE or not place.name or place.name in _recorded.of(place.module).public:
             return why
-    return INTERNAL
+    return next((why for p in reversed(places) if (why := said_of(p.module))), INTERNAL)
 
 
 def _likeness(asked: str, name: str) -> float:

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from gradtool.engine.core.errors import NotImplementedHere
-from gradtool.paddle import _absent, _alias, _lazy, _recorded
+from gradtool.paddle import _absent, _alias, _inside, _lazy, _recorded
 
 REASONS = {
-    _absent.INTERNAL: 1450,
+    "it is inside Paddle: ": 1300,
+    _absent.INTERNAL: 95,
+    _absent.PATCHES: 45,
     _absent.DISTRIBUTED: 650,
     _absent.DEVICES: 220,
     _absent.OTHERS: 80,
@@ -61,6 +63,32 @@ def test_vars_dir_and_import_statements_have_every_name(family: str) -> None:
             imported: dict[str, Any] = {}
             exec(f"from {path} import {', '.join(sorted(names))}" if names else "", imported)
             assert names <= {*imported}, path
+
+
+def test_what_a_part_of_paddle_is_for_stands_by_modules_that_there_are() -> None:
+    modules = {*_recorded.modules()} | {
+        o.module for path in _recorded.modules() for o in _recorded.of(path).origins.values()
+    }
+    for part in _inside.INSIDE:
+        assert any(m == part or m.startswith(part + ".") for m in modules), part
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "said"),
+    [
+        ("paddle.jit.dy2static.utils", "Backend", "how Paddle makes programs of functions; paddle.jit.to_static"),
+        (
+            "paddle.static.nn.control_flow",
+            "ConditionalBlock",
+            "paddle.static.nn.cond, while_loop and switch_case make them",
+        ),
+        ("paddle.tensor.einsum", "plan_einsum", "paddle.einsum computes it"),
+        ("paddle.optimizer.lr", "noam_decay", "paddle.optimizer.lr has a class of each"),
+    ],
+)
+def test_a_name_inside_paddle_says_what_is_used_instead(module: str, name: str, said: str) -> None:
+    with _alias.active(), pytest.raises(NotImplementedHere, match=said):
+        getattr(importlib.import_module(module), name)()
 
 
 def test_names_that_one_module_imports_from_another_are_one_object() -> None:
