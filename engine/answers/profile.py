@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -350,11 +352,11 @@ class Calls:
         first, last = min(keys, default=0), max(keys, default=-1)
         listen = Adapter(clock)
         calls = [c for c in (*self._before, *self._now) if first <= c.key <= last]
-        kernels = [(c, _kernel(c)) for c in calls]
+        kernels = [(c, _computation(c)) for c in calls]
         once: set[int] = set()
         random, state.random = state.random, state.RandomState(0)
         try:
-            with watch.unwatched(), np.errstate(all="ignore"):
+            with watch.unwatched(), np.errstate(all="ignore"), _framework_context(calls):
                 for n in counted("repeats of the forward pass", range(repeats + 1)):
                     if n > 1:
                         clock.again(FORWARD)
@@ -363,7 +365,7 @@ class Calls:
                         if not call.op.has_effect and id(call) not in once:
                             try:
                                 start = perf_counter()
-                                kernel(*call.inputs)
+                                kernel()
                                 seconds = perf_counter() - start
                             except REFUSED as error:
                                 once.add(id(call))
@@ -374,9 +376,23 @@ class Calls:
             state.random = random
 
 
-def _kernel(call: watch.Computed) -> Callable[..., Any]:
+def _framework_context(calls: Sequence[watch.Computed]) -> AbstractContextManager[None]:
+    """Return the context in which a framework computes its calls again; one of them says which."""
+    aside = next((c.again.aside for c in calls if hasattr(c.again, "aside")), None)
+    return nullcontext() if aside is None else aside()
+
+
+def _computation(call: watch.Computed) -> Callable[[], Any]:
+    """Return what computes a call once more: in the framework that computed it, where that is there."""
+    prepare = getattr(call.again, "prepare", None)
+    if prepare is not None:
+        with suppress(*REFUSED):
+            prepared: Callable[[], Any] | None = prepare(call.inputs)
+            if prepared is not None:
+                return prepared
     kernel = call.backend.bind(call.op, call.attrs)
-    return rare.watched(call.op, call.attrs, kernel) if in_use else kernel
+    kernel = rare.watched(call.op, call.attrs, kernel) if in_use else kernel
+    return partial(kernel, *call.inputs)
 
 
 def add_layers(costs: Sequence[Cost], nodes: Sequence[GradNode], names: Mapping[Leaf, str] | None = None) -> None:

@@ -20,6 +20,9 @@ from .pythons import current_folder, outside, real, real_open
 _CACHES = frozenset({"__pycache__", ".cache", "Caches"})
 """Folders for what can be made again at any time."""
 
+_CACHES_OF_USERS = ("torchinductor_",)
+"""How folders for such things begin that packages make where temporary files go, one for each user."""
+
 _SYSTEM = ("/dev/", "/proc/", "/sys/")
 
 _MOST_LINKS = 40
@@ -99,9 +102,7 @@ class Layer:
         return bool(self._gone)
 
     def _is_left_alone(self, absolute: str) -> bool:
-        if absolute.startswith((*_SYSTEM, sys.pycache_prefix or _SYSTEM[0])) or not _CACHES.isdisjoint(
-            absolute.split(os.sep)
-        ):
+        if absolute.startswith((*_SYSTEM, sys.pycache_prefix or _SYSTEM[0])) or is_in_cache(absolute):
             return True
         return any(absolute == t or absolute.startswith(t + os.sep) for t in self._temporary)
 
@@ -222,6 +223,15 @@ class Layer:
         folder: str = real.getcwd()
         inside = self._folder and folder.startswith(self._folder + os.sep)
         return folder[len(self._folder) :] if inside else folder
+
+
+def is_in_cache(path: str) -> bool:
+    """Return whether a path leads into a folder for what can be made again at any time.
+
+    >>> is_in_cache("/tmp/torchinductor_ann/triton"), is_in_cache("/home/ann/best.pt")
+    (True, False)
+    """
+    return any(part in _CACHES or part.startswith(_CACHES_OF_USERS) for part in path.split(os.sep))
 
 
 def exists(path: str) -> bool:

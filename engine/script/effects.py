@@ -16,6 +16,7 @@ from types import FrameType
 from typing import Any, Final
 
 from ..core.command_errors import CommandError
+from ..files.layer import is_in_cache
 
 _PROCESSES: Final = "starts processes"
 
@@ -117,7 +118,7 @@ def _written(path: Any, mode: Any, flags: Any) -> str:
     if isinstance(path, int) or not (isinstance(flags, int) and flags & _WRITING):
         return ""
     name = os.fsdecode(path)
-    is_cache = name.endswith(".pyc") or ".cache" in name.split(os.sep)
+    is_cache = name.endswith(".pyc") or is_in_cache(name)
     return "" if is_cache or name.startswith(("/dev/", "/proc/")) else f"writes {os.path.basename(name)}"
 
 

@@ -1,10 +1,13 @@
 """Passes and steps of the reports: gradients that were given, several losses a step, training layer by layer."""
 
+import io
 import json
 import math
 
 import pytest
 
+from gradtool.cli.main import main
+from gradtool.engine.files import container
 from gradtool.engine.gate.checking import Selection, findings
 from gradtool.engine.questions.backward import Backward
 from gradtool.engine.questions.calls import listed
@@ -13,7 +16,7 @@ from gradtool.engine.questions.stats import Stats
 from gradtool.engine.questions.why import Why
 from gradtool.engine.request.request import Request
 
-from . import model
+from . import RUNS, model
 
 
 def norms(file):
@@ -238,3 +241,19 @@ def test_nothing_is_said_of_gradients_that_are_used_as_they_are(gradtool, tmp_pa
         encoding="utf-8",
     )
     assert "used" not in gradtool("backward", str(script)).out.partition("\n")[2]
+
+
+def test_a_run_that_was_recorded_without_gradients_is_to_be_recorded_again(tmp_path, monkeypatch, capsys):
+    """Older recordings of scripts without a backward call hold no pass at all."""
+    arrays, texts = container.read_stream(io.BytesIO((RUNS / "torch_rsub_refused.torchrun").read_bytes()), "run")
+    events = [event for event in json.loads(texts["events"]) if event[0] != "Explored"]
+    old = tmp_path / "old.torchrun"
+    pieces = container.pieces(arrays, {**texts, "events": json.dumps(events)})
+    old.write_bytes(b"".join(bytes(piece) for piece in pieces))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as left:
+        main(["why", "old.torchrun"])
+    said = capsys.readouterr().err
+    assert left.value.code == 4
+    assert said.startswith("error: the run holds no gradient of rsub: no backward pass went through it")
+    assert "a .torchrun of an older gradtool is to be recorded again" in said

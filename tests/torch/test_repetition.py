@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
+from gradtool.cli.main import main
+from gradtool.engine.answers import profile
+from gradtool.engine.core import watch
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.kernels.choice import reference
 from gradtool.engine.ops.registry import by_type
 from gradtool.engine.recorders.pytorch.operators import match
 from gradtool.engine.recorders.recorded.repetition import Repetition, of_call
 from gradtool.engine.runs.bound import Binding, kernel
+
+from .answers import RUNS
 
 
 class Framework:
@@ -26,6 +35,9 @@ class Framework:
 
     def prepare(self, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
         return lambda: self(operands, attrs)
+
+    def aside(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
 
 def tensor(*values: float) -> Tensor:
@@ -84,3 +96,20 @@ def test_the_kernel_computes_what_the_framework_has_nothing_for() -> None:
     np.testing.assert_array_equal(kernel(binding)(*operands)[0], [3, 3])
     binding = Binding(op, op.attributes({"scale": 3.0}), (None,), again=lambda operands: [operands[0] * 5])
     np.testing.assert_array_equal(kernel(binding)(*operands)[0], [5, 5])
+
+
+def test_profile_times_the_framework_where_it_computed_the_call() -> None:
+    x, out = tensor(1, 2), tensor(1, 2)
+    again = repetition("relu", {"self": x}, [out])
+    assert again is not None
+    op = by_type("relu")
+    call = watch.Computed(op, {}, (x.array,), (out.array,), None, 1, 0.0, reference(), again=again)
+    assert profile._computation(call)()[0] == "aten::relu"
+    assert profile._computation(replace(call, again=None))().tolist() == [1, 2]
+
+
+def test_profile_says_what_is_timed_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        main(["profile", str(RUNS / "r_mlp.torchrun")])
+    assert "forward operators are timed in PyTorch where it is installed" in capsys.readouterr().err

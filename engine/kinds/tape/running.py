@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...answers import checking, profile, stats, under_watch
-from ...core import source
+from ...core import source, vocabulary
 from ...core.command_errors import CommandError
 from ...core.notes import Notes
 from ...core.summary import Measured
@@ -88,6 +88,12 @@ def profiled(model: TapeModel, calls: Any, repeats: int, notes: Notes) -> profil
     profile.add_layers(clock.story().costs, model.nodes, shown)
     if model.live:
         notes.note(f"{model.name} has been computed: the backward pass alone is measured")
+    words = vocabulary.current()
+    if words is not vocabulary.PADDLE:
+        notes.note(
+            f"{model.name}: forward operators are timed in {words.framework} where it is installed, backward ones "
+            f"in gradtool, which hands out what {words.framework} gave"
+        )
     return clock.story()
 
 

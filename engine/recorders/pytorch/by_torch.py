@@ -70,16 +70,22 @@ class Computation:
         self.name = func._schema.name.partition("::")[2]
 
     def prepare(self, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Callable[[], list[Any]]:
-        """Return what calls it once, aside of everything that watches, and returns tensors."""
+        """Return what calls it once inside :meth:`aside`, and returns tensors."""
         self._expect_nothing_drawn(attrs)
         tensors = [_tensor(o) for o in operands]
         call, arguments = self._called(tensors, attrs)
 
         def run() -> list[Any]:
-            with _aside(), torch.no_grad():
-                return self._results(call(**arguments), arguments)
+            return self._results(call(**arguments), arguments)
 
         return run
+
+    @staticmethod
+    @contextmanager
+    def aside() -> Iterator[None]:
+        """Inside, PyTorch computes without a graph, and nobody watches."""
+        with _aside(), torch.no_grad():
+            yield
 
     @staticmethod
     def read(results: Sequence[Any]) -> list[Any]:
@@ -127,7 +133,10 @@ class Computation:
             UnsupportedError: PyTorch refuses the call.
         """
         try:
-            return self.read(self.prepare(operands, attrs)())
+            computation = self.prepare(operands, attrs)
+            with self.aside():
+                results = computation()
+            return self.read(results)
         except _REFUSED as error:
             raise self._refused(error) from error
 

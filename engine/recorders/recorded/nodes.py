@@ -54,6 +54,14 @@ def _only_there(type_: str) -> UnsupportedError:
     )
 
 
+def _no_gradient_error(type_: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"the run holds no gradient of {type_}: no backward pass went through it, and gradtool has no operator for it.",
+        op=type_,
+        hint="call backward() of this loss in the script; a .torchrun of an older gradtool is to be recorded again",
+    )
+
+
 _TRAIT = Trait.OPAQUE | Trait.COMPLEX
 """Which types such an operator takes the framework has decided: it ran."""
 
@@ -129,7 +137,7 @@ class _ForeignRecipe:
             return [None if place is None else g for place, g in zip(wrt, given, strict=True)]
         node.retained()
         if self._own is None:
-            raise _only_there(self.op.type)
+            raise _only_there(self.op.type) if node.told else _no_gradient_error(self.op.type)
         if self._own.pull is None:
             from ...eager.passes import running
 

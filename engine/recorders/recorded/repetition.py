@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
 from ...eager.tensor import Tensor
@@ -22,7 +23,11 @@ class Computation(Protocol):
         ...
 
     def prepare(self, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Callable[[], Any]:
-        """Return what calls it once, on the framework's own tensors, and does nothing else."""
+        """Return what calls it once inside :meth:`aside`, on the framework's own tensors, and does nothing else."""
+        ...
+
+    def aside(self) -> AbstractContextManager[None]:
+        """Inside, the framework computes and nobody watches."""
         ...
 
 
@@ -56,9 +61,17 @@ class Repetition:
         self._attrs, self._places = attrs, places
 
     def prepare(self, operands: Sequence[Any]) -> Callable[[], Any] | None:
-        """Return what computes the call once on *operands*, nested as its slots are; None where nothing does."""
+        """Return what computes the call once on *operands*, nested as its slots are; None where nothing does.
+
+        It is to be called inside :meth:`aside`.
+        """
         computation = self._found()
         return None if computation is None else computation.prepare(_laid_flat(operands), self._attrs)
+
+    def aside(self) -> AbstractContextManager[None]:
+        """Inside, the framework computes and nobody watches."""
+        computation = self._found()
+        return nullcontext() if computation is None else computation.aside()
 
     def __call__(self, operands: Sequence[Any]) -> list[Any] | None:
         """Return all results in one flat list; None where nothing computes the call."""
