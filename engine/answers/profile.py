@@ -378,8 +378,9 @@ class Calls:
 
 def _framework_context(calls: Sequence[watch.Computed]) -> AbstractContextManager[None]:
     """Return the context in which a framework computes its calls again; one of them says which."""
-    aside = next((c.again.aside for c in calls if hasattr(c.again, "aside")), None)
-    return nullcontext() if aside is None else aside()
+    contexts = (getattr(call.again, "aside", None) for call in calls)
+    context: Callable[[], AbstractContextManager[None]] = next((c for c in contexts if c is not None), nullcontext)
+    return context()
 
 
 def _computation(call: watch.Computed) -> Callable[[], Any]:
