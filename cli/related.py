@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradtool.engine.answers.why.of_journal import JournalReasons, NamedTensor, explain_tensors
-from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.eager.journal import Journal
 from gradtool.engine.eager.recorded import leaves_behind
 from gradtool.engine.eager.tape import GradNode
@@ -52,7 +51,7 @@ def _stands(t: Tensor) -> Any:
 
 
 def _belongs(reasons: JournalReasons, value: int, since: int) -> bool:
-    if reasons.of(value).verdict not in (Verdict.UNUSED, Verdict.NO_PATH):
+    if not reasons.of(value).verdict.is_apart:
         return True
     back = reasons.round_trip(value)
     return back is not None and back.left.time >= since

@@ -97,7 +97,7 @@ def assert_all_parameters_get_gradients(
 
 def _lacks(answer: Answer, zero: bool) -> bool:
     """Whether what an answer is about gets no gradient that is of any use, and nobody froze it."""
-    if answer.verdict is Verdict.FROZEN:
+    if answer.verdict.is_intended:
         return False
     if answer.verdict is Verdict.NOT_FINITE:
         return True

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from ..answers.flow.fact import Kind
     from ..answers.stats import Line
     from ..answers.why.answers import Answer
-    from ..answers.why.verdicts import Verdict
     from .evidence import Evidence
 
 Options = Mapping[str, float]
@@ -133,12 +132,12 @@ def nothing(evidence: Evidence, options: Options) -> Iterator[Hit]:
     yield from ()
 
 
-def by_verdict(*verdicts: Verdict) -> Callable[[Evidence, Options], Iterator[Hit]]:
-    """A look at what ``why`` finds: its findings with one of these verdicts."""
+def by_verdict(code: str) -> Callable[[Evidence, Options], Iterator[Hit]]:
+    """Return a look at the findings of ``why`` whose verdict names the rule with that code."""
 
     def look(evidence: Evidence, options: Options) -> Iterator[Hit]:
         for loss, answer in evidence.answers:
-            if answer.finding and answer.verdict in verdicts:
+            if answer.finding and answer.verdict.row.rule == code:
                 yield of_answer(answer, loss)
 
     return look

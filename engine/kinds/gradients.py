@@ -80,7 +80,7 @@ class GradientRow:
     @property
     def is_cut(self) -> bool:
         """Whether a gradient may be expected and there is none, although nobody froze it or left it out."""
-        meant = (FROZEN, Verdict.NOT_LISTED.value)
+        meant = (FROZEN, Verdict.NOT_LISTED.text)
         return self.counts and not self.returned and not self.lacking.startswith(meant)
 
     def data(self) -> dict[str, Any]:
@@ -233,7 +233,7 @@ class GradientTable(Answered):
     @property
     def with_gradient(self) -> int:
         """How many of them get a gradient, also where the file's own list leaves it out."""
-        return sum([not r.lacking or r.lacking.startswith(Verdict.NOT_LISTED.value) for r in self.counted])
+        return sum([not r.lacking or r.lacking.startswith(Verdict.NOT_LISTED.text) for r in self.counted])
 
     @property
     def unasked(self) -> int:

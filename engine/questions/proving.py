@@ -12,26 +12,17 @@ from ..core.vocabulary import say
 from ..request.request import Request
 from .why import Why, opened
 
-_CUTS = {
-    Verdict.DETACHED: "without that cut",
-    Verdict.NO_GRAD: "outside no_grad",
-    Verdict.NO_INPUT: "recorded all the same",
-    Verdict.STOP_GRADIENT: "without {stops}",
-    Verdict.FROZEN: "if it were not frozen",
-    Verdict.NO_GRAD_SET: "without the no_grad_set",
-}
-
 
 def unproved(answer: Answer) -> Answer:
     """*answer*, one of so many that running the model again for each would take too long."""
-    if answer.verdict not in _CUTS:
+    if not answer.verdict.row.without:
         return answer
     return dataclasses.replace(answer, proved=f"not proved: ask for it by name, gradtool why {answer.name} --prove")
 
 
 def proved(answer: Answer, request: Request, asked: Why) -> Answer:
     """*answer* with what the gradient is without the cut, where taking out a cut is what it takes."""
-    if answer.verdict not in _CUTS:
+    if not answer.verdict.row.without:
         if answer.has_gradient or answer.verdict.is_zero:
             return answer
         return dataclasses.replace(answer, proved="not proved: no single change of the graph connects it")
@@ -49,7 +40,7 @@ def proved(answer: Answer, request: Request, asked: Why) -> Answer:
     if now.verdict is answer.verdict and now.location[:1] and now.source == answer.source:
         return dataclasses.replace(answer, proved="not proved: no single change of the program connects it")
     if now.gradient is None:
-        return dataclasses.replace(answer, proved=f"{say(_CUTS[answer.verdict])} still: {now.label}, {now.source}")
+        return dataclasses.replace(answer, proved=f"{say(answer.verdict.row.without)} still: {now.label}, {now.source}")
     shape = "×".join(map(str, answer.shape)) or "[]"
-    text = f"{say(_CUTS[answer.verdict])}: ‖g‖ = {now.gradient.norm:.4g} ({shape})   [proved by running again]"
+    text = f"{say(answer.verdict.row.without)}: ‖g‖ = {now.gradient.norm:.4g} ({shape})   [proved by running again]"
     return dataclasses.replace(answer, proved=text)

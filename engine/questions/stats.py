@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from ..answers import numbers
 from ..answers.stats import Gatherer, Line, StatsStory
 from ..answers.why.answers import Answer
-from ..answers.why.verdicts import BY_STRUCTURE, Verdict
+from ..answers.why.verdicts import BY_STRUCTURE, Aspect, Verdict
 from ..core.answered import Answered
 from ..core.notes import SILENT, Notes
 from ..kinds.model import About, Model
@@ -22,9 +22,6 @@ from .question import Question
 
 ALWAYS_WRONG = numbers.NOT_FINITE
 """What nobody wants, whatever ``why`` says; whether a large or a small gradient is wrong, it knows alone."""
-
-
-_WORDS = {Verdict.VANISHED: "vanished", Verdict.EXPLODED: "exploded", Verdict.CANCELLED: "cancelled"}
 
 
 @dataclass(frozen=True)
@@ -60,10 +57,11 @@ class Sizes(Answered):
         told = self.told.get(line.name) or self._of_members(line)
         if told is None:
             return line.verdict
-        known = told.label == BY_STRUCTURE or told.verdict is Verdict.FROZEN
-        if known or (told.finding and line.verdict == numbers.OK and told.verdict not in _WORDS):
+        known = told.label == BY_STRUCTURE or told.verdict.is_intended
+        in_numbers = told.verdict.has(Aspect.IN_NUMBERS)
+        if known or (told.finding and line.verdict == numbers.OK and not in_numbers):
             return told.label
-        return _WORDS.get(told.verdict, line.verdict)
+        return told.verdict.short if in_numbers else line.verdict
 
     def _of_members(self, line: Line) -> Answer | None:
         """Of a layer, the first finding about one of its parameters whose numbers look well."""

@@ -237,6 +237,30 @@ def decisions(function: ast.FunctionDef) -> int:
     return count
 
 
+def lists_of_verdicts(tree: ast.AST) -> int:
+    """Return the number of literal lists, sets, dicts and conditions of a file that name several verdicts.
+
+    >>> lists_of_verdicts(ast.parse("a = (Verdict.OK, Verdict.FROZEN)\\nb = x is Verdict.OK or x is Verdict.FROZEN"))
+    2
+    """
+    return sum(sum(map(_is_verdict, _members(node))) > 1 for node in ast.walk(tree))
+
+
+def _members(node: ast.AST) -> list[ast.expr | None]:
+    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+        return [*node.elts]
+    if isinstance(node, ast.Dict):
+        keys = sum(map(_is_verdict, node.keys))
+        return [*node.keys] if keys > 1 else [*node.values]
+    if isinstance(node, ast.BoolOp):
+        return [each.comparators[0] for each in node.values if isinstance(each, ast.Compare)]
+    return []
+
+
+def _is_verdict(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Verdict"
+
+
 def _docstrings() -> Iterator[str]:
     for _, node in definitions():
         text = ast.get_docstring(node, clean=False)
@@ -282,6 +306,9 @@ FIGURES: Mapping[str, Callable[[], float]] = {
     ),
     "functions with more than 10 decisions": _dense,
     "functions in answers with more than 10 decisions": lambda: _dense("answers"),
+    "literal lists of verdicts outside their definition": lambda: sum(
+        lists_of_verdicts(module.tree) for module in modules().values() if not module.name.endswith("why.verdicts")
+    ),
     "% of lines that are no comment": lambda: round(100 - comments(), 2),
     "public names of gradtool": _public_names,
 }

@@ -5,12 +5,14 @@ A recipe is a section ``### …`` under "Recipes". The first line of each of its
 - ``# viz/render/edges.py``: the block is that file.
 - ``# viz/forms.py, in FORMS``: the rest stands at the end of that table.
 - ``# engine/paddle/_names.py, at its end``: the rest is added to that file.
+- ``# engine/answers/why/verdicts.py, after OVERWRITTEN``: the rest follows the assignment to that name.
 
 Its ``sh`` blocks hold commands, which are run there. Other blocks show and do nothing.
 """
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shlex
@@ -51,9 +53,30 @@ class Copy:
                     self.run(*shlex.split(line))
                 continue
             place, _, rest = text.partition("\n")
-            match = re.fullmatch(r"# (\S+?\.py)(?:, (?:in (\w+)|(at its end)))?", place)
+            match = re.fullmatch(r"# (\S+?\.py)(?:, (?:in (\w+)|(at its end)|after (\w+)))?", place)
             assert match, f"the first line of a block says where it stands, but it is {place!r}"
+            if match[4] is not None:
+                self.insert(match[1], rest, match[4])
+                continue
             self.write(match[1], text if match[2] is match[3] is None else rest, match[2])
+
+    def insert(self, name: str, text: str, after: str) -> None:
+        """Insert *text* below the assignment to *after*."""
+        path = self.path(name)
+        before = path.read_text(encoding="utf-8")
+        (end,) = (
+            node.end_lineno
+            for node in ast.walk(ast.parse(before))
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == after
+        )
+        assert end is not None
+        lines = before.splitlines(keepends=True)
+        path.write_text("".join([*lines[:end], text, *lines[end:]]), encoding="utf-8")
+
+    def contents(self) -> dict[str, bytes]:
+        """Return the files of the package by name, byte code apart."""
+        files = (p for p in (self.folder / "gradtool").rglob("*") if p.is_file() and p.suffix != ".pyc")
+        return {str(p.relative_to(self.folder)): p.read_bytes() for p in files}
 
     def write(self, name: str, text: str, table: str | None = None) -> None:
         """A file, more of a file that is there, or more rows of a table in it."""

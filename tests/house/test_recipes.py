@@ -117,6 +117,29 @@ def rule_example(side: str) -> str:
     return recipes()["A rule of the gate"].partition(f'{side}="""\\\n')[2].partition('"""')[0]
 
 
+STEP = """
+import paddle
+
+net = paddle.nn.Linear(4, 3)
+loss = paddle.floor(net(paddle.rand([8, 4]))).mean()
+loss.backward()
+"""
+
+
+def test_a_verdict(copy: Copy) -> None:
+    before = copy.contents()
+    copy.follow("A verdict")
+    (copy.folder / "step.py").write_text(STEP, encoding="utf-8")
+    after = copy.contents()
+    changed = {name for name in {*before, *after} if before.get(name) != after.get(name)}
+    assert len(changed) <= 3, changed
+    told = copy.run("gradtool", "why", "net.weight", "step.py")
+    assert "verdict: ZERO: CONSTANT BETWEEN STEPS" in told
+    assert "try  let the gradient pass straight through" in told
+    assert '"step"' in (copy.folder / "gradtool/cli/schemas/why.json").read_text(encoding="utf-8")
+    assert "GT205" in copy.run("gradtool", "check", "step.py", "--format", "concise", "--exit-zero")
+
+
 def test_a_command(copy: Copy) -> None:
     copy.follow("A command")
     assert "Count the operators of a model by their types." in copy.run("gradtool", "--help")

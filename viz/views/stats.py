@@ -93,16 +93,13 @@ def _headlines(answer: Sizes) -> list[str]:
     return [
         " · ".join([f"{a.label}: {folded([a.name, *a.also])}", *_sentence(a), *filter(None, [a.source])])
         for a in answer.answers
-        if (a.verdict.name in _SIZES and a.said) or (a.finding and rows.isdisjoint((a.name, *a.also)))
+        if (a.verdict.is_size and a.said) or (a.finding and rows.isdisjoint((a.name, *a.also)))
     ]
 
 
 def _sentence(answer: Answer) -> Sequence[str]:
     """The sentence that says most: of sizes the last, which holds the numbers."""
-    return answer.said[-1:] if answer.verdict.name in _SIZES else answer.said[:1]
-
-
-_SIZES = ("VANISHED", "EXPLODED", "LARGE", "SMALL")
+    return answer.said[-1:] if answer.verdict.is_size else answer.said[:1]
 
 
 def _table(answer: Sizes, look: Collection[str]) -> Table:

@@ -44,7 +44,9 @@ def view(answers: Verdicts) -> View:
 
 def _marks(answers: Verdicts, wrong: int) -> dict[str, str]:
     """Verdicts in the colours of what they mean."""
-    marks = {f"verdict: {a.verdict_shown}": "bad" if a.finding else "warn" for a in answers if a.verdict.name != "OK"}
+    marks = {
+        f"verdict: {a.verdict_shown}": "bad" if a.finding else "warn" for a in answers if a.verdict is not Verdict.OK
+    }
     return marks | {count(wrong, "finding"): "bad", "no findings": "good", "no finding": "warn"}
 
 
@@ -58,8 +60,8 @@ def _lines(answers: Verdicts, wrong: int, others: Sequence[str]) -> list[str]:
 
 def told(answers: Sequence[Answer], chosen: bool) -> list[str]:
     """Each answer with an empty line after it; parameters that are frozen together, unless *chosen* by name."""
-    frozen = [] if chosen else [a for a in answers if a.verdict.name == "FROZEN" and not a.finding]
-    singly = [a for a in answers if chosen or a.verdict.name != "FROZEN" or a.finding]
+    frozen = [] if chosen else [a for a in answers if a.verdict.is_intended and not a.finding]
+    singly = [a for a in answers if chosen or not a.verdict.is_intended or a.finding]
     lines: list[str] = []
     for a in singly[:_WHOLE]:
         lines += [*a.lines(), ""]

@@ -1,68 +1,18 @@
-"""What would change a verdict."""
+"""Advice: what would change a verdict in the case at hand."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 
 from ...core.vocabulary import say
-from .examples import EXAMPLES, Example
+from .examples import Advice
 from .scene import Scene, normalises_one
 from .verdicts import Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class Advice:
-    """What changes a verdict, shown by a pair of scripts.
-
-    Attributes:
-        text: what to do, with terms of a framework in braces.
-        examples: the names of pairs in :data:`~gradtool.engine.answers.why.examples.EXAMPLES`; there is at least one.
-    """
-
-    text: str
-    examples: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        if not self.pairs:
-            raise ValueError(f"an advice needs an example: {self.text}")
-
-    @property
-    def pairs(self) -> Sequence[Example]:
-        """The pairs of scripts; raises KeyError for one that is not there."""
-        return [EXAMPLES[name] for name in self.examples]
 
 
 def _advice(text: str, *examples: str) -> Advice:
     return Advice(text, examples)
 
-
-ADVICE: Mapping[Verdict, Advice] = {
-    Verdict.DETACHED: _advice(
-        "leave out the detach or the way through NumPy, or detach only a copy for logging", "detached", "as a number"
-    ),
-    Verdict.NO_GRAD: _advice("compute it outside no_grad()", "under no_grad"),
-    Verdict.STOP_GRADIENT: _advice("{making}", "made without"),
-    Verdict.NO_GRAD_SET: _advice("take it out of the no_grad_set", "in the no_grad_set"),
-    Verdict.CONSTANT: _advice(
-        "{gradient_of}(…, create_graph=True), or detach() what is meant to be a constant", "a constant gradient"
-    ),
-    Verdict.UNUSED: _advice("use it in forward, or leave it out", "unused"),
-    Verdict.NO_PATH: _advice("add what is computed from it to the loss", "no path"),
-    Verdict.INTEGER: _advice("keep floating-point numbers on the path", "integers"),
-    Verdict.NOT_RETAINED: _advice("call {retain} on it before backward", "not retained"),
-    Verdict.DEAD_RELU: _advice("a smaller learning rate, another initial bias, or leaky_relu", "dead relu"),
-    Verdict.SATURATED: _advice("smaller weights or inputs, or a loss on logits", "saturated"),
-    Verdict.CANCELLED: _advice("look at the axis of the sum or the mean, or at the sign of one part", "cancelled"),
-    Verdict.VANISHED: _advice(
-        "residual connections, normalisation, or another start of the weights (He, Glorot, orthogonal)", "vanished"
-    ),
-    Verdict.EXPLODED: _advice(
-        "clip gradients, normalise between layers, or start with smaller or orthogonal weights", "exploded"
-    ),
-    Verdict.CLIPPED: _advice("clip after the loss, or widen the limits", "clipped"),
-}
-"""By verdict, where nothing more is known; a verdict without an entry has no advice that was tested."""
 
 _SMOOTH = _advice("use a smooth operator on the path, such as softmax in place of argmax", "argmax as weights")
 _CHOICES = frozenset(("arg_max", "argmax", "arg_min", "argmin"))
@@ -73,7 +23,7 @@ _COMPUTES = frozenset(
 
 def advice(verdict: Verdict) -> str:
     """Return what would change the verdict where nothing more is known; empty where nothing is known to."""
-    found = ADVICE.get(verdict)
+    found = verdict.row.advice
     return "" if found is None else say(found.text)
 
 
@@ -172,5 +122,9 @@ def set_on_a_result() -> str:
     return say(_ON_A_RESULT.text)
 
 
-EVERY: tuple[Advice, ...] = (*ADVICE.values(), _SMOOTH, _ON_A_RESULT, *(found for _, _, found in CASES))
+EVERY: tuple[Advice, ...] = (
+    *(verdict.row.advice for verdict in Verdict if verdict.row.advice is not None),
+    *(_SMOOTH, _ON_A_RESULT),
+    *(found for _, _, found in CASES),
+)
 """All advices of the tables."""

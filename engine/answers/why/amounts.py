@@ -17,7 +17,7 @@ from .reasons import C, V
 from .scene import NORMS
 from .sizable import Sizable
 from .slopes import Slopes, Use
-from .verdicts import BY_STRUCTURE, Verdict
+from .verdicts import BY_STRUCTURE, Aspect, Verdict
 
 if TYPE_CHECKING:
     from .case import Case, Factor, Subject
@@ -100,7 +100,7 @@ class Amounts(Generic[V, C]):
         ):
             finding = False
             said += "; that is a parameter which gets a gradient itself, so this changes with its first step"
-        if finding and at_rest and verdict in _AT_REST:
+        if finding and at_rest and verdict.has(Aspect.AT_REST):
             verdict, label, finding = Verdict.AT_MINIMUM, Verdict.AT_MINIMUM.text, False
             said += f"; {self._case.target_name()} is 0, so this is no fault"
         piece = self._piece(death.use, killer.culprit) if finding and factor is None else None
@@ -108,7 +108,7 @@ class Amounts(Generic[V, C]):
             said = f"the second derivative of {piece[0]} is zero everywhere: at {source.short(piece[1])}"
         at = flow.called_at(death.use.call)
         cause = flow.made_at(death.value) if verdict is Verdict.INTEGER else at
-        if finding and verdict in _MADE_BY_A_VALUE and death.use.zero is not None:
+        if finding and verdict.has(Aspect.BY_VALUE) and death.use.zero is not None:
             cause = flow.made_at(slopes.first_zero(death.use.zero)) or at
         cause = (
             piece[1]
@@ -256,8 +256,3 @@ _SMOOTH = "an operator that bends smoothly in its place, such as tanh, softplus 
 _PARTS = 3
 """Parts that are told of a sum that cancels."""
 _NO_SAY = "what follows takes out what it adds, so this is no fault"
-_MADE_BY_A_VALUE = (Verdict.TIMES_ZERO, Verdict.NOT_SELECTED)
-"""Zeros whose cause is the value that multiplies or chooses, where one does."""
-
-_AT_REST = (Verdict.TIMES_ZERO, Verdict.DEAD_RELU, Verdict.CLIPPED, Verdict.NOT_SELECTED)
-"""Zeros that a loss has at its minimum."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeVar
 
 from ...core import source
 from ...core.result import Result
 from ...core.source import NOWHERE, Location, Place
 from ..numbers import Numbers
 from .folding import folded
-from .verdicts import Verdict
+from .verdicts import Aspect, GradientState, Verdict
+
+S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ class Answer(Result):
     @property
     def operator(self) -> str:
         """The line of the operator that it is about, ``model.py:14``: ``where`` takes it. Empty if there is none."""
-        if self.verdict in _WITHOUT_OPERATOR:
+        if self.verdict.has(Aspect.NO_OPERATOR):
             return ""
         return source.short(self.cut_at or self.location)
 
@@ -115,26 +117,34 @@ class Answer(Result):
         """Whether a gradient arrives that is not zero, whatever else is wrong with it."""
         if self.verdict is Verdict.VANISHED:
             return self.gradient is not None and self.gradient.norm > 0
-        return self.verdict in _ARRIVED
+        return self.verdict.arrives
 
     @property
     def state(self) -> str:
         """``grad = None``, ``grad = 0``, ``grad = NaN`` or the norm."""
         if self.verdict is Verdict.NOT_FINITE:
             return f"grad = {self.label}"
-        zero = self.verdict.is_zero or self.verdict is Verdict.PRUNED
+        zero = self.verdict.is_zero
         if self.gradient is not None and (self.gradient.norm or not zero):
             return f"‖g‖ = {self.gradient.norm:.4g}"
         if zero:
             return GRAD_ZERO
-        return (
-            "" if self.verdict in (Verdict.OK, Verdict.ACCUMULATED, Verdict.NOT_LISTED, Verdict.CONSTANT) else GRAD_NONE
-        )
+        return GRAD_NONE if self.verdict.row.grad is GradientState.NONE else ""
 
     @property
     def verdict_shown(self) -> str:
         """The label as people see it: in capitals where it is the verdict's own."""
         return self.label.upper() if self.verdict.text == self.label else self.label
+
+    def rejudge(self, verdict: Verdict, *said: str, **fields: Any) -> Answer:
+        """Return this answer with another verdict, a finding if that is one, and with these sentences alone.
+
+        Args:
+            fields: other fields; ``label`` and ``finding`` come before what the verdict says.
+        """
+        return replace(
+            self, **{"verdict": verdict, "label": verdict.text, "finding": verdict.is_finding, "said": said, **fields}
+        )
 
     def lines(self) -> list[str]:
         """The answer for people."""
@@ -206,17 +216,16 @@ class Answer(Result):
         }
 
 
+def judge(looks: Iterable[Callable[[S, Answer], Answer | None]], subject: S, answer: Answer) -> Answer:
+    """Return the first answer that one of *looks* gives about *subject*; *answer* where none of them applies."""
+    return next((judged for look in looks if (judged := look(subject, answer)) is not None), answer)
+
+
 class Answers(list[Answer], Result):
     """Several answers, one after another."""
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self))
-
-
-_ARRIVED = (Verdict.OK, Verdict.CONSTANT, Verdict.NOT_FINITE, Verdict.LARGE, Verdict.SMALL, Verdict.EXPLODED)
-
-_WITHOUT_OPERATOR = (Verdict.NOT_LISTED, Verdict.FROZEN)
-"""Verdicts about an optimizer's list, or an assignment."""
 
 
 def _code(location: Location) -> str:

@@ -26,7 +26,7 @@ from .lost import LostUses
 from .reasons import C, Cut, Reason, Reasons, V, same
 from .siblings import odd_ones
 from .slopes import Slopes, Use
-from .verdicts import INTENDED, Verdict
+from .verdicts import Aspect, Verdict
 
 WHOLE = 24
 """Answers that are told with the way to the loss and all that is around it; each of these walks over the graph."""
@@ -169,7 +169,7 @@ class Case(ABC, Generic[V, C]):
             subject.is_parameter,
             reason.verdict,
             reason.verdict.text,
-            reason.verdict not in INTENDED,
+            reason.verdict.is_finding,
             location=reason.location,
         )
         if reason.verdict is Verdict.OK:
@@ -266,7 +266,7 @@ class Case(ABC, Generic[V, C]):
     def _cut_lines(self, value: V, cut: Cut[V, C], location: Location) -> tuple[tuple[str, int], ...]:
         """The line of the cut; under ``no_grad`` those of all calls between *value* and it."""
         places = [location]
-        if cut.verdict in (Verdict.NO_GRAD, Verdict.NO_INPUT):
+        if cut.verdict.has(Aspect.UNRECORDED):
             places += [self.reasons.flow.called_at(cut.call)] if cut.call is not None else []
             for v, call in self.reasons.path(value):
                 if same(v, cut.value) or call is None:
@@ -390,13 +390,10 @@ def _joined(answers: Sequence[Answer]) -> list[Answer]:
     """*answers*, those about sizes as one if it is one line that makes them: the first, with the others' names."""
     joined: dict[Any, Answer] = {}
     for a in answers:
-        key = (a.finding, a.verdict, a.location[:1]) if a.verdict in _SIZES and a.location else (id(a),)
+        key = (a.finding, a.verdict, a.location[:1]) if a.verdict.is_size and a.location else (id(a),)
         first = joined.get(key)
         joined[key] = a if first is None else replace(first, also=(*first.also, a.name, *a.also))
     return list(joined.values())
-
-
-_SIZES = (Verdict.VANISHED, Verdict.EXPLODED, Verdict.LARGE, Verdict.SMALL)
 
 
 def _cause(answer: Answer) -> Verdict:

@@ -1,11 +1,35 @@
-"""Scripts to which an advice applies, and the same scripts after it: a test runs both, and the finding is gone.
+"""Advice, and the scripts that show it: a script to which it applies, and the same script after it.
 
-An advice without such a pair cannot be given, see :class:`~gradtool.engine.answers.why.advice.Advice`.
+A test runs both, and the finding is gone. An advice without such a pair cannot be given.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What changes a verdict, shown by a pair of scripts.
+
+    Attributes:
+        text: what to do, with terms of a framework in braces.
+        examples: the names of pairs in :data:`EXAMPLES`; there is at least one.
+    """
+
+    text: str
+    examples: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.pairs:
+            raise ValueError(f"an advice needs an example: {self.text}")
+
+    @property
+    def pairs(self) -> Sequence[Example]:
+        """The pairs of scripts; raises KeyError for one that is not there."""
+        return [EXAMPLES[name] for name in self.examples]
 
 
 class Example(NamedTuple):

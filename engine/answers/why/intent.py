@@ -17,18 +17,6 @@ from .case import Subject
 from .reasons import V
 from .verdicts import Verdict
 
-_TARGETS = (
-    *(Verdict.DETACHED, Verdict.NO_GRAD, Verdict.STOP_GRADIENT, Verdict.NO_GRAD_SET),
-    *(Verdict.NON_DIFFERENTIABLE, Verdict.ARGUMENT, Verdict.INTEGER),
-)
-"""How what a target is computed from goes without a gradient: a teacher's classes are an argmax, or a loss's label."""
-_WITHOUT = (
-    *_TARGETS,
-    Verdict.UNUSED,
-    Verdict.NO_PATH,
-    Verdict.NOT_LISTED,
-)
-
 
 class Evidence(ABC, Generic[V]):
     """What else a program does with its parameters."""
@@ -49,13 +37,17 @@ class Evidence(ABC, Generic[V]):
 def intended(evidence: Evidence[V], subject: Subject[V], answer: Answer) -> Answer:
     """*answer*, which is no finding if the program shows that the missing gradient is meant."""
     is_leaf = getattr(subject.held, "node", subject) is None
-    if not (subject.is_parameter or is_leaf) or answer.verdict not in _WITHOUT:
+    verdict = answer.verdict
+    if not (subject.is_parameter or is_leaf) or not (
+        verdict.is_cut or verdict.is_apart or verdict is Verdict.NOT_LISTED
+    ):
         return answer
     other = evidence.elsewhere(subject)
     if other is not None:
         said = f"another backward call gives it a gradient: {source.short(other)}"
         return replace(answer, finding=False, said=(*answer.said, said), advice="")
-    is_target = answer.verdict in _TARGETS or (answer.verdict is Verdict.NO_PATH and evidence.behind_others(subject))
+    # What a target is computed from is cut off: a teacher's classes are an argmax, or a loss's label.
+    is_target = verdict.is_cut or (verdict is Verdict.NO_PATH and evidence.behind_others(subject))
     left_out = evidence.left_out(subject) if is_target else ""
     if left_out:
         return replace(answer, finding=False, said=(*answer.said, left_out), advice="")

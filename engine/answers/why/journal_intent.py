@@ -18,7 +18,6 @@ from .of_journal import JournalFlow, JournalReasons
 from .tape_pass import slots_of
 from .verdicts import Verdict
 
-_APART = (Verdict.UNUSED, Verdict.NO_PATH)
 _SETTINGS = {"stop_gradient": "{stops}", "trainable": "{frozen}"}
 
 
@@ -155,7 +154,7 @@ class JournalEvidence(intent.Evidence[int]):
 
     def _is_apart(self, value: int) -> bool:
         """Whether no operator leads from *value* to the loss; its values may have come there all the same."""
-        return self._reasons.of(value).verdict in _APART
+        return self._reasons.of(value).verdict.is_apart
 
     def _leaves_in_this_step(self, value: int, answer: Answer) -> bool:
         """Whether what is computed from *value* in this step goes on as plain values."""

@@ -46,7 +46,7 @@ def not_listed(flow: JournalFlow, subject: Subject[int], answer: Answer, contain
 def awaited(flow: JournalFlow, subject: Subject[int], answer: Answer) -> Answer:
     """*answer* about a parameter that the loss does not hang on, if other processes wait for its gradient."""
     waiting = [x for x in flow.journal.awaited if subject.value in x.leaves]
-    if not waiting or answer.verdict not in (Verdict.UNUSED, Verdict.NO_PATH):
+    if not waiting or not answer.verdict.is_apart:
         return answer
     said = "all processes wait for its gradient, which does not come: the next pass through the module raises"
     return replace(

@@ -11,7 +11,7 @@ from ...core import source
 from ...core.source import Location
 from .answers import Answer, Part
 from .reasons import C, Reason, Reasons, V, same
-from .verdicts import Verdict
+from .verdicts import Aspect
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +126,6 @@ class LostUses(Generic[V, C]):
         if not reasons.reached.isdisjoint(written):
             return None
         cut = next((reasons.cuts[w] for w in written if w in reasons.cuts), None)
-        if cut is None or cut.verdict not in _TAKEN_OUT:
+        if cut is None or not cut.verdict.has(Aspect.BY_PROGRAM):
             return None
         return Reason(cut.verdict, written[0], reasons.flow, cut)
-
-
-_TAKEN_OUT = (Verdict.DETACHED, Verdict.NO_GRAD, Verdict.NO_INPUT, Verdict.STOP_GRADIENT)
-"""What a program does to a use, rather than what an operator is."""

@@ -5,29 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from ...core import source
 from ...core.collector import paused_gc
 from ...core.source import NOWHERE, Location
-from ...eager.journal import Call, Event, Journal, Unrecorded
+from ...eager.journal import Call, Event, Journal
 from ...eager.tensor import Tensor
 from ...ops import registry
 from . import plain_values
 from .arguments import Refusal, places_of, refuse_argument, refuse_result
 from .enclosures import Enclosure
 from .reasons import Cut, Flow, FlowStep, Reason, Reasons
-from .verdicts import Verdict
-
-_VERDICTS: Final = {
-    None: Verdict.STOP_GRADIENT,
-    Unrecorded.NO_GRAD: Verdict.NO_GRAD,
-    Unrecorded.NO_RULE: Verdict.NON_DIFFERENTIABLE,
-    Unrecorded.INTEGERS: Verdict.INTEGER,
-    Unrecorded.COPIED: Verdict.DETACHED,
-}
-"""What kept a call from being recorded -> what became of the gradient."""
-
+from .verdicts import UNRECORDED, Aspect, Verdict
 
 _T = TypeVar("_T")
 
@@ -113,10 +103,10 @@ class JournalFlow(Flow[int, Call]):
         assert maker is not None
         guard = self.journal.guards.get(maker.time)
         if guard is None:
-            cut = Cut(_VERDICTS[maker.unrecorded], value, maker)
+            cut = Cut(_verdict(maker), value, maker)
             return cut if self.refusal(cut) is None else replace(cut, verdict=Verdict.ARGUMENT)
         if not guard.kind:
-            return Cut(_VERDICTS[maker.unrecorded], value, maker, guard=guard.loc)
+            return Cut(_verdict(maker), value, maker, guard=guard.loc)
         enclosure = Enclosure(guard.kind, guard.name, guard.inputs)
         verdict = Verdict.NO_GRAD if enclosure.is_mode else Verdict.NO_INPUT
         return Cut(verdict, value, maker, guard=guard.loc, enclosure=enclosure)
@@ -134,7 +124,7 @@ class JournalFlow(Flow[int, Call]):
 
     def refusal(self, cut: Cut[int, Call]) -> Refusal | None:
         call = cut.call
-        if call is None or cut.verdict not in (Verdict.NON_DIFFERENTIABLE, Verdict.ARGUMENT):
+        if call is None or not cut.verdict.has(Aspect.BY_OPERATOR):
             return None
         op = registry.find(call.type)
         if op is None:
@@ -182,6 +172,11 @@ class JournalFlow(Flow[int, Call]):
 
     def called_at(self, call: Call) -> Location:
         return call.loc
+
+
+def _verdict(call: Call) -> Verdict:
+    """Return what became of the gradient of what *call* made, which was not recorded or stops gradients."""
+    return Verdict.STOP_GRADIENT if call.unrecorded is None else UNRECORDED[call.unrecorded.name]
 
 
 def _asks(call: Call, i: int) -> bool:

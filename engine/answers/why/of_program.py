@@ -15,7 +15,7 @@ from ...ir.variable import Parameter, Variable
 from ...ops.opdef import OpDef, Trait
 from .arguments import Refusal, refuse_argument, refuse_result
 from .reasons import Cut, Flow, FlowStep, Reason, Reasons
-from .verdicts import Verdict
+from .verdicts import Aspect, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class ProgramFlow(Flow[Value, Operator]):
 
     def refusal(self, cut: Cut[Value, Operator]) -> Refusal | None:
         call = cut.call
-        if call is None or cut.verdict not in (Verdict.NON_DIFFERENTIABLE, Verdict.ARGUMENT):
+        if call is None or not cut.verdict.has(Aspect.BY_OPERATOR):
             return None
         wanted = variable_of(cut.value)
         if cut.at_input:

@@ -18,7 +18,7 @@ from ...core.vocabulary import say
 from .arguments import Refusal
 from .enclosures import Enclosure
 from .enclosures import V as V
-from .verdicts import Verdict
+from .verdicts import Aspect, Verdict
 
 C = TypeVar("C")
 """A call of an operator."""
@@ -150,8 +150,8 @@ class Reason(Generic[V, C]):
         if self.verdict is Verdict.FROZEN:
             return frozen()
         if cut is None:
-            return _SHORT.get(self.verdict, self.verdict.text)
-        what = _SHORT.get(cut.verdict, cut.verdict.text)
+            return self.verdict.short
+        what = cut.verdict.short
         if cut.verdict is Verdict.INTEGER:
             what = f"{flow.dtype(cut.value)} has no gradient"
         if same(cut.value, self.value) and not cut.at_input:
@@ -180,10 +180,6 @@ FROZEN = "frozen"
 def frozen() -> str:
     """Return what is said of a parameter that is not trained, in the words of the framework in use."""
     return say("frozen: {frozen}")
-
-
-_PASSED_ON = (Verdict.STOP_GRADIENT, Verdict.NON_DIFFERENTIABLE)
-_SHORT = {Verdict.NO_GRAD_SET: "no_grad_set", Verdict.UNUSED: "unused", Verdict.NON_DIFFERENTIABLE: "no gradient"}
 
 
 class Reasons(Generic[V, C]):
@@ -254,7 +250,7 @@ class Reasons(Generic[V, C]):
         asks = False
         if inherited is None:
             inherited = Cut(Verdict.NON_DIFFERENTIABLE, onto, call)
-        elif inherited.call is call and inherited.verdict in _PASSED_ON:
+        elif inherited.call is call and inherited.verdict.has(Aspect.INHERITED):
             # An output stopped only because all inputs are: what stopped those is the reason.
             asks = self.flow.passes_stops_on(call)
         step = call, onto

@@ -20,8 +20,6 @@ from .case import Subject
 from .tensor_case import TensorCase
 from .verdicts import Verdict
 
-_APART = (Verdict.UNUSED, Verdict.NO_PATH)
-
 _ROUNDING = 100
 """By how much what several passes gave is larger than what rounding left of one of them, if it is no rounding."""
 
@@ -124,12 +122,11 @@ class StepCase(TensorCase):
             rounding = max((a.gradient.norm for a in zeros if a.gradient is not None), default=0.0)
             if not numbers.norm <= _ROUNDING * rounding:
                 return self._given_elsewhere(subject, answers[0], numbers)
-        # Where a gradient came and is zero more is known than where none came, and the least of what is not used.
-        return max(answers, key=lambda a: (a.finding, a.verdict.is_zero, a.verdict not in _APART, a.verdict.value))
+        return max(answers, key=lambda a: (a.finding, a.verdict.rank))
 
     def _given_elsewhere(self, subject: Subject[int], answer: Answer, numbers: Numbers) -> Answer:
         """The answer about a tensor that a pass of its step gave a gradient whose graph is gone."""
-        plain = replace(_plain(answer, Verdict.OK, Verdict.OK.value, False), gradient=numbers)
+        plain = replace(_plain(answer, Verdict.OK, Verdict.OK.text, False), gradient=numbers)
         if numbers.nonfinite:
             plain = replace(plain, verdict=Verdict.NOT_FINITE, label=numbers.state, finding=True)
         return self._not_listed(subject, plain) or plain

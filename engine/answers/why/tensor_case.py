@@ -18,7 +18,7 @@ from ...eager.tensor import Keep, Tensor
 from . import constant_gradients
 from .advice import advice
 from .amounts import SCALING
-from .answers import CUT, Answer
+from .answers import CUT, Answer, judge
 from .carried import keeper
 from .case import Case, Factor, Subject
 from .copies import name_copy
@@ -33,7 +33,7 @@ from .slopes import Slopes, Use
 from .statistics import LABEL as STATISTICS
 from .statistics import kept_in_journal
 from .tape_pass import over_tape
-from .verdicts import Verdict
+from .verdicts import Aspect, Verdict
 
 
 class TensorCase(Case[int, Call]):
@@ -259,7 +259,7 @@ class TensorCase(Case[int, Call]):
     def also(self, subject: Subject[int], answer: Answer) -> Answer:
         if answer.verdict is Verdict.FROZEN and self._is_kept(subject.held):
             return replace(answer, label=STATISTICS)
-        beside = self._evidence.intended(subject, self._beside(subject, answer))
+        beside = self._evidence.intended(subject, self._judge(subject, answer))
         beside = awaited(self._reasons.flow, subject, beside)
         if not self.journal.forgotten or beside.has_gradient:
             return beside
@@ -268,36 +268,49 @@ class TensorCase(Case[int, Call]):
         )
         return replace(beside, said=(*beside.said, said))
 
-    def _beside(self, subject: Subject[int], answer: Answer) -> Answer:
-        t: Tensor = subject.held
-        if answer.verdict is Verdict.NO_GRAD_SET:
-            return replace(answer, finding=False)  # whoever asks wants it so
-        if self._is_read_in_vain(t) and (answer.has_gradient or answer.verdict.is_zero):
-            return self._no_leaf(t, answer)
-        penalty = self._penalties.get(subject.value)
-        if penalty is not None and answer.verdict in (Verdict.OK, Verdict.DETACHED):
-            return self._constant(answer, penalty)
-        if answer.verdict is Verdict.DETACHED:
-            return self._round(subject, answer)
-        if answer.verdict in (Verdict.UNUSED, Verdict.NO_PATH):
-            return name_copy(self._reasons, subject, answer) if t.node is None else self._assigned(subject, answer)
-        if answer.verdict is Verdict.NO_GRAD:
-            return self._explain_no_grad(subject, answer)
-        if not answer.has_gradient and not answer.verdict.is_zero:
-            return answer
-        if t.node is not None:
-            return answer if answer.verdict.is_zero else self._not_retained(t, answer)
-        for look in (self._not_listed, self._cleared, self._accumulated):
-            told = look(subject, answer)
-            if told is not None:
-                return told
-        if answer.verdict is not Verdict.OK:
-            return answer
-        noted = self.lost.note(answer, subject.value)
-        return noted if noted is not answer else self._as_number(subject, answer)
+    def _judge(self, subject: Subject[int], answer: Answer) -> Answer:
+        looks = (
+            self._allow_exclusion,
+            self._no_leaf,
+            # A penalty can be the cause of a detached value as well as of one that gets a gradient.
+            self._constant,
+            self._round,
+            self._explain_assignment,
+            self._name_copy,
+            self._explain_no_grad,
+            # From here on there is a gradient, be it zero.
+            self._pass_missing,
+            self._not_retained,
+            # From here on it is a leaf: an optimizer may hold it, and calls may clear it.
+            self._not_listed,
+            self._find_clearing,
+            self._find_accumulation,
+            self._note_lost_uses,
+            self._as_number,
+        )
+        return judge(looks, subject, answer)
 
-    def _explain_no_grad(self, subject: Subject[int], answer: Answer) -> Answer:
-        """Return *answer* with what made a new tensor under ``no_grad``, or keeps one from there, if something does."""
+    def _allow_exclusion(self, subject: Subject[int], answer: Answer) -> Answer | None:
+        """About a tensor that whoever asks wants to get no gradient."""
+        return replace(answer, finding=False) if answer.verdict is Verdict.NO_GRAD_SET else None
+
+    def _name_copy(self, subject: Subject[int], answer: Answer) -> Answer | None:
+        """About a leaf of which a copy stands in the loss."""
+        apart = answer.verdict.is_apart and subject.held.node is None
+        return name_copy(self._reasons, subject, answer) if apart else None
+
+    def _pass_missing(self, subject: Subject[int], answer: Answer) -> Answer | None:
+        """About a tensor without a gradient: what follows is about what became of it."""
+        return None if answer.has_gradient or answer.verdict.is_zero else answer
+
+    def _note_lost_uses(self, subject: Subject[int], answer: Answer) -> Answer | None:
+        noted = self.lost.note(answer, subject.value) if answer.verdict is Verdict.OK else answer
+        return None if noted is answer else noted
+
+    def _explain_no_grad(self, subject: Subject[int], answer: Answer) -> Answer | None:
+        """About a tensor that was made anew under ``no_grad``, or of which something keeps what was computed there."""
+        if answer.verdict is not Verdict.NO_GRAD:
+            return None
         if self._was_a_weight(subject.held):
             said = say("{name} has {stops}: the update made a new tensor under no_grad", name=subject.name)
             advice = say("{taking} after the update, or update it in place", name=subject.name)
@@ -305,7 +318,7 @@ class TensorCase(Case[int, Call]):
         cut = self._reasons.of(subject.value).cut
         by = "" if cut is None else keeper(self.journal, cut.value)
         if not by:
-            return answer
+            return None
         said = f"{by} keeps what was computed there under no_grad, and the loss is computed from that"
         return replace(answer, said=(said,), advice=ANEW.format(by=by))
 
@@ -315,8 +328,11 @@ class TensorCase(Case[int, Call]):
         parameters = {self.journal.number(t) for t in self.names if getattr(t, "is_parameter", False)}
         return constant_gradients.behind(self._reasons, constant_gradients.misused(self._reasons, parameters))
 
-    def _constant(self, answer: Answer, call: Call) -> Answer:
-        """*answer* about a tensor that a penalty on a gradient should train."""
+    def _constant(self, subject: Subject[int], answer: Answer) -> Answer | None:
+        """About a tensor that a penalty on a gradient should train."""
+        call = self._penalties.get(subject.value)
+        if call is None or not answer.verdict.has(Aspect.BY_CONSTANT):
+            return None
         said = "{gradient_of} gives plain numbers there, so what the loss computes from them trains nothing"
         return replace(
             answer,
@@ -328,18 +344,22 @@ class TensorCase(Case[int, Call]):
             advice=advice(Verdict.CONSTANT),
         )
 
-    def _as_number(self, subject: Subject[int], answer: Answer) -> Answer:
-        """*answer* about a tensor of which one use goes into the loss as a Python number."""
+    def _as_number(self, subject: Subject[int], answer: Answer) -> Answer | None:
+        """About a tensor of which one use goes into the loss as a Python number."""
+        if answer.verdict is not Verdict.OK:
+            return None
         number = self._reasons.as_number(subject.value)
         maker = self._reasons.flow.maker.get(self._loss_value)
         if number is None or maker is None or not self._start(subject.value) < number.time < maker.time:
-            return answer
+            return None
         said = f"what is computed from it goes into {self.loss_name} as a Python number, too: .{number.how}()"
         label = f"one use {Verdict.DETACHED.text}"
         return replace(answer, label=label, location=number.loc, said=(*answer.said, said))
 
-    def _round(self, subject: Subject[int], answer: Answer) -> Answer:
+    def _round(self, subject: Subject[int], answer: Answer) -> Answer | None:
         """Say where values left for NumPy or for a number, and where they came back."""
+        if answer.verdict is not Verdict.DETACHED:
+            return None
         number = self._reasons.as_number(subject.value) if self._reasons.of(subject.value).cut is None else None
         if number is not None:
             said = (f"what is computed from it goes into {self.loss_name} as a Python number: .{number.how}()",)
@@ -355,8 +375,10 @@ class TensorCase(Case[int, Call]):
         path = (self.loss_name, "…", CUT, f".{back.left.how}()", "…", name)
         return replace(answer, said=said, path=path, places=places)
 
-    def _assigned(self, subject: Subject[int], answer: Answer) -> Answer:
+    def _explain_assignment(self, subject: Subject[int], answer: Answer) -> Answer | None:
         """A result that nobody used: where it was made after backward, a leaf of that name was replaced."""
+        if not answer.verdict.is_apart or subject.held.node is None:
+            return None
         maker = self._reasons.flow.maker.get(subject.value)
         added = [e.time for events in self.journal.events.values() for e in events if e.kind == "added"]
         if maker is None or not added or maker.time < max(added):
@@ -370,8 +392,11 @@ class TensorCase(Case[int, Call]):
             advice=say("change it in place: {name}.{assign} under no_grad(), or use an optimizer", name=subject.name),
         )
 
-    def _no_leaf(self, t: Tensor, answer: Answer) -> Answer:
-        """Return *answer* about a result whose ``.grad`` the script reads as if it were a leaf."""
+    def _no_leaf(self, subject: Subject[int], answer: Answer) -> Answer | None:
+        """Return the answer about a result whose ``.grad`` the script reads as if it were a leaf."""
+        t: Tensor = subject.held
+        if not self._is_read_in_vain(t) or not (answer.has_gradient or answer.verdict.is_zero):
+            return None
         maker = self._reasons.flow.maker.get(self.journal.number(t))
         made = "an operator" if maker is None else maker.type
         return replace(
@@ -388,8 +413,13 @@ class TensorCase(Case[int, Call]):
             advice=say("call {retain} on it before backward, or make a leaf of it: .detach().requires_grad_()"),
         )
 
-    def _not_retained(self, t: Tensor, answer: Answer) -> Answer:
-        assert t.node is not None
+    def _not_retained(self, subject: Subject[int], answer: Answer) -> Answer | None:
+        """Return the answer about a result that gets a gradient."""
+        t: Tensor = subject.held
+        if t.node is None:
+            return None
+        if answer.verdict.is_zero:
+            return answer
         hooks = (t.node.hooks or {}).get(t.index, {})
         if any(isinstance(h, Keep) for h in hooks.values()):
             return answer
@@ -440,7 +470,7 @@ class TensorCase(Case[int, Call]):
         held = any(subject.value in x.leaves for x in listings)
         return subject.is_parameter and was_there and not held and bool(self._events(subject.value, "written"))
 
-    def _cleared(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _find_clearing(self, subject: Subject[int], answer: Answer) -> Answer | None:
         """The gradient was cleared between backward and the step that should have used it."""
         events = self._events(subject.value, "added", "cleared", "step")
         kinds = [e.kind for e in events]
@@ -459,7 +489,7 @@ class TensorCase(Case[int, Call]):
             advice="clear gradients after step(), or before backward()",
         )
 
-    def _accumulated(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _find_accumulation(self, subject: Subject[int], answer: Answer) -> Answer | None:
         """Gradients of earlier steps were never cleared, although updates used them."""
         count, updated, stale, used, last = 0, False, False, 0, None
         for e in self._events(subject.value, "added", "cleared", "step", "written"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...answers.why.verdicts import Verdict
 from ..finding import Severity
 from ..rule import Rule, by_verdict
 
@@ -12,7 +11,7 @@ RULE = Rule(
     summary="Gradients that add up over backward calls, because nobody clears them.",
     why=("Every step repeats all those before it, so that the rate grows with the number of steps."),
     severity=Severity.ERROR,
-    look=by_verdict(Verdict.ACCUMULATED),
+    look=by_verdict("GT106"),
     wrong="""\
 import paddle
 import paddle.nn.functional as F

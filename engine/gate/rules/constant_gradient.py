@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...answers.why.verdicts import Verdict
 from ..finding import Severity
 from ..rule import Rule, by_verdict
 
@@ -15,7 +14,7 @@ RULE = Rule(
         "its value and no parameter: the training runs, and the penalty is not there."
     ),
     severity=Severity.ERROR,
-    look=by_verdict(Verdict.CONSTANT),
+    look=by_verdict("GT109"),
     wrong="""\
 import paddle
 import paddle.nn as nn

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...answers.why.verdicts import Verdict
 from ..finding import Severity
 from ..rule import Rule, by_verdict
 
@@ -12,7 +11,7 @@ RULE = Rule(
     summary="Units that pass no gradient: relu below zero everywhere, sigmoid or tanh where they are flat.",
     why=("Dead units do not come back by themselves: what makes them learn again would have to come through them."),
     severity=Severity.WARNING,
-    look=by_verdict(Verdict.DEAD_RELU, Verdict.SATURATED),
+    look=by_verdict("GT206"),
     wrong="""\
 import paddle
 import paddle.nn.functional as F

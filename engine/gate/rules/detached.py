@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...answers.why.verdicts import Verdict
 from ..finding import Severity
 from ..rule import Rule, by_verdict
 
@@ -12,7 +11,7 @@ RULE = Rule(
     summary="A parameter that is cut off from the loss by detach, no_grad or stop_gradient.",
     why=("Everything before the cut stays as it was made, while the loss still falls: what stands behind it learns."),
     severity=Severity.ERROR,
-    look=by_verdict(Verdict.DETACHED, Verdict.NO_GRAD, Verdict.NO_INPUT, Verdict.STOP_GRADIENT),
+    look=by_verdict("GT103"),
     wrong="""\
 import paddle
 import paddle.nn.functional as F

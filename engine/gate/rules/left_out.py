@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...answers.why.verdicts import Verdict
 from ..finding import Severity
 from ..rule import Rule, by_verdict
 
@@ -12,7 +11,7 @@ RULE = Rule(
     summary="A parameter that the backward call itself leaves out, by its no_grad_set.",
     why=("What was left out for one experiment stays out; the loss still falls, as the others learn around it."),
     severity=Severity.WARNING,
-    look=by_verdict(Verdict.NO_GRAD_SET),
+    look=by_verdict("GT107"),
     wrong="""\
 import paddle
 

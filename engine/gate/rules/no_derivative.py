@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...answers.why.verdicts import Verdict
 from ..finding import Severity
 from ..rule import Rule, by_verdict
 
@@ -12,7 +11,7 @@ RULE = Rule(
     summary="A parameter whose way to the loss goes through an operator without a derivative, or through integers.",
     why=("argmax, rounding, comparisons and casts to integers pass no gradient on; training goes on without an error."),
     severity=Severity.ERROR,
-    look=by_verdict(Verdict.NON_DIFFERENTIABLE, Verdict.ARGUMENT, Verdict.INTEGER, Verdict.PRUNED),
+    look=by_verdict("GT104"),
     wrong="""\
 import paddle
 import paddle.nn.functional as F

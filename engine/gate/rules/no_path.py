@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...answers.why.verdicts import Verdict
 from ..finding import Severity
 from ..rule import Rule, by_verdict
 
@@ -12,7 +11,7 @@ RULE = Rule(
     summary="A parameter that is read, and whose results never meet the loss.",
     why=("What is computed from it is thrown away, or goes into a number that is logged and not trained on."),
     severity=Severity.ERROR,
-    look=by_verdict(Verdict.NO_PATH),
+    look=by_verdict("GT102"),
     wrong="""\
 import paddle
 import paddle.nn.functional as F

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...answers.why.verdicts import Verdict
 from ..finding import Severity
 from ..rule import Rule, by_verdict
 
@@ -15,7 +14,7 @@ RULE = Rule(
         "model has no more."
     ),
     severity=Severity.ERROR,
-    look=by_verdict(Verdict.NOT_LISTED),
+    look=by_verdict("GT701"),
     wrong="""\
 import paddle
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...answers.why.verdicts import Verdict
 from ..finding import Severity
 from ..rule import Rule, by_verdict
 
@@ -15,7 +14,7 @@ RULE = Rule(
         "the way, as in a plain list where a LayerList belongs."
     ),
     severity=Severity.WARNING,
-    look=by_verdict(Verdict.UNUSED),
+    look=by_verdict("GT101"),
     wrong="""\
 import paddle
 import paddle.nn.functional as F

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...answers.why.verdicts import Verdict
 from ..finding import Severity
 from ..rule import Rule, by_verdict
 
@@ -15,7 +14,7 @@ RULE = Rule(
         "no error says so."
     ),
     severity=Severity.ERROR,
-    look=by_verdict(Verdict.TIMES_ZERO, Verdict.CLIPPED, Verdict.CANCELLED, Verdict.NOT_SELECTED, Verdict.CLEARED),
+    look=by_verdict("GT205"),
     wrong="""\
 import paddle
 import paddle.nn.functional as F
