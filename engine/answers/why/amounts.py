@@ -47,7 +47,7 @@ class Amounts(Generic[V, C]):
         gradient = None if total is None else Numbers.of(total, orders=False)
         base = replace(base, gradient=gradient)
         if not slopes.is_dead(subject.value):
-            told = _of_numbers(base)
+            told = _judge_numbers(base)
             return told if told.verdict is Verdict.NOT_FINITE else self.sizes.told(subject, told, asked)
         death = self._death(subject.value)
         return base if death is None else self._dead(subject, base, death, asked)
@@ -70,7 +70,7 @@ class Amounts(Generic[V, C]):
 
     def _dead(self, subject: Subject[V], base: Answer, death: Death[V, C], asked: bool) -> Answer:
         flow = self._reasons.flow
-        at_rest = self._at_rest and death.killer is not None and not _selects_nothing(death)
+        at_rest = self._is_at_rest and death.killer is not None and not _selects_nothing(death)
         if at_rest:
             # A loss is at its minimum only where its residual is zero by itself.
             constant = self._constant_factor(subject.value)
@@ -78,7 +78,7 @@ class Amounts(Generic[V, C]):
         outer = death
         death, slopes = _innermost(death, self.slopes)
         if death.killer is None or death.use is None:
-            told = self._cancelled(base, death, slopes)
+            told = self._judge_cancellation(base, death, slopes)
             return replace(told, path=self._path(subject, outer)) if asked else told
         killer, verdict = death.killer, death.killer.verdict
         if verdict is Verdict.VANISHED:
@@ -148,7 +148,7 @@ class Amounts(Generic[V, C]):
     def _is_trained(self, use: Use[V, C], culprit: int | None) -> bool:
         return culprit is not None and self._case.culprit_is_trained(use, culprit)
 
-    def _cancelled(self, base: Answer, death: Death[V, C], slopes: Slopes[V, C]) -> Answer:
+    def _judge_cancellation(self, base: Answer, death: Death[V, C], slopes: Slopes[V, C]) -> Answer:
         """What is said where the parts of a gradient cancel; no fault where they only ever shift what others make."""
         flow = self._reasons.flow
         uses = [u for u in slopes.uses[death.value] if not u.dead]
@@ -169,7 +169,7 @@ class Amounts(Generic[V, C]):
         )
 
     @cached_property
-    def _at_rest(self) -> bool:
+    def _is_at_rest(self) -> bool:
         """Whether the loss is 0 and all its slopes are, as where it is least."""
         case = self._case
         return case.loss_is_zero() and all(self.slopes.is_dead(p.value) for p in case.parameters())
@@ -195,7 +195,7 @@ class Amounts(Generic[V, C]):
     def _path(self, subject: Subject[V], death: Death[V, C]) -> tuple[str, ...]:
         """From the loss to *subject*, with the place where its gradient becomes zero."""
         case = self._case
-        inner, later = self._unwrapped(death)
+        inner, later = self._unwrap(death)
         stations: list[Any] = [self._reasons.flow.name(subject.value), *((c,) for c in inner.way)]
         if len(inner.way) > WAY:
             stations.insert(-1, "…")
@@ -204,7 +204,7 @@ class Amounts(Generic[V, C]):
         stations = [*stations[:-1], CUT, stations[-1], *((c,) for c in later), case.target_name()]
         return case.named(stations[::-1])
 
-    def _unwrapped(self, death: Death[V, C]) -> tuple[Death[V, C], list[C]]:
+    def _unwrap(self, death: Death[V, C]) -> tuple[Death[V, C], list[C]]:
         """The innermost of deaths in blocks, seen from outside, and the calls from there to the loss."""
         reasons, later = self._reasons, list[C]()
         while death.use is not None:
@@ -233,7 +233,7 @@ def _selects_nothing(death: Death[V, C]) -> bool:
     return death.use is not None and death.use.empty
 
 
-def _of_numbers(answer: Answer) -> Answer:
+def _judge_numbers(answer: Answer) -> Answer:
     """*answer* with what is worth knowing of the numbers of its gradient: those that are not finite, or zeros."""
     g = answer.gradient
     if g is None:

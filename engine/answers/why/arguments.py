@@ -134,7 +134,9 @@ def refuse_argument(op: OpDef, places: Sequence[int]) -> Refusal | None:
     given = [_name(names, op.inputs[i].name) for i in op.rule.wrt]
     lost = [_name(names, op.inputs[i].name) for i in without]
     plural = "s" if len(lost) > 1 else ""
-    text = f"{names.function} gives no gradient to its argument{plural} {_listed(lost)}, only to {_listed(given)}"
+    text = (
+        f"{names.function} gives no gradient to its argument{plural} {_join_names(lost)}, only to {_join_names(given)}"
+    )
     return Refusal(text, next((a for i in without if (a := names.instead.get(op.inputs[i].name))), ""))
 
 
@@ -146,7 +148,7 @@ def refuse_result(op: OpDef, place: int) -> Refusal | None:
     if not taken or place in taken or place >= len(op.outputs):
         return None
     names = NAMES.get(op.type, Names(op.name, {}))
-    given = _listed([_name(names, op.outputs[i].name) for i in taken])
+    given = _join_names([_name(names, op.outputs[i].name) for i in taken])
     text = f"{names.function} passes no gradient through its result {_name(names, op.outputs[place].name)}, "
     return Refusal(f"{text}only through {given}", f"compute with {given} of {names.function}")
 
@@ -165,5 +167,5 @@ def _name(names: Names, slot: str) -> str:
     return names.slots.get(slot, slot.lower())
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

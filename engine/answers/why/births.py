@@ -101,12 +101,12 @@ class Births(Generic[V, C]):
         if use.type in BOUNDED:
             return Birth(_flat(use.type, inputs, outputs, times), at)
         if use.type == "elementwise_div" and made.slots[use.position] == "X":
-            return self._divided(made, inputs, times, at)
+            return self._explain_quotient(made, inputs, times, at)
         if use.type in PRODUCTS:
             return self._product(made, use.position, gain, times, at)
         return Birth(f"{times}, {source.short(at)}", at, fault=False)
 
-    def _divided(self, made: Made[V, C], inputs: Mapping[str, Any], times: str, at: Location) -> Birth:
+    def _explain_quotient(self, made: Made[V, C], inputs: Mapping[str, Any], times: str, at: Location) -> Birth:
         """Of a division whose result is small or large because of what it divides by."""
         sizes = np.abs(dense(inputs["Y"])) if "Y" in inputs else np.zeros(0)
         if not sizes.size:

@@ -52,7 +52,7 @@ def carried(journal: Journal, loss: int, freed: Location) -> Carried | None:
                 if by:
                     return Carried("", made.loc, by=by)
             ways += [(made, call) for _, made in kept]
-    told = [_told(made, read, freed) for made, read in ways]
+    told = [_name_holder(made, read, freed) for made, read in ways]
     return next((way for way in told if way.name), told[0] if told else None)
 
 
@@ -73,7 +73,7 @@ def _last_pass(journal: Journal, loss: int) -> int:
     return max((e.time for e in events if e.kind == "added" and e.into != loss), default=0)
 
 
-def _told(made: Call, reader: Call, freed: Location) -> Carried:
+def _name_holder(made: Call, reader: Call, freed: Location) -> Carried:
     """What the outermost function calls it in which *made* gives it a name and *reader* reads that name.
 
     The functions around the loop are looked at last: their lines ran once.
@@ -83,7 +83,7 @@ def _told(made: Call, reader: Call, freed: Location) -> Carried:
     inner = [i for i in reversed(range(len(made.loc) - around)) if made.loc[i][0] in readers]
     for i in [*inner, *([len(made.loc) - around] if around else [])]:
         code, line = made.loc[i]
-        told = _in_function(code, line, readers[code], made.loc[i:])
+        told = _is_in_function(code, line, readers[code], made.loc[i:])
         if told is not None:
             return told
     return Carried("", made.loc)
@@ -95,7 +95,7 @@ def _common(*stacks: Location) -> int:
     return sum(1 for _ in itertools.takewhile(lambda frames: len(set(frames)) == 1, steps))
 
 
-def _in_function(code: CodeType, made: int, read: int, at: Location) -> Carried | None:
+def _is_in_function(code: CodeType, made: int, read: int, at: Location) -> Carried | None:
     whole = functions.body(code)
     if whole is None:
         return None

@@ -199,7 +199,7 @@ class Case(ABC, Generic[V, C]):
             frontier: tuple[End, ...] = ()
             if reason.verdict is Verdict.NO_PATH:
                 end = self.reasons.ends.get(subject.value, subject.value)
-                base = self._left_out(base, end)
+                base = self._locate_loss(base, end)
                 said.append(f"what is computed from it is never used by {self.target_name()}")
                 if self.is_differentiated(end):
                     # So it is with the bias of the last layer.
@@ -212,7 +212,7 @@ class Case(ABC, Generic[V, C]):
                 said.append("no operator of the forward pass reads it")
             return replace(base, said=tuple(said), frontier=frontier, advice=advice(reason.verdict))
         said += self._cut_said(subject, cut)
-        shared = self._shared(subject, cut) if asked else ()
+        shared = self._find_sharers(subject, cut) if asked else ()
         victim = flow.called_at(cut.call) if cut.call is not None else NOWHERE
         path = self._path(subject.value, cut) if asked else ()
         is_set = reason.verdict is Verdict.STOP_GRADIENT and cut.call is not None and bool(cut.at)
@@ -224,7 +224,7 @@ class Case(ABC, Generic[V, C]):
             cut_lines=self._cut_lines(subject.value, cut, reason.location) if asked else (),
             shared=shared,
             cut_at=victim if reason.location[:1] != victim[:1] else NOWHERE,
-            places=self._called_at(cut, reason.location, victim) if asked else (),
+            places=self._find_callers(cut, reason.location, victim) if asked else (),
             advice=set_on_a_result() if is_set else self._advice(reason.verdict, cut),
         )
 
@@ -248,14 +248,14 @@ class Case(ABC, Generic[V, C]):
         """Tell whether the cut is meant: ``x + (q - x).detach()`` takes values of q and gradients of x."""
         return False
 
-    def _called_at(self, cut: Cut[V, C], at: Location, victim: Location) -> tuple[tuple[str, Location], ...]:
+    def _find_callers(self, cut: Cut[V, C], at: Location, victim: Location) -> tuple[tuple[str, Location], ...]:
         """The line that called the function of *at*, seen from where the loss is computed."""
         if cut.verdict is Verdict.NO_GRAD and at and at[0][0] not in {code for code, _ in victim}:
             at = victim  # a decorator stands outside of what it switches off
         line = callers.caller(at, self.computed_at())
         return (("called at", line),) if line else ()
 
-    def _left_out(self, base: Answer, end: V) -> Answer:
+    def _locate_loss(self, base: Answer, end: V) -> Answer:
         """*base* with the line that let go of *end*, which nobody reads."""
         made = self.reasons.flow.made_at(end)
         if not made:
@@ -298,7 +298,7 @@ class Case(ABC, Generic[V, C]):
                 ]
         return []
 
-    def _shared(self, subject: Subject[V], cut: Cut[V, C]) -> tuple[Shared, ...]:
+    def _find_sharers(self, subject: Subject[V], cut: Cut[V, C]) -> tuple[Shared, ...]:
         others = [o for o in self.parameters() if o.held is not subject.held]
         reached, cuts = self.reasons.reached, self.reasons.cuts
         behind = self.reasons.behind(cut) if any(o.value in reached for o in others) else set()
@@ -324,7 +324,7 @@ class Case(ABC, Generic[V, C]):
 
     def named(self, stations: Sequence[Any]) -> tuple[str, ...]:
         """*stations*, shortened, with names for the calls among them, each of which stands in a tuple of its own."""
-        shown = _shortened(stations)
+        shown = _shorten(stations)
         names = self.call_names([s[0] for s in shown if isinstance(s, tuple)])
         return tuple(names[id(s[0])] if isinstance(s, tuple) else s for s in shown)
 
@@ -369,10 +369,10 @@ class Case(ABC, Generic[V, C]):
             rest = set(others)
             shared = tuple(x for x in whole.shared if x[0] not in rest)
             told.append(replace(whole, also=tuple(others), shared=shared))
-        return _joined(_with_victims(told))
+        return _join(_add_victims(told))
 
 
-def _with_victims(answers: Sequence[Answer]) -> list[Answer]:
+def _add_victims(answers: Sequence[Answer]) -> list[Answer]:
     """*answers*, where what is multiplied by the zeros of a dead operator stands with those behind that operator."""
     dead = {a.location[:1]: a for a in answers if a.finding and a.verdict is Verdict.DEAD_RELU}
     victims: dict[int, list[str]] = {}
@@ -386,7 +386,7 @@ def _with_victims(answers: Sequence[Answer]) -> list[Answer]:
     return [replace(a, also=(*a.also, *victims[id(a)])) if id(a) in victims else a for a in told]
 
 
-def _joined(answers: Sequence[Answer]) -> list[Answer]:
+def _join(answers: Sequence[Answer]) -> list[Answer]:
     """*answers*, those about sizes as one if it is one line that makes them: the first, with the others' names."""
     joined: dict[Any, Answer] = {}
     for a in answers:
@@ -402,7 +402,7 @@ def _cause(answer: Answer) -> Verdict:
     return Verdict.TIMES_ZERO if chooses else answer.verdict
 
 
-def _shortened(stations: Sequence[Any]) -> list[Any]:
+def _shorten(stations: Sequence[Any]) -> list[Any]:
     """*stations* with a count in place of the middle of long stretches."""
     if len(stations) <= _SHOWN:
         return list(stations)

@@ -158,7 +158,7 @@ class Courses(Generic[V, C]):
         if len(layers) < LAYERS:
             return None
         sizes = np.array([self._legs[x.onto].size for x in layers if x.onto is not None])
-        begin = _beginning(sizes)
+        begin = _find_beginning(sizes)
         steady = sizes[begin:]
         if len(steady) < LAYERS:
             return None
@@ -176,14 +176,14 @@ def usual(places: Sequence[Location]) -> Location:
 def of_rounds(loop: Use[V, C]) -> Gain[V, C] | None:
     """The change per round of a loop; None where too few of them are left to tell."""
     sizes = np.array([math.log10(total) for total in loop.rounds if 0 < total < math.inf])
-    steady = sizes[_beginning(sizes) :] if len(sizes) >= LAYERS else sizes
+    steady = sizes[_find_beginning(sizes) :] if len(sizes) >= LAYERS else sizes
     if len(steady) < LAYERS:
         return None
     slope = float(np.polyfit(np.arange(len(steady)), steady, 1)[0])
     return Gain(10.0**slope, [loop] * len(steady), 0)
 
 
-def _beginning(sizes: np.ndarray) -> int:
+def _find_beginning(sizes: np.ndarray) -> int:
     """The layer from which on the sizes change as they do on the whole."""
     steps = np.diff(sizes)
     usual = _HALF * float(np.median(steps))

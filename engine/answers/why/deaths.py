@@ -127,7 +127,7 @@ class Deaths(Generic[V, C]):
         if not uses:
             return Death(None, at, None, way)
         use = uses[0]
-        return self._selecting(use, way) or Death(use.killer, at, use, (*way, use.call))
+        return self._is_selecting(use, way) or Death(use.killer, at, use, (*way, use.call))
 
     def _ends(self, value: V) -> list[Use[V, C]] | None:
         """The use that makes the gradient of *value* zero; none of them where its parts cancel; None if no use does."""
@@ -136,7 +136,7 @@ class Deaths(Generic[V, C]):
             return []
         return next(([u] for u in uses if u.killer is not None), None)
 
-    def _selecting(self, use: Use[V, C], way: tuple[C, ...]) -> Death[V, C] | None:
+    def _is_selecting(self, use: Use[V, C], way: tuple[C, ...]) -> Death[V, C] | None:
         """Where the elements that a joining operator moved are left out, if that is what makes them zero."""
         if use.type not in JOINS:
             return None

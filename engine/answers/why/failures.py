@@ -28,7 +28,7 @@ def explained(
     number = None if journal is None or loss is None else journal.number(loss)
     kept = None if journal is None or number is None else carried(journal, number, error.freed)
     if kept is not None:
-        return _carried(kept, places, error.freed == raised)
+        return _explain_carried(kept, places, error.freed == raised)
     said = f"the first backward freed what {error.type} had retained, and the second one needs it"
     if journal is not None and number is not None and is_same(journal, number):
         advice = "compute the loss anew before each backward call, or retain_graph=True in the first"
@@ -58,7 +58,7 @@ ANEW = "enter {by} anew for each loss, around its forward pass alone"
 """What is to be done where a context keeps values for longer than their graph is good for."""
 
 
-def _carried(kept: Carried, places: tuple[tuple[str, Location], ...], in_a_loop: bool) -> Answer:
+def _explain_carried(kept: Carried, places: tuple[tuple[str, Location], ...], in_a_loop: bool) -> Answer:
     """The graph of one backward call leads into that of another."""
     if kept.by:
         said = f"{kept.by} keeps what this line computed before the first backward call, which freed its graph"

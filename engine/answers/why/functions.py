@@ -68,7 +68,7 @@ def read(expression: ast.AST) -> set[str]:
     names = set()
     for node in ast.walk(expression):
         if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
-            names.add(_dotted(node))
+            names.add(_dotted_name(node))
     return names - {""}
 
 
@@ -87,7 +87,7 @@ def named(statement: ast.stmt) -> set[str]:
     todo = [*targets]
     for target in todo:
         if isinstance(target, (ast.Name, ast.Attribute)):
-            names.add(_dotted(target))
+            names.add(_dotted_name(target))
         elif isinstance(target, (ast.Tuple, ast.List)):
             todo += target.elts
         elif isinstance(target, (ast.Starred, ast.Subscript)):
@@ -95,7 +95,7 @@ def named(statement: ast.stmt) -> set[str]:
     return names - {""}
 
 
-def _dotted(node: ast.expr) -> str:
+def _dotted_name(node: ast.expr) -> str:
     """``self.state``; empty where it does not begin with a name."""
     steps: list[str] = []
     while isinstance(node, ast.Attribute):

@@ -57,18 +57,18 @@ class JournalEvidence(intent.Evidence[int]):
         if answer.verdict is Verdict.NOT_LISTED:
             return answer  # however many calls give it a gradient, nobody updates it
         if subject.is_parameter and answer.verdict is Verdict.FROZEN and not answer.gradient:
-            return _frozen(self._flow, self._loss, subject, answer)
+            return _explain_freeze(self._flow, self._loss, subject, answer)
         if subject.is_parameter and answer.verdict is Verdict.STOP_GRADIENT:
-            thawed = _thawed(self._flow, self._loss, subject, answer)
+            thawed = _explain_thaw(self._flow, self._loss, subject, answer)
             if thawed is not None:
                 return thawed
         if subject.is_parameter and not answer.has_gradient:
             looks = (
-                self._of_a_layer_gone,
-                self._of_other_steps,
-                self._of_a_copy,
-                self._of_statistics,
-                self._of_what_came_later,
+                self._allow_replaced_layer,
+                self._allow_other_steps,
+                self._allow_copy,
+                self._allow_statistics,
+                self._allow_later_values,
             )
             for look in looks:
                 told = look(subject, answer)
@@ -76,10 +76,10 @@ class JournalEvidence(intent.Evidence[int]):
                     return told
         is_zero = answer.verdict.is_zero and answer.verdict is not Verdict.CLEARED
         if subject.is_parameter and answer.finding and is_zero:
-            return self._of_another_optimizer(subject, answer) or answer
+            return self._allow_other_optimizer(subject, answer) or answer
         return intent.intended(self, subject, answer)
 
-    def _of_another_optimizer(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _allow_other_optimizer(self, subject: Subject[int], answer: Answer) -> Answer | None:
         """About a zero that no update takes: the critic's, where the actor is trained through it."""
         journal = self._flow.journal
         events = journal.events.get(subject.value, ())
@@ -101,14 +101,14 @@ class JournalEvidence(intent.Evidence[int]):
         events = self._flow.journal.events.values()
         return max((e.time for of in events for e in of if e.kind == "step"), default=0)
 
-    def _of_a_layer_gone(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _allow_replaced_layer(self, subject: Subject[int], answer: Answer) -> Answer | None:
         """About a parameter that another one stands for in its layer; what became of its values is nothing then."""
-        replaced = _replaced(self._flow, subject.value)
+        replaced = _describe_replacement(self._flow, subject.value)
         if replaced is None or not self._is_apart(subject.value):
             return None
         return _apart(answer, self._reasons.of(subject.value).verdict, replaced)
 
-    def _of_other_steps(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _allow_other_steps(self, subject: Subject[int], answer: Answer) -> Answer | None:
         """About a parameter that not every step needs: an expert that was not chosen, a loss added now and then."""
         if not self._is_apart(subject.value) or self._leaves_in_this_step(subject.value, answer):
             return None
@@ -120,7 +120,7 @@ class JournalEvidence(intent.Evidence[int]):
             answer, self._reasons.of(subject.value).verdict, f"{passes} gave it a gradient, this one had none"
         )
 
-    def _of_a_copy(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _allow_copy(self, subject: Subject[int], answer: Answer) -> Answer | None:
         """About a parameter that is written while others are trained: an average of weights, kept for evaluation."""
         journal = self._flow.journal
         if not self._is_apart(subject.value) or not journal.listings:
@@ -133,14 +133,14 @@ class JournalEvidence(intent.Evidence[int]):
         said = f"no optimizer holds it, and its values are written: {source.short(writes[-1].loc)}"
         return _apart(answer, self._reasons.of(subject.value).verdict, said)
 
-    def _of_what_came_later(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _allow_later_values(self, subject: Subject[int], answer: Answer) -> Answer | None:
         """About a parameter that the backward pass was too early for: weights put together after the training."""
-        if self._until is None or subject.value < self._until or not self._is_apart(subject.value):
+        if self._last_arrival is None or subject.value < self._last_arrival or not self._is_apart(subject.value):
             return None
         return _apart(answer, self._reasons.of(subject.value).verdict, "it was made after this backward pass")
 
     @cached_property
-    def _until(self) -> int | None:
+    def _last_arrival(self) -> int | None:
         """When the backward pass that is asked about gave its last gradient; None where it gave none."""
         events = self._flow.journal.events.values()
         times = [e.time for of in events for e in of if e.kind == "added" and e.into == self._loss]
@@ -164,7 +164,7 @@ class JournalEvidence(intent.Evidence[int]):
         since = max((e.time for e in added_to(self._flow, value) if e.time < maker.time), default=0)
         return any(since < call.time < maker.time and value in call.reads for call in self._flow.calls)
 
-    def _of_statistics(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _allow_statistics(self, subject: Subject[int], answer: Answer) -> Answer | None:
         """About what a normalisation counts up: nobody trains it, also where a loop unfreezes all parameters."""
         cut = self._reasons.cuts.get(subject.value)
         if cut is None or cut.call is None or not cut.at_input or cut.value != subject.value:
@@ -214,7 +214,7 @@ def _apart(answer: Answer, verdict: Verdict, said: str) -> Answer:
     )
 
 
-def _frozen(flow: JournalFlow, loss: int, subject: Subject[int], answer: Answer) -> Answer:
+def _explain_freeze(flow: JournalFlow, loss: int, subject: Subject[int], answer: Answer) -> Answer:
     """What froze a parameter; a finding where it had gradients before and its optimizer goes on as if it still did."""
     value = subject.value
     stops = [e for e in flow.journal.events.get(value, ()) if e.kind == "stopped"]
@@ -249,7 +249,7 @@ def _frozen(flow: JournalFlow, loss: int, subject: Subject[int], answer: Answer)
             places=(("its optimizer", idle.loc),),
             advice=say("give the optimizer parameters that are trained, or set {takes} on those that it holds"),
         )
-    widened = _widened(flow, value, last.time)
+    widened = _find_second_stage(flow, value, last.time)
     if widened is not None:
         return replace(
             answer,
@@ -260,7 +260,7 @@ def _frozen(flow: JournalFlow, loss: int, subject: Subject[int], answer: Answer)
             places=tuple(zip(("the optimizer before", "and the one with it"), [x.loc for x in widened], strict=True)),
             advice=say("set {takes} before the second optimizer is made, or remove it from its list"),
         )
-    if not before or not lists or _other_pass(flow, loss, value) is not None or _relisted(flow, value, last.time):
+    if not before or not lists or _other_pass(flow, loss, value) is not None or _is_relisted(flow, value, last.time):
         return replace(answer, label=label)
     passes = "the first backward pass" if len(before) == 1 else f"the first {len(before)} backward passes"
     return replace(
@@ -274,7 +274,7 @@ def _frozen(flow: JournalFlow, loss: int, subject: Subject[int], answer: Answer)
     )
 
 
-def _thawed(flow: JournalFlow, loss: int, subject: Subject[int], answer: Answer) -> Answer | None:
+def _explain_thaw(flow: JournalFlow, loss: int, subject: Subject[int], answer: Answer) -> Answer | None:
     """Return *answer* about a parameter that was frozen during the pass and takes gradients again after it."""
     maker = flow.maker.get(loss)
     events = flow.journal.events.get(subject.value, ())
@@ -310,7 +310,7 @@ def _idle(flow: JournalFlow, value: int) -> Listing | None:
     return None
 
 
-def _widened(flow: JournalFlow, value: int, frozen: int) -> tuple[Listing, Listing] | None:
+def _find_second_stage(flow: JournalFlow, value: int, frozen: int) -> tuple[Listing, Listing] | None:
     """Two optimizers of one model in turn, where all that the second one has more than the first is still frozen.
 
     That is how a second stage of a training begins; what it was to train has no gradient in it, *value* among it.
@@ -331,12 +331,12 @@ def _widened(flow: JournalFlow, value: int, frozen: int) -> tuple[Listing, Listi
     return None
 
 
-def _relisted(flow: JournalFlow, value: int, time: int) -> bool:
+def _is_relisted(flow: JournalFlow, value: int, time: int) -> bool:
     """Whether an optimizer was made after *time* that leaves the parameter out."""
     return any(x.time > time and value not in x.leaves for x in flow.journal.listings)
 
 
-def _replaced(flow: JournalFlow, value: int) -> str | None:
+def _describe_replacement(flow: JournalFlow, value: int) -> str | None:
     """What is said of a parameter that a layer held once, and holds no longer."""
     replacement = flow.journal.replacements.get(value)
     if replacement is None:

@@ -93,7 +93,7 @@ class LostUses(Generic[V, C]):
         for call, read, written in reasons.flow.links():
             if reasons.depends.isdisjoint(written):
                 continue
-            reason = self._lost(call, written)
+            reason = self._find_loss(call, written)
             for value in dict.fromkeys(read):
                 if value is not None and value in reasons.reached and self._counts(value, call):
                     uses.setdefault(value, []).append((call, reason))
@@ -120,7 +120,7 @@ class LostUses(Generic[V, C]):
                     nearest[value] = onto
         return nearest
 
-    def _lost(self, call: C, written: Sequence[V]) -> Reason[V, C] | None:
+    def _find_loss(self, call: C, written: Sequence[V]) -> Reason[V, C] | None:
         """Why no gradient comes back through *call*; None where one does."""
         reasons = self._reasons
         if not reasons.reached.isdisjoint(written):

@@ -83,7 +83,7 @@ class _Marking(Generic[V, C]):
         if not self.active:
             return self.view
         self._leave_out_state({*trained})
-        carrying = self._carrying({*trained, *self.lost})
+        carrying = self._find_trainable({*trained, *self.lost})
         said = {e: cut for e in self.forward if (cut := self._cut(e, carrying)) is not None}
         edges = (
             self.view.edges
@@ -110,7 +110,7 @@ class _Marking(Generic[V, C]):
         names = [slot.name for slot in definition.inputs]
         return edge.slot not in names or names.index(edge.slot) in definition.rule.wrt
 
-    def _carrying(self, start: set[str]) -> set[str]:
+    def _find_trainable(self, start: set[str]) -> set[str]:
         """What is computed from something that could be trained, itself included."""
         onward: dict[str, list[str]] = {}
         for e in self.forward:
@@ -147,7 +147,7 @@ class _Marking(Generic[V, C]):
                 words = self.lost[edge.tensor]
                 break
             cut = self._where(edge.target, value)
-            words = self._behind.get(edge.source) or self._said(cut, value)
+            words = self._behind.get(edge.source) or self._write_reason(cut, value)
             asks = cut.verdict is Verdict.STOP_GRADIENT and cut.call is not None and edge.source not in self._behind
             if not asks or not self.reasons.flow.passes_stops_on(cut.call):  # type: ignore[arg-type]
                 break
@@ -160,7 +160,7 @@ class _Marking(Generic[V, C]):
         self._behind.update(dict.fromkeys(way, words))
         return words
 
-    def _said(self, cut: Cut[V, C], value: V) -> str:
+    def _write_reason(self, cut: Cut[V, C], value: V) -> str:
         """The reason in a few words, with the operator where it is one that has no gradient."""
         refusal = self.reasons.flow.refusal(cut)
         if refusal is not None:

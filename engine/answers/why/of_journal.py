@@ -233,7 +233,7 @@ class JournalReasons(Reasons[int, Call]):
     @cached_property
     def _numbers(self) -> dict[int, Event]:
         """By value the last of these events."""
-        own = {v: way.left for v, way in self._ways.items() if _on_one_line(way)}
+        own = {v: way.left for v, way in self._ways.items() if _is_on_one_line(way)}
         return self._spread(own, lambda one, other: one if one.time > other.time else other)
 
     def round_trip(self, value: int) -> RoundTrip | None:
@@ -244,7 +244,7 @@ class JournalReasons(Reasons[int, Call]):
     def _copies(self) -> dict[int, RoundTrip]:
         """By value the first time that it was copied to a tensor on which the targets depend."""
         own: dict[int, RoundTrip] = {}
-        for v, event in self._left:
+        for v, event in self._departures:
             if event.into is not None and event.into in self.depends:
                 own.setdefault(v, RoundTrip(event, v, event.loc))
         return self._spread(own, lambda one, other: one if one.left.time < other.left.time else other)
@@ -252,7 +252,7 @@ class JournalReasons(Reasons[int, Call]):
     @cached_property
     def _returns(self) -> dict[int, RoundTrip]:
         """By value the last time that it went to Python, and plain values that hold it came back."""
-        own = {v: way for v, way in self._ways.items() if not _on_one_line(way)}
+        own = {v: way for v, way in self._ways.items() if not _is_on_one_line(way)}
         return self._spread(own, lambda one, other: one if one.left.time >= other.left.time else other)
 
     @cached_property
@@ -260,7 +260,7 @@ class JournalReasons(Reasons[int, Call]):
         """By value that became plain values, the last time that the user's text computes the targets with these."""
         lines: dict[tuple[object, ...], RoundTrip | None] = {}
         own: dict[int, RoundTrip] = {}
-        for v, event in self._left:
+        for v, event in self._departures:
             if event.into is not None:
                 continue
             line = (*event.loc, event.how)
@@ -290,7 +290,7 @@ class JournalReasons(Reasons[int, Call]):
         return dict(sorted(entries.items(), key=lambda entry: entry[1]))
 
     @property
-    def _left(self) -> Iterator[tuple[int, Event]]:
+    def _departures(self) -> Iterator[tuple[int, Event]]:
         """Values with the events of them going to Python, the first one first."""
         for v, events in self.flow.journal.events.items():
             for event in events:
@@ -315,7 +315,7 @@ _NUMBERS = ("item", "__float__", "__int__")
 """The ways in which a tensor becomes a Python number."""
 
 
-def _on_one_line(way: RoundTrip) -> bool:
+def _is_on_one_line(way: RoundTrip) -> bool:
     return way.left.how in _NUMBERS and source.file_and_line(way.left.loc) == source.file_and_line(way.entered)
 
 

@@ -97,13 +97,13 @@ class ProgramFlow(Flow[Value, Operator]):
             if mask is None:
                 mask = masks[definition] = _mask(definition)
             passes, takes, lists, shapes = mask
-            read: Sequence[Any] = _without(op.inputs, shapes)
+            read: Sequence[Any] = _drop_shapes(op.inputs, shapes)
             written: Sequence[Any] = op.outputs
             if lists:
                 read, passes = _flat(read, passes)
                 written, takes = _flat(written, takes)
                 if definition.type in _RUN_A_BLOCK:
-                    passes = self._passed(op, read, passes, written, reached)
+                    passes = self._find_passing(op, read, passes, written, reached)
             if len(written) > 1 and any(v is None for v in written):
                 pairs = [(v, t) for v, t in zip(written, takes, strict=False) if v is not None]
                 written, takes = [v for v, _ in pairs], [t for _, t in pairs]
@@ -114,7 +114,7 @@ class ProgramFlow(Flow[Value, Operator]):
                 written = ()
             yield op, read, written, passes, takes
 
-    def _passed(
+    def _find_passing(
         self,
         op: Operator,
         read: Sequence[Variable | None],
@@ -136,7 +136,7 @@ class ProgramFlow(Flow[Value, Operator]):
         inside = self.inside.get(call)
         if inside is None:
             own = super().refused(call, value)
-            whole = self._rounded(value)
+            whole = self._find_rounding(value)
             return whole or (own if self.refusal(own) is None else replace(own, verdict=Verdict.ARGUMENT))
         start = inside.start(variable_of(value))
         first = inside.reasons.cuts.get(start)
@@ -169,7 +169,7 @@ class ProgramFlow(Flow[Value, Operator]):
             else reasons.cuts.get(inside.start(variable_of(value)))
         )
 
-    def _rounded(self, value: Value) -> Cut[Value, Operator] | None:
+    def _find_rounding(self, value: Value) -> Cut[Value, Operator] | None:
         """Where numbers became the whole ones that *value* holds, if operators made these of others."""
         v = variable_of(value)
         while not v.dtype.is_differentiable and v.op is not None:
@@ -188,7 +188,7 @@ class ProgramFlow(Flow[Value, Operator]):
             if op.role and is_update(op):
                 continue
             _, _, lists, shapes = self._masks[op.op]
-            read: Any = _without(op.inputs, shapes)
+            read: Any = _drop_shapes(op.inputs, shapes)
             plain = len(op.outputs) == 1 and not lists
             yield (op, read, op.outputs) if plain else (op, [*each(read)], [*each(op.outputs)])  # type: ignore[misc]
 
@@ -254,7 +254,7 @@ def _mask(op: OpDef) -> tuple[list[bool], list[bool], bool, list[bool]]:
     return [i in wrt for i in range(len(op.inputs))], taken, lists, shapes if any(shapes) else []
 
 
-def _without(operands: Sequence[Any], shapes: Sequence[bool]) -> Sequence[Any]:
+def _drop_shapes(operands: Sequence[Any], shapes: Sequence[bool]) -> Sequence[Any]:
     """*operands* with None for those that are read for their shapes."""
     if not shapes:
         return operands

@@ -103,13 +103,13 @@ def _enters(flow: _Flow, code: CodeType, entry: Location) -> bool:
             continue
         if statement is flow.origin and flow.inside and not depth:
             return True
-        local = set() if other is code else _given_in(whole)
+        local = set() if other is code else _bound_names(whole)
         if not (flow.names - local).isdisjoint(_values_read(statement)) and (not depth or other is code):
             return True
     return False
 
 
-def _given_in(whole: functions.Body) -> set[str]:
+def _bound_names(whole: functions.Body) -> set[str]:
     """The names that a function gives to something of its own."""
     names = {name for s in functions.statements(whole) for name in functions.named(s) if "." not in name}
     if isinstance(whole, (ast.FunctionDef, ast.AsyncFunctionDef)):

@@ -64,7 +64,7 @@ def _flat_reads(op: Operator) -> list[tuple[str, Variable | None]]:
     return operands
 
 
-def _by_reads(op: Operator, gradient: Operator) -> dict[tuple[Operator, int], Variable]:
+def _index_gradients(op: Operator, gradient: Operator) -> dict[tuple[Operator, int], Variable]:
     """Operator and position among what it reads -> the variable that *gradient* makes for it."""
     by_slot: dict[str, list[Variable | None]] = {}
     for slot, value in zip(gradient.op.outputs, gradient.outputs, strict=False):
@@ -80,7 +80,7 @@ def _by_reads(op: Operator, gradient: Operator) -> dict[tuple[Operator, int], Va
     return by_read
 
 
-def _with_blocks(ops: Iterable[Operator]) -> set[Operator]:
+def _add_inner_operators(ops: Iterable[Operator]) -> set[Operator]:
     """The operators and those in their blocks."""
     every: set[Operator] = set()
     todo = [*ops]
@@ -91,11 +91,11 @@ def _with_blocks(ops: Iterable[Operator]) -> set[Operator]:
     return every
 
 
-def _in_order(run: Round[Step]) -> Iterator[Step]:
+def _flatten_steps(run: Round[Step]) -> Iterator[Step]:
     """The operators that ran, those in blocks in place of the one that holds them; as deep as blocks are written."""
     for step in run.steps:
         for inner in run.inner.get(step.op, ()):
-            yield from _in_order(inner)
+            yield from _flatten_steps(inner)
         if not step.op.sub_blocks:
             yield step
 
@@ -181,7 +181,7 @@ class ProgramCase(Case[Value, Operator]):
     @contextmanager
     def hearing(self) -> Iterator[None]:
         """As in the base: the run computes the loss."""
-        needed = _with_blocks(self.ops)  # among them gradients that the loss contains
+        needed = _add_inner_operators(self.ops)  # among them gradients that the loss contains
 
         def kept(step: Step, inner: Sequence[Round[Step]]) -> Step:
             """*step*, without its arrays where it is one of the backward part: nobody needs these."""
@@ -206,19 +206,19 @@ class ProgramCase(Case[Value, Operator]):
         return self._run
 
     @cached_property
-    def _begun(self) -> dict[Variable, Any]:
+    def _first_values(self) -> dict[Variable, Any]:
         """What persistable and fed variables held when an operator first read them."""
         ran = self._ran()
         begun: dict[Variable, Any] = {}
         written: set[Variable] = set()
-        for step in () if ran is None else _in_order(ran[0]):
+        for step in () if ran is None else _flatten_steps(ran[0]):
             for v, array in zip(each(step.op.inputs), step.inputs, strict=False):
                 if (v.persistable or v.is_data) and v not in written:
                     begun.setdefault(v, array)
             written.update(each(step.op.outputs))
         return begun
 
-    def _of_layers(self) -> dict[Operator, list[Any]]:
+    def _layer_gradients(self) -> dict[Operator, list[Any]]:
         """What the operators give whose backward the user wrote, on a copy with a backward part, by what they read."""
         written = self._reasons.flow.values.written
         reached = self.reasons.reached
@@ -236,7 +236,7 @@ class ProgramCase(Case[Value, Operator]):
         gradients: dict[tuple[Operator, int], Variable] = {}
         for op in block.ops:
             if op.origin in twins and op.op.forward is not None:
-                gradients.update(_by_reads(twins[op.origin], op))
+                gradients.update(_index_gradients(twins[op.origin], op))
         gradients_of: dict[Operator, list[Any]] = {op: [None] * len(_flat_reads(op)) for op in holders.values()}
         for (op, i), array in zip(gradients, self.run(list(gradients.values())), strict=True):
             gradients_of[op][i] = np.asarray(array)
@@ -249,7 +249,7 @@ class ProgramCase(Case[Value, Operator]):
         if self._slopes is None:
             run, loss = ran
             seeds = {self._reasons.flow.values.current(self.loss): np.ones(loss.shape, loss.dtype)}
-            self._slopes = over_program(self._reasons, run, seeds, self._keep, self._of_layers())
+            self._slopes = over_program(self._reasons, run, seeds, self._keep, self._layer_gradients())
         return self._slopes
 
     def culprit_is_trained(self, use: Use[Value, Operator], position: int) -> bool:
@@ -260,7 +260,7 @@ class ProgramCase(Case[Value, Operator]):
         return not self._slopes.is_dead(self._reasons.value(v))
 
     def norm_of(self, subject: Subject[Value]) -> float | None:
-        array = self._begun.get(subject.held)
+        array = self._first_values.get(subject.held)
         return None if array is None else measured(array).norm
 
     def loss_is_zero(self) -> bool:
@@ -270,9 +270,9 @@ class ProgramCase(Case[Value, Operator]):
     # -- beside the graph -----------------------------------------------------------------------------------------
 
     def also(self, subject: Subject[Value], answer: Answer) -> Answer:
-        return intended(self._evidence, subject, self._beside(subject, answer))
+        return intended(self._evidence, subject, self._judge(subject, answer))
 
-    def _beside(self, subject: Subject[Value], answer: Answer) -> Answer:
+    def _judge(self, subject: Subject[Value], answer: Answer) -> Answer:
         asked = self.asked
         connected = answer.has_gradient
         if connected and asked.listed is not None and subject.is_parameter and subject.tensor not in asked.listed:

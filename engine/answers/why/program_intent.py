@@ -32,14 +32,14 @@ class BackwardCall:
 
     def gives(self, name: str) -> bool:
         """Whether the parameter of that name gets a gradient."""
-        return name in self._reached and (self.listed is None or name in self.listed)
+        return name in self._reach and (self.listed is None or name in self.listed)
 
     def uses(self, name: str) -> bool:
         """Whether its loss is computed from the parameter of that name."""
         return any(p.name == name and self._reasons.value(p) in self._reasons.depends for p in self._parameters)
 
     @cached_property
-    def _reached(self) -> frozenset[str]:
+    def _reach(self) -> frozenset[str]:
         reasons = self._reasons
         return frozenset(p.name for p in self._parameters if reasons.value(p) in reasons.reached)
 

@@ -116,7 +116,7 @@ def _sweep(reasons: ProgramReasons, run: _Ran, slopes: Slopes[Value, Operator], 
         slots = slots_by.get((op.op, len(read)))
         if slots is None:
             slots = slots_by[op.op, len(read)] = slots_of(op.op, len(read))
-        forward = partial(_by_slot, op, run)
+        forward = partial(_read_operands, op, run)
         visit = Visit(op, op.type, op.attrs, read, slots, arriving, (), wanted, forward)
         inside = flow.inside.get(op)
         if inside is not None:
@@ -127,7 +127,7 @@ def _sweep(reasons: ProgramReasons, run: _Ran, slopes: Slopes[Value, Operator], 
             visit.given = list(opaque.get(op, [None] * len(read)))
             visit.rule = _rule_at(op)
         elif op in run:
-            visit.again = partial(_pulled, op, wanted, written, run)
+            visit.again = partial(_pull_back, op, wanted, written, run)
             visit.given = visit.again(arriving)
         else:
             continue
@@ -190,10 +190,10 @@ class _Visited:
         for use in self.slopes.uses.get(self.inside.start(self.read[position]), ()):
             for part in use.parts or (use,):
                 by_call.setdefault(part.call, []).append(part)
-        return tuple(map(_summed, by_call.values()))
+        return tuple(map(_sum, by_call.values()))
 
 
-def _summed(uses: Sequence[Use[Value, Operator]]) -> Use[Value, Operator]:
+def _sum(uses: Sequence[Use[Value, Operator]]) -> Use[Value, Operator]:
     arrays = [u.array for u in uses if u.array is not None]
     if not arrays:
         return uses[0]
@@ -201,7 +201,7 @@ def _summed(uses: Sequence[Use[Value, Operator]]) -> Use[Value, Operator]:
     return replace(uses[0], array=total, level=measured(total))
 
 
-def _pulled(
+def _pull_back(
     op: Operator,
     wanted: Sequence[bool],
     written: Sequence[Value],
@@ -222,10 +222,10 @@ def _pulled(
             places.append(None if v is None else next(at))
     args = _operands(rule, run.inputs(op), run.outputs(op), places, arriving)
     if op.op.has_lists or in_use or not isinstance(rule, WrittenRule):
-        return _pulled_by_slot(op, rule, args, wanted)
+        return _pull_by_slot(op, rule, args, wanted)
     gradients: list[Any] = [None] * len(wanted)
     flags = [i < len(wanted) and wanted[i] for i in rule.wrt]
-    for i, g in zip(rule.wrt, rule.flat(reference().ops, args, flags, _of_arrays(op)), strict=True):
+    for i, g in zip(rule.wrt, rule.flat(reference().ops, args, flags, _strip_names(op)), strict=True):
         if i < len(wanted):
             gradients[i] = g
     return gradients
@@ -246,14 +246,14 @@ def _operands(
         if kind == "dout" and entry is not None:
             absent, values = late or rule.takes_none, places[place]
             if isinstance(entry, list):
-                entry = [_arrived(arriving, w, a, absent) for w, a in zip(values, entry, strict=False)]
+                entry = [_fill_arrival(arriving, w, a, absent) for w, a in zip(values, entry, strict=False)]
             else:
-                entry = _arrived(arriving, values, entry, absent)
+                entry = _fill_arrival(arriving, values, entry, absent)
         args.append(entry)
     return args
 
 
-def _arrived(arriving: Mapping[Value, Any], value: Value | None, array: Any, absent: bool) -> Any:
+def _fill_arrival(arriving: Mapping[Value, Any], value: Value | None, array: Any, absent: bool) -> Any:
     """The gradient of *value*, which is *array*; zeros where none has come, unless it may be *absent*."""
     if value is None or array is None:
         return None
@@ -263,12 +263,12 @@ def _arrived(arriving: Mapping[Value, Any], value: Value | None, array: Any, abs
     return EMPTY if isinstance(array, TensorArray) else np.zeros(array.shape, array.dtype)
 
 
-def _pulled_by_slot(op: Operator, rule: Rule, args: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+def _pull_by_slot(op: Operator, rule: Rule, args: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
     """What *rule* gives for *args* where slots hold lists, or numbers may be of a rare type."""
     flags = iter(wanted)
     by_slot = [[next(flags) for _ in v] if isinstance(v, tuple) else [next(flags)] for v in op.inputs]
     masks = [by_slot[p] if p < len(by_slot) else [False] for p in rule.wrt]
-    groups = rare.pulled(op.op, reference().ops, args, masks, _of_arrays(op))
+    groups = rare.pulled(op.op, reference().ops, args, masks, _strip_names(op))
     by_place = dict(zip(rule.wrt, groups, strict=True))
     gradients: list[Any] = []
     for i, flags_of in enumerate(by_slot):
@@ -277,7 +277,7 @@ def _pulled_by_slot(op: Operator, rule: Rule, args: Sequence[Any], wanted: Seque
     return gradients
 
 
-def _of_arrays(op: Operator) -> Mapping[str, Any]:
+def _strip_names(op: Operator) -> Mapping[str, Any]:
     """The attributes of *op* as its rule reads them where the operands are arrays, which have no names."""
     names = op.attrs.get("backward_skip_vars")
     if not names:
@@ -287,7 +287,7 @@ def _of_arrays(op: Operator) -> Mapping[str, Any]:
     return {**op.attrs, "backward_skip_vars": places}
 
 
-def _by_slot(op: Operator, run: _Ran) -> tuple[dict[str, Any], dict[str, Any]]:
+def _read_operands(op: Operator, run: _Ran) -> tuple[dict[str, Any], dict[str, Any]]:
     """All that an operator read and made."""
     inputs, outputs = (run.inputs(op), run.outputs(op)) if op in run else ([], [])
     return (

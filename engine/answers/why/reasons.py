@@ -221,7 +221,7 @@ class Reasons(Generic[V, C]):
             onto = written[0]
             if not (onto in reached and takes[0]):
                 if len(written) > 1:
-                    onto = self._through(written, takes)
+                    onto = self._find_result(written, takes)
                 if onto not in reached or len(written) == 1:
                     cut_behind(call, onto, read)
                     continue
@@ -262,7 +262,7 @@ class Reasons(Generic[V, C]):
                 self.cuts[value] = inner or (asks and self.flow.stop(value)) or inherited
                 self.via[value] = step
 
-    def _through(self, written: Sequence[V], takes: Sequence[bool]) -> V:
+    def _find_result(self, written: Sequence[V], takes: Sequence[bool]) -> V:
         """The result through which gradients come; if there is none, one that is cut, or that something depends on."""
         reached, cuts, depends = self.reached, self.cuts, self.depends
         for w, taken in zip(written, takes, strict=False):

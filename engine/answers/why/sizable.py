@@ -70,7 +70,7 @@ class Sizable(Generic[V, C]):
             deep = Verdict.EXPLODED if change > 0 else Verdict.VANISHED
             return self._deep(replace(base, finding=True), leg, deep, asked)
         told = replace(base, verdict=verdict, label=verdict.text, finding=False)
-        return self._at_once(told, leg)
+        return self._explain_jump(told, leg)
 
     def vanished(self, base: Answer, death: Death[V, C], outer: Death[V, C], asked: bool) -> Answer:
         """*base* about a gradient that became smaller than any number on the way."""
@@ -89,7 +89,7 @@ class Sizable(Generic[V, C]):
         leg = max(legs, key=lambda x: x.size)
         if leg.by_depth:
             return self._deep(told, leg, Verdict.VANISHED, asked)
-        return self._at_once(told, leg)
+        return self._explain_jump(told, leg)
 
     def _deep(self, base: Answer, leg: Leg[V, C], verdict: Verdict, asked: bool) -> Answer:
         """What is said where many layers do it together."""
@@ -106,9 +106,9 @@ class Sizable(Generic[V, C]):
         flow = self._case.reasons.flow
         at = usual([flow.called_at(u.call) for u in gain.uses])
         label = f"{verdict.text}: × {gain.factor:.3g} per {_noun(gain)}"
-        return replace(told, label=label, location=at, said=(self._per_layer(gain), *told.said))
+        return replace(told, label=label, location=at, said=(self._describe_layers(gain), *told.said))
 
-    def _per_layer(self, gain: Gain[V, C]) -> str:
+    def _describe_layers(self, gain: Gain[V, C]) -> str:
         if not gain.weights:
             return f"each of {gain.layers} rounds of the loop multiplies it by {gain.factor:.3g}"
         name = self._weights
@@ -117,7 +117,7 @@ class Sizable(Generic[V, C]):
             return f"each of {gain.layers} uses of {last}, one after another, multiplies it by {gain.factor:.3g}"
         return f"each of {gain.layers} layers multiplies it by {gain.factor:.3g}, from {first} back to {last}"
 
-    def _at_once(self, base: Answer, leg: Leg[V, C]) -> Answer:
+    def _explain_jump(self, base: Answer, leg: Leg[V, C]) -> Answer:
         """What is said where one call does it."""
         gain, value = leg.jump
         jump = self._courses.leg(value)

@@ -190,9 +190,9 @@ class Slopes(Generic[V, C]):
         for w, g in now.arriving.items():
             self.made[w] = maker
             if now.hooked and w in now.hooked:
-                self._after_hooks(w, g, now.hooked[w])
+                self._note_hooks(w, g, now.hooked[w])
             if g is not None:
-                arrived.append(self._arrived(w, g))
+                arrived.append(self._note_arrival(w, g))
         look = _Look(now, arrived, self.uses)
         if now.type in SHARES and now.reads[0] is not None:
             always = look.constant()
@@ -213,7 +213,7 @@ class Slopes(Generic[V, C]):
             if use.level is not None:
                 self._parts.setdefault(v, []).append(use.level.doubted(math.inf) if use.dead else use.level)
 
-    def _after_hooks(self, w: V, g: Any, place: Location) -> None:
+    def _note_hooks(self, w: V, g: Any, place: Location) -> None:
         """Take note of hooks on the gradient of *w*, which have made *g* of what its uses gave."""
         parts = self._parts.get(w)
         if g is None or not parts:
@@ -227,7 +227,7 @@ class Slopes(Generic[V, C]):
             replace(use, level=level, killer=zeroed_by_hook(), dead=True, rule=place) for use in self.uses.get(w, ())
         ]
 
-    def _arrived(self, w: V, g: Any) -> Level:
+    def _note_arrival(self, w: V, g: Any) -> Level:
         """The whole gradient at *w*, which the call made."""
         if w not in self.keep:
             self.sums.pop(w, None)
@@ -373,7 +373,7 @@ class _Look(Generic[V, C]):
         return self.now.inside()
 
     @cached_property
-    def _expected(self) -> Sequence[Level | None]:
+    def _guess_levels(self) -> Sequence[Level | None]:
         """What the call gives, in units of what arrives, if that has the same sizes and other signs."""
         now = self.now
         if now.again is None or not self.reading:
@@ -388,7 +388,7 @@ class _Look(Generic[V, C]):
         if not self.reading or not level.largest:
             return level
         share = max(self.doubt / self.strongest, level.doubt / level.largest)
-        expected = self._expected[i] if self._is_suspect(level) else None
+        expected = self._guess_levels[i] if self._is_suspect(level) else None
         terms = 0.0 if expected is None else expected.largest * self.strongest
         # Less than that is as small as the operator makes things, and so is what rounding left of it.
         return level.doubted(share * (terms if cancelling(level, terms, now.given[i]) else level.largest))
@@ -406,7 +406,7 @@ class _Look(Generic[V, C]):
             return now.blame(i)
         if level is not None and not level.elements:
             return nothing(now.type), None
-        expected = None if level is None else self._expected[i]
+        expected = None if level is None else self._guess_levels[i]
         if level is None or expected is None or not expected.largest:
             return killer(self._scene(i)), None
         if not level.largest and expected.largest * self.strongest < 2 * smallest(now.given[i], now.flushed):

@@ -71,13 +71,13 @@ class StepCase(TensorCase):
         return [replace(a, said=(*a.said, said)) for a in found]
 
     def _answer(self, subject: Subject[int], asked: bool, contributions: bool) -> Answer:
-        own = self._of_start(subject, super()._answer(subject, asked, contributions))
+        own = self._judge_start(subject, super()._answer(subject, asked, contributions))
         if subject.held.node is not None:
             return own
         others = [case._answer(case.subject(subject.held), asked, contributions) for case in self.siblings]
-        return self._of_step(subject, [own, *others])
+        return self._judge_step(subject, [own, *others])
 
-    def _of_start(self, subject: Subject[int], answer: Answer) -> Answer:
+    def _judge_start(self, subject: Subject[int], answer: Answer) -> Answer:
         """*answer*, where the gradients that backward was given are the cause, or the inputs that it was asked for."""
         t: Tensor = subject.held
         inputs = self.start.inputs
@@ -99,16 +99,16 @@ class StepCase(TensorCase):
 
     def _gets_given_zeros(self, t: Tensor) -> bool:
         """Whether gradients come to *t* from roots alone that were given zeros."""
-        return t._leaf is not None and t._leaf in self._behind_zeros
+        return t._leaf is not None and t._leaf in self._zero_leaves
 
     @cached_property
-    def _behind_zeros(self) -> set[Leaf]:
+    def _zero_leaves(self) -> set[Leaf]:
         zeros = {id(t) for t in self._zeros}
         others = [t for t in self.start.differentiated if id(t) not in zeros]
         live = set(leaves_behind(others, nodes_behind(others)))
         return set(leaves_behind(self._zeros, nodes_behind(self._zeros))) - live
 
-    def _of_step(self, subject: Subject[int], answers: Sequence[Answer]) -> Answer:
+    def _judge_step(self, subject: Subject[int], answers: Sequence[Answer]) -> Answer:
         """The answer about the sum of what the passes gave, from the answers about each."""
         arrived = [a for a in answers if _arrives(a)]
         array, passes = self.given.get(subject.held, (None, 0))
@@ -121,10 +121,10 @@ class StepCase(TensorCase):
             numbers = Numbers.of(array, orders=False)
             rounding = max((a.gradient.norm for a in zeros if a.gradient is not None), default=0.0)
             if not numbers.norm <= _ROUNDING * rounding:
-                return self._given_elsewhere(subject, answers[0], numbers)
+                return self._judge_sum(subject, answers[0], numbers)
         return max(answers, key=lambda a: (a.finding, a.verdict.rank))
 
-    def _given_elsewhere(self, subject: Subject[int], answer: Answer, numbers: Numbers) -> Answer:
+    def _judge_sum(self, subject: Subject[int], answer: Answer, numbers: Numbers) -> Answer:
         """The answer about a tensor that a pass of its step gave a gradient whose graph is gone."""
         plain = replace(_plain(answer, Verdict.OK, Verdict.OK.text, False), gradient=numbers)
         if numbers.nonfinite:

@@ -52,10 +52,10 @@ def over_tape(
                 arrived,
                 laid(call, node.wrt, at.gradients),
                 [place is not None for place in laid(call, node.wrt, node.wrt)],
-                lambda: _kept(node, at.retained()),
+                lambda: _read_saved(node, at.retained()),
                 None if again is None or _is_written_by_users(node) else given,
                 rule=_rule_at(node),
-                hooked=_hooked(journal, node),
+                hooked=_find_hooks(journal, node),
                 reach=journal.reaches.get(call.time),
                 flushed=at.flushed,
             )
@@ -103,7 +103,7 @@ def _rule_at(node: GradNode) -> Location:
     return NOWHERE if code is None else callers.result(code)
 
 
-def _hooked(journal: Journal, node: GradNode) -> Mapping[int, Location]:
+def _find_hooks(journal: Journal, node: GradNode) -> Mapping[int, Location]:
     """The results of a node with hooks that may change their gradients: where the last one returns what it makes."""
     at: dict[int, Location] = {}
     for i, hooks in (node.hooks or {}).items():
@@ -116,7 +116,7 @@ def _hooked(journal: Journal, node: GradNode) -> Mapping[int, Location]:
     return at
 
 
-def _kept(node: GradNode, retained: Sequence[Any]) -> tuple[Arrays, Arrays]:
+def _read_saved(node: GradNode, retained: Sequence[Any]) -> tuple[Arrays, Arrays]:
     """The forward arrays that a rule reads, by slot."""
     inputs: dict[str, Any] = {}
     outputs: dict[str, Any] = {}

@@ -172,7 +172,7 @@ class TensorCase(Case[int, Call]):
 
     def zero_factor(self, use: Use[int, Call], value: int | None) -> Factor[int] | None:
         candidates = [value] if value is not None else self._scales(use)
-        for candidate in map(self._behind_views, candidates):
+        for candidate in map(self._skip_views, candidates):
             leaf = self._leaves.get(candidate)
             if leaf is None or not getattr(leaf, "is_parameter", False):
                 continue
@@ -218,7 +218,7 @@ class TensorCase(Case[int, Call]):
         reads = use.call.reads if use.type in SCALING and use.position == 0 else ()
         return [v for v in reads[1:2] if v is not None]
 
-    def _behind_views(self, value: int) -> int:
+    def _skip_views(self, value: int) -> int:
         """Return the value whose elements *value* shows in another shape or type."""
         maker = self._reasons.flow.maker
         while value in maker and maker[value].type in _VIEWS and maker[value].reads[0] is not None:

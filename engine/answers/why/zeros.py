@@ -152,7 +152,7 @@ def _clip(scene: Scene) -> Killer:
     return Killer(Verdict.CLIPPED, f"every input of {scene.type} is outside{limits}: {_range(x)}".rstrip(": "), 100.0)
 
 
-def _saturated(scene: Scene) -> Killer:
+def _explain_saturation(scene: Scene) -> Killer:
     out, x = first_of(scene.outputs, "Out", "Softmax", "Y"), first_of(scene.inputs, "X", "Logits")
     if scene.type in SHARES:
         if _has_one_share(scene, out):
@@ -180,7 +180,7 @@ _FLAT: dict[str, Callable[[Any], Any]] = {
 """Where an operator has reached its limits, by what it gives."""
 
 
-def _normalised(scene: Scene) -> Killer:
+def _explain_norm(scene: Scene) -> Killer:
     scale = first_of(scene.inputs, "Scale")
     if scene.slot == "X" and scale is not None and scale.size and not np.any(scale):
         said = f"the scale of {scene.type} is 0 everywhere"
@@ -225,7 +225,7 @@ def _dropout(scene: Scene) -> Killer:
     return Killer(Verdict.TIMES_ZERO, f"dropout with p = {p:g} dropped everything")
 
 
-def _selected(scene: Scene) -> Killer:
+def _explain_selection(scene: Scene) -> Killer:
     said = f"{scene.type} takes no element of it on the way to the loss"
     for i, slot in enumerate(scene.operands):
         mask = first_of(scene.inputs, slot) if slot in ("Condition", "Mask") else None
@@ -235,7 +235,7 @@ def _selected(scene: Scene) -> Killer:
     return Killer(Verdict.NOT_SELECTED, said)
 
 
-def _written(scene: Scene) -> Killer:
+def _explain_write(scene: Scene) -> Killer:
     if scene.slot == "Before":
         return Killer(Verdict.NOT_SELECTED, "the loss reads no other place of the array than the one written here")
     said = "the loss does not read the place of the array that it is written to, before another tensor is written there"
@@ -248,16 +248,16 @@ def _steps(scene: Scene) -> Killer:
     )
 
 
-def _divided(scene: Scene) -> Killer:
+def _explain_division(scene: Scene) -> Killer:
     """PyTorch's ``div``, which rounds where it is told to."""
     return _steps(scene) if scene.attrs.get("rounding_mode") else _product(scene)
 
 
-def _hooked(scene: Scene) -> Killer:
+def _explain_hook(scene: Scene) -> Killer:
     return Killer(Verdict.TIMES_ZERO, "a backward hook of the module gives zeros in place of what arrives")
 
 
-def _drawn(scene: Scene) -> Killer:
+def _explain_draws(scene: Scene) -> Killer:
     return Killer(
         Verdict.NON_DIFFERENTIABLE,
         f"{scene.type} draws its elements: its gradient in the probabilities is 0 everywhere",
@@ -309,22 +309,22 @@ _CHOICES = _names(
 _DIFFERENCES = NORMS | SHARES
 
 _OF_TORCH: dict[str, Callable[[Scene], Killer]] = {
-    "div": _divided,
-    "aten.bernoulli": _drawn,
-    "BackwardHookFunctionBackward": _hooked,
+    "div": _explain_division,
+    "aten.bernoulli": _explain_draws,
+    "BackwardHookFunctionBackward": _explain_hook,
 }
 """Operators and nodes that PyTorch alone has."""
 
 _KINDS: dict[str, Callable[[Scene], Killer]] = {
     **dict.fromkeys(_names("relu relu6 leaky_relu prelu thresholded_relu"), _relu),
     **dict.fromkeys(_names("clip brelu hard_sigmoid hard_swish hard_shrink softshrink clip_by_norm"), _clip),
-    **dict.fromkeys(_SATURATING, _saturated),
-    **dict.fromkeys(NORMS, _normalised),
+    **dict.fromkeys(_SATURATING, _explain_saturation),
+    **dict.fromkeys(NORMS, _explain_norm),
     **dict.fromkeys(PRODUCTS, _product),
-    **dict.fromkeys(SELECTS | JOINS | _CHOICES, _selected),
+    **dict.fromkeys(SELECTS | JOINS | _CHOICES, _explain_selection),
     **dict.fromkeys(_names("floor ceil round sign trunc elementwise_heaviside argsort"), _steps),
     "scale": _scale,
     "dropout": _dropout,
     "cast": _cast,
-    "write_to_array": _written,
+    "write_to_array": _explain_write,
 }
