@@ -232,8 +232,8 @@ def explained(package: str, name: str, why: str | None, names: list[str]) -> tup
 def _of_area(package: str, name: str) -> str | None:
     """Return why a name that Paddle has is not here, by where it is from; None for a name that Paddle does not have.
 
-    What is in no ``__all__`` is a part of Paddle's own construction, unless all of its area is not here; a table says what
-    parts are for.
+    What is in no ``__all__`` is a part of Paddle's own construction, unless all of its area is not here. A table says
+    what parts are for.
     """
     from . import _recorded
 

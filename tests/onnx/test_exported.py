@@ -381,3 +381,117 @@ def test_outputs_are_those_that_the_file_says(tmp_path: Path) -> None:
     content = model([node("Relu", "x", "state"), node("Exp", "state", "y")], {"x": [2]}, ["y", "state"])
     written = exported(Path(saved(content, tmp_path)), need_loss=False).program
     assert [v.name for v in onnx.load_model_from_string(written).graph.output][:2] == ["y", "state"]
+
+
+def filters(*shape: int) -> Any:
+    """A parameter whose numbers are all different."""
+    count = int(np.prod(shape))
+    values = nn.initializer.Assign((np.arange(count).reshape(shape) * 7 % 11 - 5).astype("float32") / 8)
+    return paddle.static.create_parameter(list(shape), "float32", name="w", default_initializer=values)
+
+
+CONVOLUTIONS: dict[str, tuple[list[int], Callable[[Any], Any]]] = {
+    "SAME": ([2, 3, 5, 6], lambda x: F.conv2d(x, filters(4, 3, 3, 2), stride=2, padding="SAME")),
+    "SAME that would dilate": ([2, 3, 5, 6], lambda x: F.conv2d(x, filters(4, 3, 2, 2), padding="SAME", dilation=2)),
+    "VALID": ([2, 3, 5, 6], lambda x: F.conv2d(x, filters(4, 3, 3, 2), padding="VALID")),
+    "channels last": ([2, 5, 6, 3], lambda x: F.conv2d(x, filters(4, 3, 3, 2), padding=1, data_format="NHWC")),
+    "channels last, in groups": (
+        [2, 5, 6, 4],
+        lambda x: F.conv2d(x, filters(4, 1, 3, 2), stride=2, groups=4, data_format="NHWC"),
+    ),
+    "uneven padding": ([2, 3, 5, 6], lambda x: F.conv2d(x, filters(4, 3, 3, 2), padding=[1, 0, 2, 1])),
+    "three dimensions": ([2, 3, 4, 5, 3], lambda x: F.conv3d(x, filters(2, 3, 3, 2, 2), stride=2, padding=1)),
+    "three dimensions, SAME": ([1, 2, 4, 5, 3], lambda x: F.conv3d(x, filters(2, 2, 3, 2, 2), padding="SAME")),
+    "three dimensions, channels last": (
+        [1, 4, 5, 3, 2],
+        lambda x: F.conv3d(x, filters(2, 2, 3, 2, 2), data_format="NDHWC"),
+    ),
+    "transposed": ([2, 3, 4, 5], lambda x: F.conv2d_transpose(x, filters(3, 2, 3, 2), stride=2, output_padding=1)),
+    "transposed, of a size": (
+        [2, 3, 4, 5],
+        lambda x: F.conv2d_transpose(x, filters(3, 2, 3, 2), stride=2, output_size=[10, 11]),
+    ),
+    "transposed, SAME": ([2, 3, 4, 5], lambda x: F.conv2d_transpose(x, filters(3, 2, 3, 2), stride=2, padding="SAME")),
+    "transposed, channels last": (
+        [2, 4, 5, 3],
+        lambda x: F.conv2d_transpose(x, filters(3, 2, 3, 2), stride=2, data_format="NHWC"),
+    ),
+    "transposed in three dimensions": (
+        [1, 2, 3, 4, 2],
+        lambda x: F.conv3d_transpose(x, filters(2, 3, 2, 2, 2), stride=2, padding=1),
+    ),
+    "maxima, channels last": ([2, 5, 6, 3], lambda x: F.max_pool2d(x, 3, 2, padding=1, data_format="NHWC")),
+    "means, channels last": ([2, 5, 6, 3], lambda x: F.avg_pool2d(x, 3, 2, padding=1, data_format="NHWC")),
+    "maxima, SAME": ([2, 3, 5, 6], lambda x: F.max_pool2d(x, 3, 2, padding="SAME")),
+    "maxima in three dimensions": ([1, 2, 4, 5, 4], lambda x: F.max_pool3d(x, 2, 2, padding=1)),
+    "means in three dimensions": ([1, 2, 4, 6, 4], lambda x: F.avg_pool3d(x, 2, 2)),
+    "all of three dimensions": ([1, 2, 4, 5, 3], lambda x: F.adaptive_avg_pool3d(x, 1)),
+}
+
+
+@pytest.mark.parametrize("how", CONVOLUTIONS)
+def test_windows_of_every_layout_and_padding(how: str) -> None:
+    shape, function = CONVOLUTIONS[how]
+    expect_gradients(function, shape)
+
+
+def test_a_convolution_in_groups_of_a_batch_of_any_size() -> None:
+    with program() as whole:
+        x = paddle.static.data("x", [-1, 4, 5, 6])
+        y = F.conv2d(x, filters(6, 2, 3, 2), stride=2, groups=2, padding=1)
+        ((_, gradient),) = paddle.static.append_backward(paddle.mean(y * y))
+        paddle.static.Executor().run(paddle.static.default_startup_program())
+        rng = np.random.default_rng(2)
+        feeds = ({"x": rng.standard_normal((n, 4, 5, 6)).astype("float32")} for n in (1, 3))
+        expect_equal(whole, [y.name, gradient.name], *feeds)
+
+
+def test_images_of_any_size_are_refused_where_the_padding_follows_from_it() -> None:
+    with program() as whole:
+        y = F.conv2d(paddle.static.data("x", [2, 3, -1, -1]), filters(4, 3, 3, 2), padding="SAME")
+    with pytest.raises(UnsupportedError, match=r"conv2d \(with the padding SAME, of images of any size\)"):
+        write(whole, global_scope().values, [y.name])
+
+
+def test_a_step_of_gradient_descent() -> None:
+    with program() as whole:
+        x = paddle.static.data("x", [2, 3])
+        loss = paddle.mean(paddle.static.nn.fc(x, 1, weight_attr="w", bias_attr=False))
+        paddle.optimizer.SGD(0.5).minimize(loss)
+        paddle.static.Executor().run(paddle.static.default_startup_program())
+        before = np.array(global_scope().values["w"])
+        data = write(whole, global_scope().values, ["w"])
+        (after,) = computed(data, x=np.array([[1, 2, 3], [3, 2, 1]], "float32")).values()
+    np.testing.assert_allclose(after, before - 0.5 * np.array([[2], [2], [2]], "float32"), rtol=1e-6)
+
+
+LABELS: dict[str, Callable[[Any], Any]] = {
+    "probabilities": lambda x: F.cross_entropy(F.softmax(x), _labels([4]), use_softmax=False, reduction="none"),
+    "ignored": lambda x: F.cross_entropy(x, _labels([4]), ignore_index=1, reduction="none"),
+    "ignored probabilities": lambda x: F.cross_entropy(
+        F.softmax(x), _labels([4]), use_softmax=False, ignore_index=1, reduction="none"
+    ),
+    "soft labels": lambda x: F.cross_entropy(x, _shares([4, 3]), soft_label=True, reduction="none"),
+    "soft labels of probabilities": lambda x: F.cross_entropy(
+        F.softmax(x), _shares([4, 3]), soft_label=True, use_softmax=False, reduction="none"
+    ),
+    "another axis": lambda x: F.cross_entropy(
+        paddle.reshape(x, [2, 3, 2]), _labels([2, 1, 2]), axis=1, reduction="none"
+    ),
+    "soft labels along another axis": lambda x: F.cross_entropy(
+        paddle.reshape(x, [2, 3, 2]), _shares([2, 3, 2]), axis=1, soft_label=True, reduction="none"
+    ),
+}
+
+
+def _labels(shape: list[int]) -> Any:
+    return paddle.assign((np.arange(int(np.prod(shape))) % 3).reshape(shape))
+
+
+def _shares(shape: list[int]) -> Any:
+    return paddle.assign(np.random.default_rng(5).uniform(0.1, 0.9, shape).astype("float32"))
+
+
+@pytest.mark.parametrize("how", LABELS)
+def test_labels_of_every_kind(how: str) -> None:
+    expect_gradients(LABELS[how], [4, 3])

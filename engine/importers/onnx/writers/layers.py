@@ -1,4 +1,4 @@
-"""Products, convolutions, pools, normalizations and losses, and their gradients."""
+"""Products, normalizations and losses, and their gradients."""
 
 from __future__ import annotations
 
@@ -85,86 +85,6 @@ def _flat_product_back(c: Call) -> Any:
     return made
 
 
-# -- convolutions -----------------------------------------------------------------------------------------------------
-
-
-def _windows(c: Call) -> dict[str, Any]:
-    """How windows lie, as nodes say it."""
-    attrs = c.attrs
-    if attrs.get("data_format", "NCHW") not in ("NCHW", "AnyLayout") or attrs["padding_algorithm"] != "EXPLICIT":
-        raise Unwritten(f"{attrs.get('data_format')} {attrs['padding_algorithm']}")
-    pads = list(attrs["paddings"])
-    pads = pads * 2 if len(pads) == 2 else [pads[0], pads[2], pads[1], pads[3]]
-    return {
-        "strides": list(attrs["strides"]),
-        "pads": pads,
-        "dilations": list(attrs["dilations"]),
-        "group": int(attrs["groups"] or 1),
-    }
-
-
-@writes("conv2d", "depthwise_conv2d")
-def _convolution(c: Call) -> Any:
-    c.only("Bias", "ResidualData")
-    return c.w.node("Conv", c["Input"], c["Filter"], **_windows(c))
-
-
-@writes("conv2d_transpose", "depthwise_conv2d_transpose")
-def _transposed(c: Call) -> Any:
-    c.only("Bias")
-    more = list(c.attrs["output_padding"]) or [0, 0]
-    return {"Output": c.w.node("ConvTranspose", c["Input"], c["Filter"], **_windows(c), output_padding=more)}
-
-
-def _of_filter(w: Writer, x: str, xv: Variable, g: str, gv: Variable, weight: Variable, how: dict[str, Any]) -> str:
-    """The gradient of a filter: what goes in, convolved with what arrives; batch and channels change places."""
-    groups, size = how["group"], weight.shape[2:]
-    if groups > 1:
-        if min(*xv.shape, *gv.shape) < 0:
-            raise Unwritten("in groups, of a batch of any size")
-        n, channels, *space = xv.shape
-        x = w.node("Reshape", x, w.constant([n, groups, channels // groups, *space]))
-        x = w.node("Transpose", x, perm=[2, 1, 0, 3, 4])
-        x = w.node("Reshape", x, w.constant([channels // groups, groups * n, *space]))
-    else:
-        x = w.node("Transpose", x, perm=[1, 0, 2, 3])
-    g = w.node("Transpose", g, perm=[1, 0, 2, 3])
-    made = w.node("Conv", x, g, strides=how["dilations"], dilations=how["strides"], pads=how["pads"], group=groups)
-    cut = w.node("Slice", made, w.constant([0, 0]), w.constant(list(size)), w.constant([2, 3]))
-    return w.node("Transpose", cut, perm=[1, 0, 2, 3])
-
-
-@writes("conv2d_grad", "depthwise_conv2d_grad")
-def _convolution_back(c: Call) -> Any:
-    c.only("Bias")
-    w, x, weight, g = c.w, c.var("Input"), c.var("Filter"), c.var("Output@GRAD")
-    how, made = _windows(c), {}
-    if c.out("Input@GRAD") is not None:
-        if min(*x.shape[2:], *g.shape[2:]) < 0:
-            raise Unwritten("of images of any size")
-        more = []
-        for i in range(2):
-            reach = (weight.shape[2 + i] - 1) * how["dilations"][i] + 1
-            base = (g.shape[2 + i] - 1) * how["strides"][i] + reach - how["pads"][i] - how["pads"][2 + i]
-            more.append(x.shape[2 + i] - base)
-        made["Input@GRAD"] = w.node("ConvTranspose", c["Output@GRAD"], c["Filter"], **how, output_padding=more)
-    if c.out("Filter@GRAD") is not None:
-        made["Filter@GRAD"] = _of_filter(w, c["Input"], x, c["Output@GRAD"], g, weight, how)
-    return made
-
-
-@writes("conv2d_transpose_grad")
-def _transposed_back(c: Call) -> Any:
-    c.only("Bias")
-    w, x, weight, g = c.w, c.var("Input"), c.var("Filter"), c.var("Output@GRAD")
-    how, made = _windows(c), {}
-    if c.out("Input@GRAD") is not None:
-        made["Input@GRAD"] = w.node("Conv", c["Output@GRAD"], c["Filter"], **how)
-    if c.out("Filter@GRAD") is not None:
-        made["Filter@GRAD"] = _of_filter(w, c["Output@GRAD"], g, c["Input"], x, weight, how)
-    return made
-
-
 # -- softmax and losses -----------------------------------------------------------------------------------------------
 
 
@@ -188,31 +108,58 @@ def _log_softmax_back(c: Call) -> Any:
     return w.node("Sub", c["Out@GRAD"], w.node("Mul", w.node("Exp", c["Out"]), total))
 
 
-def _chosen(c: Call, like: Variable) -> str:
-    """1 at the class of each label, 0 elsewhere; a label that is ignored has none."""
-    w, label = c.w, c["Label"]
-    axis = c.attrs["axis"] % len(like.shape)
-    classes = like.shape[axis]
-    if c.attrs["soft_label"] or classes < 0 or axis != len(like.shape) - 1 or not c.attrs.get("use_softmax", True):
-        raise Unwritten("of labels that are probabilities, or of classes along another axis")
-    places = w.constant(np.arange(classes))
-    return w.node("Cast", w.node("Equal", w.node("Cast", label, to=7), places), to=type_number(like.dtype.name))
+def _classes(c: Call, like: Variable) -> int:
+    """The axis of the classes."""
+    return int(c.attrs["axis"]) % len(like.shape)
+
+
+def _target(c: Call, like: Variable) -> str:
+    """The probability of each class by the labels: 1 at the class of each, 0 elsewhere and where it is ignored."""
+    w, label, axis = c.w, c["Label"], _classes(c, like)
+    kind = type_number(like.dtype.name)
+    if c.attrs["soft_label"]:
+        return w.node("Cast", label, to=kind)
+    if like.shape[axis] < 0:
+        raise Unwritten("of classes whose number is not known")
+    label = w.node("Cast", label, to=type_number("int64"))
+    places = np.arange(like.shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(like.shape))])
+    chosen = w.node("Equal", label, w.constant(places))
+    counts = w.node("Not", w.node("Equal", label, w.constant(c.attrs["ignore_index"])))
+    return w.node("Cast", w.node("And", chosen, counts), to=kind)
+
+
+def _total(w: Writer, value: str, axis: int) -> str:
+    return w.node("ReduceSum", value, w.constant([axis]), keepdims=1)
 
 
 @writes("softmax_with_cross_entropy")
 def _cross_entropy(c: Call) -> Any:
     w, logits = c.w, c.var("Logits")
-    logs = w.node("LogSoftmax", c["Logits"], axis=-1)
-    picked = w.node("ReduceSum", w.node("Mul", logs, _chosen(c, logits)), w.constant([-1]), keepdims=1)
-    return {"Softmax": w.node("Softmax", c["Logits"], axis=-1), "Loss": w.node("Neg", picked)}
+    axis, target = _classes(c, logits), _target(c, logits)
+    if c.attrs.get("use_softmax", True):
+        logs, softmax = w.node("LogSoftmax", c["Logits"], axis=axis), w.node("Softmax", c["Logits"], axis=axis)
+        return {"Softmax": softmax, "Loss": w.node("Neg", _total(w, w.node("Mul", logs, target), axis))}
+    # a logarithm that no label asks for may be infinite: it is that of 1
+    logs = w.node("Log", w.node("Where", _is_nothing(w, target, logits), w.number(1, logits), c["Logits"]))
+    loss = w.node("Neg", _total(w, w.node("Mul", logs, target), axis))
+    return {"Softmax": w.node("Identity", c["Logits"]), "Loss": loss}
+
+
+def _is_nothing(w: Writer, target: str, like: Variable) -> str:
+    return w.node("Equal", target, w.number(0, like))
 
 
 @writes("softmax_with_cross_entropy_grad")
 def _cross_entropy_back(c: Call) -> Any:
     w, softmax = c.w, c.var("Softmax")
-    chosen = _chosen(c, softmax)
-    counts = w.node("ReduceSum", chosen, w.constant([-1]), keepdims=1)
-    slope = w.node("Sub", w.node("Mul", c["Softmax"], counts), chosen)
+    axis, target = _classes(c, softmax), _target(c, softmax)
+    if not c.attrs.get("use_softmax", True):
+        nothing = _is_nothing(w, target, softmax)
+        if c.attrs["soft_label"]:
+            nothing = w.node("And", nothing, _is_nothing(w, c["Softmax"], softmax))
+        slope = w.node("Div", target, w.node("Where", nothing, w.number(1, softmax), c["Softmax"]))
+        return w.node("Neg", w.node("Mul", slope, c["Loss@GRAD"]))
+    slope = w.node("Sub", w.node("Mul", c["Softmax"], _total(w, target, axis)), target)
     return w.node("Mul", slope, c["Loss@GRAD"])
 
 

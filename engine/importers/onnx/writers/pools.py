@@ -15,7 +15,7 @@ from ....ir.variable import Variable
 from ....ops.library.window import Line, Window, line_of
 from ..tensors import type_number
 from ..writing import Call, Unwritten, Writer
-from .rows import writes
+from .rows import writes, writes_images
 
 
 def _is_whole(window: Window) -> bool:
@@ -24,17 +24,14 @@ def _is_whole(window: Window) -> bool:
 
 
 def _window(c: Call) -> Window:
-    window = Window.of(c.attrs)
-    if window.data_format not in ("NCHW", "AnyLayout"):
-        raise Unwritten(f"of the layout {window.data_format}")
-    return window
+    return Window.of(c.attrs)
 
 
 def _lines(c: Call, x: Variable, window: Window) -> list[Line]:
-    """The windows along both axes."""
+    """The windows along each axis."""
     if min(x.shape[2:]) < 0:
         raise Unwritten("of images of any size")
-    lines = [line_of(c.op.type, i, window, x.shape[2:]) for i in range(2)]
+    lines = [line_of(c.op.type, i, window, x.shape[2:]) for i in range(len(x.shape) - 2)]
     if any(line.void for line in lines):
         raise Unwritten("with windows that lie in a pad")
     return lines
@@ -45,7 +42,7 @@ def _of_any_size(window: Window) -> dict[str, Any] | None:
     if window.adaptive or window.global_pooling or window.ceil_mode or window.padding_algorithm != "EXPLICIT":
         return None
     pads = list(window.paddings)
-    pads = pads * 2 if len(pads) == 2 else [pads[0], pads[2], pads[1], pads[3]]
+    pads = pads * 2 if len(pads) == len(window.ksize) else [*pads[::2], *pads[1::2]]
     return {"kernel_shape": list(window.ksize), "strides": list(window.strides), "pads": pads}
 
 
@@ -79,12 +76,14 @@ def _matrix(line: Line) -> np.ndarray[Any, Any]:
 
 def _products(c: Call, value: str, x: Variable, lines: Sequence[Line], back: bool) -> str:
     """Means as products with a matrix for each axis; their gradients with the matrices transposed."""
+    if len(lines) > 2:
+        raise Unwritten("of means over windows of several sizes in three dimensions")
     down, across = (_matrix(line).T if back else _matrix(line) for line in lines)
     w, kind = c.w, x.dtype.name
     return w.node("MatMul", w.constant(down, kind), w.node("MatMul", value, w.constant(across.T, kind)))
 
 
-@writes("pool2d")
+@writes_images("pool2d", "pool3d")
 def _pooled(c: Call) -> Any:
     w, x, window = c.w, c.var("X"), _window(c)
     largest = c.attrs["pooling_type"] == "max"
@@ -123,18 +122,18 @@ def _places(c: Call, x: Variable, window: Window) -> tuple[str, str]:
     """The maxima, and where in their planes they stand."""
     w = c.w
     if _is_whole(window):
-        rows, last = _planes(w, c["X"]), w.constant([0, 0, 1, 1])
+        rows, last = _planes(w, c["X"]), w.constant([0, 0, *[1] * (len(x.shape) - 2)])
         parts = w.node("ReduceMax", rows, axes=[2], keepdims=1), w.node("ArgMax", rows, axis=2, keepdims=1)
         return w.node("Reshape", parts[0], last), w.node("Reshape", parts[1], last)
     how = _placed(c, x, window)
     if how is None:
         raise Unwritten("of maxima in windows of several sizes")
     value, places = w.several("MaxPool", [c["X"]], 2, **how)
-    sizes = w.node("Slice", w.shape(x), w.constant([2]), w.constant([4]))
+    sizes = w.node("Slice", w.shape(x), w.constant([2]), w.constant([len(x.shape)]))
     return value, w.node("Mod", places, w.node("ReduceProd", sizes, keepdims=0))  # the node counts over all planes
 
 
-@writes("max_pool2d_with_index")
+@writes("max_pool2d_with_index", "max_pool3d_with_index")
 def _pooled_with_places(c: Call) -> Any:
     w, x, window = c.w, c.var("X"), _window(c)
     if not _is_whole(window) and _placed(c, x, window) is None:
@@ -143,7 +142,7 @@ def _pooled_with_places(c: Call) -> Any:
     return {"Out": value, "Mask": w.node("Cast", places, to=type_number("int32"))}
 
 
-@writes("max_pool2d_with_index_grad")
+@writes("max_pool2d_with_index_grad", "max_pool3d_with_index_grad")
 def _pooled_with_places_back(c: Call) -> Any:
     w, x, window = c.w, c.var("X"), _window(c)
     if not _is_whole(window) and _placed(c, x, window) is None:
@@ -152,13 +151,13 @@ def _pooled_with_places_back(c: Call) -> Any:
     return _spread(w, x, c["Out@GRAD"], places)
 
 
-@writes("pool2d_grad")
+@writes_images("pool2d_grad", "pool3d_grad")
 def _pooled_back(c: Call) -> Any:
     w, x, window = c.w, c.var("X"), _window(c)
     if c.attrs["pooling_type"] == "max":
         return _spread(w, x, c["Out@GRAD"], _planes(w, _places(c, x, window)[1]))
     if _is_whole(window):
-        sizes = w.node("Slice", w.shape(x), w.constant([2]), w.constant([4]))
+        sizes = w.node("Slice", w.shape(x), w.constant([2]), w.constant([len(x.shape)]))
         count = w.node("Cast", w.node("ReduceProd", sizes, keepdims=0), to=type_number(x.dtype.name))
         return w.node("Expand", w.node("Div", c["Out@GRAD"], count), w.shape(x))
     return _mean_back(c, x, _lines(c, x, window))
@@ -176,14 +175,14 @@ def _mean_back(c: Call, x: Variable, lines: Sequence[Line]) -> str:
     how = _regular(lines)
     if how is None or x.shape[1] < 0 or any(set(line.counts) != {line.reach} for line in lines):
         return _products(c, c["Out@GRAD"], x, lines, True)
-    pads, size = how["pads"], how["kernel_shape"]
+    pads, size, rank = how["pads"], how["kernel_shape"], len(lines)
     more = []
     for i, line in enumerate(lines):
-        reached = (len(line.starts) - 1) * how["strides"][i] + size[i] - pads[i] - pads[2 + i]
+        reached = (len(line.starts) - 1) * how["strides"][i] + size[i] - pads[i] - pads[rank + i]
         more.append(line.size - reached)
     if any(m >= step for m, step in zip(more, how["strides"], strict=True)):
         return _products(c, c["Out@GRAD"], x, lines, True)
-    even = np.full((x.shape[1], 1, *size), 1 / (size[0] * size[1]))
+    even = np.full((x.shape[1], 1, *size), 1 / np.prod(size))
     kernel = c.w.constant(even, x.dtype.name)
     where = {"strides": how["strides"], "pads": pads, "group": x.shape[1], "output_padding": more}
     return c.w.node("ConvTranspose", c["Out@GRAD"], kernel, **where)

@@ -1,0 +1,15 @@
+"""Steps of optimizers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..writing import Call
+from .rows import writes
+
+
+@writes("sgd")
+def _sgd(c: Call) -> Any:
+    c.only("MasterParam")
+    step = c.w.node("Mul", c["Grad"], c["LearningRate"])
+    return {"ParamOut": c.w.node("Sub", c["Param"], step)}
