@@ -30,7 +30,7 @@ def exit_option(*, always: bool = False) -> Callable[[F], F]:
     Args:
         always: the command is a gate: it needs no option for that.
     """
-    what = "Exit with 1 if there is a finding" + (": the default of this command." if always else ".")
+    what = "Exit with 1 if there is a finding" + (" (always on in this command)." if always else ".")
     return click.option("--exit-code", is_flag=True, default=always, help=what)
 
 
@@ -134,7 +134,7 @@ def _explained(error: Exception, request: Request, feed: str | None, out: Output
         raise error from error.__cause__
     if not answer.findings:
         raise error from error.__cause__
-    out.raised(error, "told is what gradtool why finds")
+    out.raised(error, "below is what gradtool why finds")
     out.emit(why.view(answer))
     return _code(error)
 

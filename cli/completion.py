@@ -69,14 +69,17 @@ class Rules(StringParamType):
         return [CompletionItem(code) for code in every() if code.startswith(incomplete.upper())]
 
 
-class Codes(Rules):
-    """A text that is the code of a rule or of an error."""
+class Explained(Rules):
+    """A text that is the code of a rule or of an error, or an operator."""
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
+        from gradtool.engine.ops import registry
+
         from .guide import pages
 
         errors = [CompletionItem(code) for code in pages.codes() if code.startswith(incomplete.upper())]
-        return [*super().shell_complete(ctx, param, incomplete), *errors]
+        types = [op.type for op in registry.all_ops() if incomplete and op.type.startswith(incomplete)]
+        return [*super().shell_complete(ctx, param, incomplete), *errors, *map(CompletionItem, types)]
 
 
 class Samples(StringParamType):
@@ -90,14 +93,14 @@ class Samples(StringParamType):
 
 KINDS: dict[str, type[StringParamType]] = {
     "CODE": Rules,
-    "[CODE]": Codes,
+    "[CODE|RULE|OPERATOR|SYMPTOM]...": Explained,
     "DIR": Folders,
     "[FOLDER]": Folders,
     "[NAME]": Samples,
     "SELECTOR": Names,
     "SELECTOR|auto": Names,
     "[VAR]... MODEL": Names,
-    "WHAT": Names,
+    "OP": Names,
     "MODEL": Files,
     "[MODEL]...": Files,
     "[MODEL|DIRECTORY|GLOB]...": Files,
@@ -150,8 +153,20 @@ def _file(model: str) -> str:
 
 
 def _run(model: str) -> list[str] | None:
-    """The names that ``gradtool program`` tells of a model; None where it had no time for that."""
-    words = ["program", model, "--format", "json", "--quiet", "--isolated", "--steps", "1", "--limit", str(SECONDS)]
+    """The names that ``gradtool graph --text`` prints of a model; None where it had no time for that."""
+    words = [
+        "graph",
+        "--text",
+        model,
+        "--format",
+        "json",
+        "--quiet",
+        "--isolated",
+        "--steps",
+        "1",
+        "--limit",
+        str(SECONDS),
+    ]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("_GRADTOOL")}
     try:
         done = subprocess.run(

@@ -13,6 +13,8 @@ import click
 from gradtool.engine.kernels import threads
 from gradtool.engine.kernels.choice import DEVICE, PRECISION, SETTING, available, backend, current, using
 
+from .help_pages import Rare
+
 if TYPE_CHECKING:
     from gradtool.engine.kernels.backend import Backend
 
@@ -44,16 +46,18 @@ def device_options(command: F) -> F:
             return command(*words, **values)
 
     options = (
-        click.option("--device", metavar="cpu|gpu|tpu[:N]", help="Where the backend computes."),
+        click.option("--device", cls=Rare, metavar="cpu|gpu|tpu[:N]", help="Choose where the backend computes."),
         click.option(
             "--precision",
+            cls=Rare,
             type=click.Choice(PRECISIONS),
-            help="How exactly the backend multiplies matrices of float32.  [default: highest]",
+            help="Choose how exactly the backend multiplies matrices of float32.  [default: highest]",
         ),
         click.option(
             "--threads",
+            cls=Rare,
             type=click.IntRange(1),
-            help="How many threads compute: 1 is best where other programs are busy.  [default: as many as processors]",
+            help="Compute on N threads; 1 is best if other programs are busy.  [default: as many as processors]",
         ),
     )
     for option in reversed(options):
@@ -122,7 +126,8 @@ def _meant(name: str | None, against: str | None) -> Iterator[Backend]:
 def _backend_option(command: F) -> F:
     return click.option(
         "--backend",
+        cls=Rare,
         type=click.Choice(available()),
         show_default=os.environ.get(SETTING) or "onednn where its extra is installed, else numpy",
-        help="What the kernels run on.",
+        help="Choose what computes.",
     )(command)

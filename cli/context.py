@@ -23,12 +23,13 @@ from gradtool.viz.views import view as views
 from . import streams, terminal
 from .computing import computing_options
 from .files import Content, write_all
+from .help_pages import Rare
 from .main import RAISED, SCRIPT
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
-OF_EACH = ("backward", "why", "nan", "stats", "gradcheck", "profile")
+OF_EACH = ("backward", "why", "nan", "stats", "stats --time", "gradcheck")
 """The commands that answer about every distinct backward pass if they are asked to."""
 
 STDOUT = "-"
@@ -50,15 +51,41 @@ def output_options(command: F, more: tuple[str, ...] = ()) -> F:
     """How and where results are shown; *more* are forms that only this command has."""
     forms = click.Choice((*FORMATS, *more))
     return _options(
-        click.option("--format", "format_", type=forms, default="text", help="Form of the result."),
+        click.option("--format", "format_", type=forms, default="text", help="Choose the form of the result."),
         click.option("-o", "--output", metavar="FILE", help="Write the result to FILE, whole or not at all."),
-        click.option("-q", "--quiet", is_flag=True, help="No notes on stderr."),
-        click.option("-v", "--verbose", count=True, help="More detail."),
-        click.option(
-            "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Colours (also NO_COLOR)."
-        ),
-        click.option("--ascii", "ascii_", is_flag=True, help="ASCII characters only."),
+        note_options,
+        color_option,
+        ascii_option,
     )(command)
+
+
+def note_options(command: F) -> F:
+    """How much a command writes on stderr."""
+    return _options(
+        click.option("-q", "--quiet", cls=Rare, is_flag=True, help="Print no notes on stderr."),
+        click.option("-v", "--verbose", cls=Rare, count=True, help="Print more detail."),
+    )(command)
+
+
+def color_option(command: F) -> F:
+    """Whether a text has colours."""
+    return click.option(
+        "--color",
+        cls=Rare,
+        type=click.Choice(["auto", "always", "never"]),
+        default="auto",
+        help="Use colours; NO_COLOR turns them off, too.",
+    )(command)
+
+
+def ascii_option(command: F) -> F:
+    """Whether a text is limited to ASCII."""
+    return click.option("--ascii", "ascii_", cls=Rare, is_flag=True, help="Use ASCII characters only.")(command)
+
+
+def feed_option(command: F) -> F:
+    """What is fed to a program, or given to a function."""
+    return click.option("--feed", metavar="FILE[ROWS]", help="Feed the arrays in FILE, by their names.")(command)
 
 
 def model_options(command: F) -> F:
@@ -69,50 +96,71 @@ def model_options(command: F) -> F:
 def loading_options(command: F) -> F:
     """How a model is loaded."""
     return _options(
-        click.option("--loss", metavar="NAME", help="The loss: a Python name or a tensor name."),
+        click.option("--loss", cls=Rare, metavar="NAME", help="Take NAME as the loss: a Python name or a tensor name."),
         click.option(
             "--loss-fn",
+            cls=Rare,
             type=click.Choice(LOSS_FUNCTIONS),
-            help="Of a saved program that has no loss: what compares its output (or --loss) with --label.",
+            help="Make a loss for a saved program that has none: compare its output (or --loss) with --label.",
         ),
-        click.option("--label", metavar="NAME", help="What is fed as the label of --loss-fn.  [default: label]"),
         click.option(
-            "--arg", multiple=True, metavar="NAME=VALUE", help="Argument of the model's function; repeatable."
+            "--label", cls=Rare, metavar="NAME", help="Feed the label of --loss-fn as NAME.  [default: label]"
         ),
-        click.option("--seed", type=int, default=0, show_default=True, help="Seed of parameters and random feeds."),
+        click.option(
+            "--arg",
+            cls=Rare,
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Pass an argument to the model's function; repeatable.",
+        ),
+        click.option(
+            "--seed", cls=Rare, type=int, default=0, show_default=True, help="Seed parameters and random feeds."
+        ),
         click.option(
             "--mode",
+            cls=Rare,
             type=click.Choice(["auto", "static", "eager"]),
             default="auto",
-            help="static: as if the file began with paddle.enable_static().",
+            help="Choose the mode; static: as if the file began with paddle.enable_static().",
         ),
         click.option(
             "--engine",
+            cls=Rare,
             type=click.Choice(ENGINES),
             default="gradtool",
-            help="What runs a script: paddle is the real one, in a process of its own (of GRADTOOL_PYTHON).",
+            help="Choose what runs a script; paddle: the real one, in a process of its own (of GRADTOOL_PYTHON).",
         ),
-        click.option("--stdin-filename", metavar="NAME", default="<stdin>", help="What to call the source on stdin."),
-        click.option("-m", "as_module", is_flag=True, help="MODEL is a module, run as by python -m."),
+        click.option(
+            "--stdin-filename", cls=Rare, metavar="NAME", default="<stdin>", help="Call the source on stdin NAME."
+        ),
+        click.option("-m", "as_module", cls=Rare, is_flag=True, help="Run MODEL as a module, as python -m does."),
         click.option(
             "--backward",
+            cls=Rare,
             metavar="N|line:FILE:LINE|each",
             callback=_backward,
-            help="The backward pass to ask about; the last one by default.",
+            help="Choose the backward pass.  [default: the last one]",
         ),
         click.option(
             "--steps",
+            cls=Rare,
             metavar="N|all",
             callback=_steps,
             help=f"Stop the file after N backward passes.  [default: {ENOUGH}]",
         ),
         click.option(
             "--limit",
+            cls=Rare,
             metavar="SECONDS",
             type=click.FloatRange(0, min_open=True),
             help="Stop the file after so many seconds.",
         ),
-        click.option("--write", is_flag=True, help="Let the file change other files; else only its own run sees that."),
+        click.option(
+            "--write",
+            cls=Rare,
+            is_flag=True,
+            help="Let the file change other files; without it only its run sees that.",
+        ),
         click.option("--script-arguments", "script", hidden=True, callback=_script, help="What follows --."),
     )(command)
 
@@ -126,7 +174,7 @@ def _script(context: click.Context, option: click.Parameter, value: str | None) 
 def _backward(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
     """Which backward pass; as it is written."""
     if value == EACH and context.command.name not in OF_EACH:
-        raise click.BadParameter(f"each pass has an answer of its own, which {', '.join(OF_EACH)} give")
+        raise click.BadParameter(f"only {', '.join(OF_EACH)} answer about each backward pass")
     return _taken(which_pass, value)
 
 
@@ -150,13 +198,13 @@ def backward_options(command: F) -> F:
             "--params",
             multiple=True,
             metavar="SELECTOR",
-            help="Parameters whose gradients to return: names, globs, layer:, op:, line:, tensor:.",
+            help="Return the gradients of these parameters: names, globs, layer:, op:, line:, tensor:.",
         ),
         click.option(
             "--no-grad",
             multiple=True,
             metavar="SELECTOR",
-            help="Tensors at which gradients are cut; a glob means parameters, tensor:GLOB tensors.",
+            help="Cut gradients at these tensors; a glob matches parameters, tensor:GLOB tensors.",
         ),
     )(command)
 
@@ -164,8 +212,8 @@ def backward_options(command: F) -> F:
 def run_options(command: F) -> F:
     """Running the program."""
     return _options(
-        click.option("--run", is_flag=True, help="Run the program and add norms of the gradients."),
-        click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed, by name; implies --run."),
+        click.option("--run", is_flag=True, help="Run the program and add the norms of the gradients."),
+        click.option("--feed", metavar="FILE[ROWS]", help="Feed the arrays in FILE, by their names; implies --run."),
     )(command)
 
 

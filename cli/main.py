@@ -9,13 +9,15 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import click
 
+from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.script.imports import guarded
 
-from . import commands, configuration, streams
+from . import commands, configuration, help_pages, streams
 
 SCRIPT = "gradtool.script"
 """Where click's context keeps the words after ``--``."""
@@ -26,11 +28,8 @@ WORDS = "gradtool.words"
 RAISED = "gradtool.raised"
 """Where click's context keeps the exit code of an error of the model, after which there was an answer."""
 
-_OF_MODELS = "doctor"
-"""The command that a model alone asks."""
-
-_GUIDE = "help"
-"""The command that nothing at all asks."""
+_GUIDE = "explain"
+"""The command that runs where nothing is typed."""
 
 _OF_THE_GROUP = ("-h", "--help", "--version")
 """Options that stand without a command."""
@@ -46,7 +45,7 @@ class Commands(click.Group):
         return commands.names()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in commands.names():
+        if cmd_name not in commands.every():
             return None
         command = commands.loaded(cmd_name)
         if ctx.resilient_parsing:
@@ -59,28 +58,47 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if ctx.resilient_parsing:
-            return super().resolve_command(ctx, args)  # a shell asks what could stand here: nothing is wrong yet
-        if args and args[0] not in commands.names() and not args[0].startswith("-"):
-            from gradtool.engine.core.command_errors import unknown
-
-            raise unknown("command", args[0], commands.names())
-        name, command, rest = super().resolve_command(ctx, args)
+            return self._completed(ctx, args)
+        if args[0] not in (*commands.names(), commands.OF_A_MODEL) and not args[0].startswith("-"):
+            raise _missing(args[0])
+        args = help_pages.taken(args, ctx.meta)
+        chosen, rest = commands.chosen(args[0], args[1:])
+        name, command, rest = super().resolve_command(ctx, [chosen, *rest])
         after = ctx.meta.get(SCRIPT, ())
         if after and command is not None and not _names_a_model(command, rest):
             # Nothing before says which file: as everywhere, -- stands before a name that begins with a dash.
             ctx.meta[SCRIPT] = ()
             rest = [*rest, "--", *after]
-        if command is not None and not command.epilog and not {"-h", "--help"}.isdisjoint(rest):
+        if command is not None and not set(help_pages.FLAGS).isdisjoint(rest):
             from .guide import examples
 
-            command.epilog = examples.epilog(args[0])
+            command.epilog = command.epilog or examples.epilog(chosen)
+            rest = [*help_pages.FLAGS[-1:]]  # also where an option would take it as its value: graph --dump --help
         if name is not None and command is not None:
             configuration.held(ctx, name, command, rest)
         return name, command, rest
 
+    def _completed(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command of a line that is not finished: a shell asks what could stand there, and nothing is wrong yet."""
+        name, rest = args[0], args[1:]
+        with suppress(CommandError):
+            name, rest = commands.chosen(name, rest)
+        return super().resolve_command(ctx, [name, *rest])
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The two things that can be typed: a model, or a command and what it is about."""
+        formatter.write_usage(ctx.command_path, "MODEL [OPTIONS]")
+        formatter.write(f"       {ctx.command_path} COMMAND [OPTIONS] MODEL\n")
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands in two groups, and the one that is about gradtool itself."""
+        first = [("MODEL", commands.summary(commands.OF_A_MODEL))]
+        first += [(name, commands.summary(name)) for name in commands.FIRST]
+        others = [name for name in commands.names() if name not in commands.FIRST]
         with formatter.section("Commands"):
-            formatter.write_dl([(name, commands.summary(name)) for name in commands.names()])
+            formatter.write_dl(first)
+        with formatter.section("More commands"):
+            formatter.write_dl([(name, commands.summary(name)) for name in others])
 
     def make_context(self, info_name: str | None, args: list[str], *rest: Any, **more: Any) -> click.Context:
         """As click's, which prints help and versions here; click would end the process its own way.
@@ -94,7 +112,8 @@ class Commands(click.Group):
         with streams.written():
             _check(args)
             end = args.index("--") if "--" in args else len(args)
-            context = super().make_context(info_name, _with_command(args[:end]) if args else [_GUIDE], *rest, **more)
+            typed = _with_command(args[:end]) if args else [_GUIDE]
+            context = super().make_context(info_name, typed, *rest, **more)
             context.meta[SCRIPT] = tuple(args[end + 1 :])
             context.meta[WORDS] = tuple(args)
             return context
@@ -132,7 +151,16 @@ def _with_command(words: list[str]) -> list[str]:
         return words
     options_first = words[0].startswith("-") and words[0] != "-"
     named = any(word == "-m" or _may_be_a_model(word) for word in (words if options_first else words[:1]))
-    return [_OF_MODELS, *words] if named else words
+    if words[0] == commands.OF_A_MODEL and not named:
+        raise _missing(words[0])
+    return [commands.OF_A_MODEL, *words] if named else words
+
+
+def _missing(name: str) -> CommandError:
+    """The error for a command that there is not."""
+    from .moved import missing
+
+    return missing(name)
 
 
 def _may_be_a_model(word: str) -> bool:
@@ -169,13 +197,11 @@ def _check(words: Sequence[str]) -> None:
         except UnicodeEncodeError:
             taken = False
         if not taken:
-            from gradtool.engine.core.command_errors import CommandError
-
             raise CommandError(f"{word!r} holds a character that no system takes on a command line")
 
 
 def _version(context: click.Context, parameter: click.Parameter, value: bool) -> None:
-    """Say which versions are installed of gradtool and of what it may use."""
+    """Print the versions of gradtool and of the packages that it uses."""
     if not value or context.resilient_parsing:
         return
     from .versions import lines
@@ -186,15 +212,21 @@ def _version(context: click.Context, parameter: click.Parameter, value: bool) ->
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
 @click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="What is installed, and stop."
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_version,
+    help="Print the versions of gradtool and of the packages that it uses, and exit.",
 )
 def cli() -> None:
-    """See, explain and debug backward (gradient) graphs of models written against Paddle's public API.
+    """See, explain and debug the backward (gradient) graphs of models written in Paddle's public API or in PyTorch.
 
-    MODEL is a Python file (model.py, model.py:build), a module's function (pkg.mod:build), a notebook, or - for stdin.
-    Words after -- are the arguments of a script: gradtool why train.py -- --lr 3.
-    A MODEL without a command is asked for everything that is quickly said: gradtool train.py.
-    Which command answers a symptom: gradtool help gradient is none.
+    MODEL is a Python file (model.py, model.py:build), a function (pkg.mod:build), a notebook, or - for stdin.
+    Put the arguments of a script after --: gradtool why train.py -- --lr 3.
+
+    Start with gradtool train.py: one run, and everything that can be read from it.
+    Search for a symptom with gradtool explain gradient is none.
     """
 
 

@@ -11,7 +11,7 @@ from .asking import judged
 from .context import Output
 
 mesh_option = click.option(
-    "--mesh", metavar="data=N", help="One step of MODEL as N devices that share the rows compute it: what differs."
+    "--mesh", metavar="data=N", help="Compute one step as N devices that share the rows would, and print what differs."
 )
 
 

@@ -10,13 +10,14 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def rule_options(prefix: str = "") -> Callable[[F], F]:
+def rule_options(kind: type[click.Option] = click.Option, where: str = "") -> Callable[[F], F]:
     """``--select`` and ``--ignore``.
 
     Args:
-        prefix: what the help begins with, for a command of which they concern a part.
+        kind: of options, for a command that needs them rarely.
+        where: follows "rules" in the help, for a command of which they concern a part.
     """
-    codes = f"{prefix}Rules to apply: GT103, GT1, detached, ALL."
-    select = click.option("--select", multiple=True, metavar="CODE", help=codes)
-    ignore = click.option("--ignore", multiple=True, metavar="CODE", help=f"{prefix}Rules to leave out.")
+    codes = f"Apply these rules{where}: GT103, GT1, detached, ALL."
+    select = click.option("--select", cls=kind, multiple=True, metavar="CODE", help=codes)
+    ignore = click.option("--ignore", cls=kind, multiple=True, metavar="CODE", help=f"Skip these rules{where}.")
     return lambda command: select(ignore(command))

@@ -7,9 +7,9 @@ Train it (a few seconds)::
 Let one backward pass write the graph of all twelve blocks, or see which gradients it gives, and the tape::
 
     python samples/eager_decoder.py graphs
-    gradtool dump samples/eager_decoder.py graphs
+    gradtool graph --dump graphs samples/eager_decoder.py
     gradtool backward samples/eager_decoder.py --no-grad 'blocks.0.*'
-    gradtool program samples/eager_decoder.py --pairs
+    gradtool graph samples/eager_decoder.py --pairs
 
 The model reads numbers and says which comes next; the text is a count from 0 to 9, over and over. Every block adds to
 what came before it (pre-norm, as in GPT-2), so gradients reach the first block as easily as the last.

@@ -7,7 +7,7 @@ Train it (some seconds)::
 See its backward part, or what each operator keeps for it::
 
     gradtool backward samples/eager_verses.py
-    gradtool program samples/eager_verses.py --pairs
+    gradtool graph samples/eager_verses.py --pairs
 
 The network over all letters is one operator, whose gradient computes the steps again and keeps no more than its inputs.
 """

@@ -6,8 +6,8 @@ Run it (a second)::
 
 See the program of first and second order::
 
-    gradtool program samples/hessian_vector.py
-    gradtool dump samples/hessian_vector.py graphs
+    gradtool graph --text samples/hessian_vector.py
+    gradtool graph --dump graphs samples/hessian_vector.py
 
 The Hessian of a model with n parameters has n² entries, but its product with a vector v is the gradient of
 (gradient · v): two backward passes. Power iteration turns such products into the largest eigenvalue and its direction.

@@ -7,7 +7,7 @@ Train it (some seconds)::
 See its backward part, with the blocks of both loops::
 
     gradtool backward samples/reversing_digits.py --run
-    gradtool program samples/reversing_digits.py --blocks --part bwd
+    gradtool graph --text samples/reversing_digits.py --blocks --part bwd
 
 The reader and the writer are loops of the program (``static.nn.while_loop``): each has one block, however long the
 sequences are. What the reader has in mind after each digit goes into a memory; the writer looks at all of it, weighted

@@ -96,7 +96,7 @@ def _stacks(view: GraphView, locations: Sequence[Location], whole: bool) -> Iter
     nodes = [n for n in view.nodes if n.kind == OP]
     yield f"# {printable(view.title)}: where each operator comes from. The ids are those of the graphs."
     if not whole and all(len(where) <= 1 for where in locations):
-        yield "# One frame each, the line that called the operator; `gradtool dump` keeps whole stacks."
+        yield "# One frame each, the line that called the operator; `gradtool graph --dump` keeps whole stacks."
     for node, where in zip(nodes, locations, strict=True):
         yield ""
         yield f"{node.id} {node.name}{_differentiated(node, by_id)}"

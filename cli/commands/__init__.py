@@ -1,5 +1,8 @@
 """The commands of ``gradtool``: a file each, with a click command called ``command``.
 
+A file ``NAME.py`` is the command NAME. A file ``NAME_FORM.py`` is a form of it, with options of its own:
+``graph_dump.py`` is ``gradtool graph --dump``. The forms of ``self`` are words: ``gradtool self cache``.
+
 The docstring of a file is a line that says what its command does; ``gradtool --help`` reads it there, so that it loads
 none of them.
 """
@@ -8,6 +11,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Sequence
 from functools import cache
 
 import click
@@ -15,30 +19,96 @@ import click
 from .. import configuration
 
 _FOLDER = os.path.dirname(__file__)
-_FIRST = (
-    *("backward", "gradients", "program", "graph", "dump", "why", "where", "nan", "stats", "saved", "profile"),
-    *("gradcheck", "flow", "diff", "sweep", "check", "rules", "rule", "explain", "debug", "report", "ops"),
-    *("config", "doctor", "samples", "help", "completion", "man"),
+
+FIRST = (
+    *("backward", "why", "nan", "stats", "check", "gradcheck"),
+    *("flow", "graph", "diff", "debug", "export", "explain"),
 )
-"""The order in which they are listed; others follow by name."""
+"""The commands of the first group of ``gradtool --help``; others follow in a second one."""
+
+_SECOND = ("sweep", "report", "gradients")
+"""The order in which others are listed; those that are not here follow by name."""
+
+OF_A_MODEL = "checkup"
+"""The command that a model without a command runs. Nobody types its name."""
+
+HOUSE = "self"
+"""The command whose forms are words."""
+
+
+@cache
+def every() -> list[str]:
+    """The names of all commands and of all their forms: ``stats``, ``stats --memory``, ``self cache``."""
+    order = [OF_A_MODEL, *FIRST, *_SECOND]
+    files = sorted(file.removesuffix(".py") for file in os.listdir(_FOLDER) if file.endswith(".py") and file[0] != "_")
+    heads = [file for file in files if "_" not in file]
+    ranked = [*[name for name in order if name in heads], *[name for name in heads if name not in (*order, HOUSE)]]
+    ranked += [HOUSE]
+    return [_name(file) for head in ranked for file in files if file.partition("_")[0] == head]
+
+
+def _name(file: str) -> str:
+    """The name of the command in a file."""
+    head, _, form = file.partition("_")
+    return " ".join(filter(None, (head, form if head == HOUSE else form and f"--{form}")))
+
+
+def file_name(name: str) -> str:
+    """The name of a command's file, without its ending."""
+    return name.replace(" --", "_").replace(" ", "_")
 
 
 @cache
 def names() -> list[str]:
     """The names of the commands, in the order in which they are listed."""
-    there = {file.removesuffix(".py") for file in os.listdir(_FOLDER) if file.endswith(".py") and file[0] != "_"}
-    return [*[name for name in _FIRST if name in there], *sorted(there.difference(_FIRST))]
+    return [name for name in every() if " " not in name and name != OF_A_MODEL]
+
+
+def forms(name: str) -> list[str]:
+    """The names of the forms of a command."""
+    return [form for form in every() if form.startswith(f"{name} ")]
+
+
+def chosen(name: str, words: Sequence[str]) -> tuple[str, list[str]]:
+    """The command or the form of it that the words behind *name* choose, and the words that are left.
+
+    Raises:
+        CommandError: they choose two, or one that there is not.
+    """
+    if name == HOUSE:
+        return _of_the_house(words)
+    there = {form.partition(" ")[2]: form for form in forms(name)}
+    flags = [flag for flag in there if any(word.partition("=")[0] == flag for word in words)]
+    if len(flags) > 1:
+        from gradtool.engine.core.command_errors import CommandError
+
+        raise CommandError(f"{flags[0]} and {flags[1]} exclude each other", f"gradtool {name} --help")
+    return there[flags[0]] if flags else name, list(words)
+
+
+def _of_the_house(words: Sequence[str]) -> tuple[str, list[str]]:
+    if not words or words[0].startswith("-"):
+        return HOUSE, list(words)
+    form = f"{HOUSE} {words[0]}"
+    if form not in every():
+        from gradtool.engine.core.command_errors import unknown
+
+        raise unknown(f"command of gradtool {HOUSE}", words[0], [each.partition(" ")[2] for each in forms(HOUSE)])
+    return form, list(words[1:])
 
 
 def summary(name: str) -> str:
     """What a command does, in one sentence."""
-    with open(os.path.join(_FOLDER, f"{name}.py"), encoding="utf-8") as source:
+    with open(os.path.join(_FOLDER, f"{file_name(name)}.py"), encoding="utf-8") as source:
         return next((line for line in source if line.startswith('"""')), "").strip('"\n')
 
 
 def loaded(name: str) -> click.Command:
-    """A command, which is loaded."""
-    command: click.Command = importlib.import_module(f".{name}", __name__).command
+    """A command or a form, which is loaded."""
+    command: click.Command = importlib.import_module(f".{file_name(name)}", __name__).command
     if all(option.name != "isolated" for option in command.params):
+        flag = name.partition(" ")[2]
+        if flag.startswith("--") and all(flag not in option.opts for option in command.params):
+            command.params.insert(0, click.Option([flag], is_flag=True, expose_value=False, help=summary(name)))
         command.params += configuration.everywhere()
     return command

@@ -1,4 +1,4 @@
-"""Append the backward part; list every parameter with its gradient, or why it has none."""
+"""List every parameter with its gradient, or the reason why it has none."""
 
 from __future__ import annotations
 
@@ -12,40 +12,48 @@ from ..asking import ask, exit_option, judged, look_at_others, must_be_one
 from ..context import Output, backward_options, model_options, output_options, run_options
 from ..errors import CLEAN
 from ..files import Content, make_folder
+from ..help_pages import Command, Rare
 from ..sizes import byte_size
 
 if TYPE_CHECKING:
     from gradtool.engine.kinds.model import Graph
 
 
-@click.command("backward")
+@click.command("backward", cls=Command)
 @model_options
 @backward_options
 @click.option(
-    "--callbacks", multiple=True, metavar="MOD:FN", help="Called as FN(block, context) for each new operator."
+    "--callbacks",
+    cls=Rare,
+    multiple=True,
+    metavar="MOD:FN",
+    help="Call FN(block, context) for each new operator; repeatable.",
 )
 @click.option(
     "--checkpoints",
     multiple=True,
     metavar="SELECTOR|auto",
-    help="Tensors that backward keeps; it computes the others before the last of them again.",
+    help="Keep these tensors, and compute the others before the last of them again.",
 )
 @click.option(
     "--memory-budget",
+    cls=Rare,
     metavar="BYTES",
     callback=byte_size,
-    help="Choose checkpoints so that values and gradients fit (512M, 2G).",
+    help="Choose checkpoints so that values and gradients fit into BYTES, such as 512M.",
 )
 @run_options
-@click.option("--only-grads", is_flag=True, help="Exactly the list that append_backward returns.")
-@click.option("--dot", metavar="FILE", help="Write the graph for Graphviz.")
-@click.option("--part", type=click.Choice(["fwd", "bwd", "both"]), default="both", help="What --dot draws.")
-@click.option("--dump", metavar="DIR", help="Write both graphs and the stack of every operator.")
-@click.option("--list", "listed", is_flag=True, help="List the backward passes that MODEL asks for, and stop there.")
+@click.option("--only-grads", cls=Rare, is_flag=True, help="Print exactly the list that append_backward returns.")
+@click.option("--dot", metavar="FILE", help="Write the graph to FILE for Graphviz.")
+@click.option(
+    "--part", cls=Rare, type=click.Choice(["fwd", "bwd", "both"]), default="both", help="Choose what --dot draws."
+)
+@click.option("--dump", metavar="DIR", help="Write both graphs and the stack of every operator to DIR.")
+@click.option("--list", "listed", is_flag=True, help="List the backward passes of MODEL, and stop there.")
 @exit_option()
 @output_options
 def command(**values: Any) -> int:
-    """Append the backward part of MODEL's loss, and list every parameter with its gradient or the reason why not.
+    """Append the backward part of MODEL's loss. List every parameter with its gradient, or the reason why it has none.
 
     \b
     gradtool backward model.py --no-grad my_fc.b_0
@@ -54,8 +62,8 @@ def command(**values: Any) -> int:
     gradtool backward model.py --checkpoints auto --memory-budget 64M
     gradtool backward train.py --list
 
-    In dynamic mode the loss is a Tensor, the rows are leaves, and norms are always there. Their source is the line that
-    made them, or where that is not known the first one that used them.
+    In dynamic mode the loss is a Tensor, the rows are its leaves, and norms are always shown. The source of a leaf is
+    the line that made it; where that is not known, it is the first line that used it.
     """
     out = Output.take(values)
     if values.pop("listed"):

@@ -1,4 +1,4 @@
-"""The gate: what the rules about gradients find in models."""
+"""Check models with all rules about gradients: the gate for CI."""
 
 from __future__ import annotations
 
@@ -7,66 +7,68 @@ from typing import Any
 import click
 
 from ..computing import computing_options
-from ..context import Output, loading_options
+from ..context import Output, ascii_option, feed_option, loading_options, note_options
 from ..errors import CLEAN, FAILED
+from ..help_pages import Command, Rare
 from ..rules import rule_options
 
 
-@click.command("check")
+@click.command("check", cls=Command)
 @click.argument("models", nargs=-1, metavar="[MODEL|DIRECTORY|GLOB]...")
 @loading_options
 @computing_options
 @rule_options()
-@click.option("--extend-select", multiple=True, metavar="CODE", help="Rules to apply beside those that are on.")
+@click.option("--extend-select", cls=Rare, multiple=True, metavar="CODE", help="Apply these rules, too; repeatable.")
 @click.option(
     "--train",
     type=click.IntRange(1),
     metavar="N",
-    help="Look at N steps of training: GT703 makes them on one batch, GT705 watches the file's own.",
+    help="Look at N steps of training: GT703 makes them on one batch, GT705 watches those of the file.",
 )
-@click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed to programs, by name.")
+@feed_option
 @click.option(
     "--fail-on",
     type=click.Choice(["error", "warning", "note"]),
     default="error",
     show_default=True,
-    help="Exit with 1 where a finding matters as much.",
+    help="Exit with 1 if a finding is as severe as this.",
 )
-@click.option(
-    "--golden", metavar="FILE.gt.txt|FOLDER", help="Compare graphs with those kept there: rules GT4; see --update."
-)
-@click.option("--update", is_flag=True, help="Write the files of --golden first, where graphs differ from them.")
-@click.option("--baseline", metavar="FILE", help="Findings that are known already; new ones alone count.")
+@click.option("--golden", metavar="FILE.gt.txt|FOLDER", help="Compare graphs with those kept there: rules GT4.")
+@click.option("--update", is_flag=True, help="Write the files of --golden first if graphs differ from them.")
+@click.option("--baseline", metavar="FILE", help="Ignore the findings that are known in FILE.")
 @click.option(
     "--write-baseline",
     is_flag=True,
-    help="Write what is found to the baseline: --baseline FILE, or gradtool-baseline.json.",
+    help="Write the findings to --baseline FILE, or to gradtool-baseline.json.",
 )
-@click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option(
     "--jobs",
+    cls=Rare,
     type=click.IntRange(0),
     metavar="N",
-    help="Models side by side, each in a process of its own; 0: one after the other in this process.  "
+    help="Check N models at a time, each in its own process; 0: one after the other in this one.  "
     "[default: 0 for one model, else the number of processors]",
 )
 @click.option(
     "--timeout",
+    cls=Rare,
     type=click.FloatRange(0, min_open=True),
     default=300.0,
     show_default=True,
     metavar="SECONDS",
-    help="Give up a model in a process of its own after so many seconds.",
+    help="Stop a model in a process of its own after so many seconds.",
 )
-@click.option("--show-files", is_flag=True, help="List the models that would be checked, a line each, and stop there.")
+@click.option("--show-files", cls=Rare, is_flag=True, help="List the models that would be checked, and stop.")
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
-@click.option("--no-cache", is_flag=True, help="Check every model anew, and keep nothing.")
+@click.option("--no-cache", cls=Rare, is_flag=True, help="Check every model again, and store nothing.")
 @click.option(
     "--cache-dir",
+    cls=Rare,
     metavar="DIR",
     default=".gradtool_cache",
     show_default=True,
-    help="Where it is kept what came of models in processes of their own.",
+    help="Store the results of models in DIR.",
 )
 @click.option(
     "--format",
@@ -75,16 +77,15 @@ from ..rules import rule_options
     metavar="FORM",
     default="full",
     show_default=True,
-    help="Form of the findings.",
+    help="Choose the form of the findings.",
 )
-@click.option("--out", multiple=True, metavar="FORM=FILE", help="Write the findings in one more form; repeatable.")
+@click.option("--out", multiple=True, metavar="FORM=FILE", help="Write the findings in another form, too; repeatable.")
 @click.option("-o", "--output", metavar="FILE", help="Write the result to FILE, whole or not at all.")
-@click.option("-q", "--quiet", is_flag=True, help="No notes on stderr.")
-@click.option("-v", "--verbose", count=True, help="More detail.")
-@click.option("--ascii", "ascii_", is_flag=True, help="ASCII characters only.")
+@note_options
+@ascii_option
 @click.pass_context
 def command(context: click.Context, /, **values: Any) -> int:
-    """Check models with the rules of the gate: each MODEL, and in each folder those that say so or are configured.
+    """Check models with all rules: each MODEL, and in each folder the models that are marked or configured.
 
     \b
     gradtool check train.py
@@ -92,8 +93,9 @@ def command(context: click.Context, /, **values: Any) -> int:
     gradtool check train.py --out sarif=findings.sarif --out junit=findings.xml
     gradtool check train.py --golden train.gt.txt
 
-    Without a MODEL it looks at [[models]] of gradtool.toml, or at the files here with a line '# gradtool: model'.
-    gradtool rules lists the rules, gradtool rule GT103 explains one. Exit code 1 if there is an error, see --fail-on.
+    Without a MODEL it checks [[models]] of gradtool.toml, or the files here that have a line '# gradtool: model'.
+    gradtool explain --rules lists the rules, gradtool explain GT103 explains one. Exit code 1: there is an error, or
+    what --fail-on says.
     """
     from gradtool.viz import gate
     from gradtool.viz.text import inert, printable

@@ -1,4 +1,4 @@
-"""Walk through the backward pass with its values, forwards and backwards; change them and go on."""
+"""Step through the backward pass with its values, forwards and backwards."""
 
 from __future__ import annotations
 
@@ -12,49 +12,48 @@ from gradtool.engine.core.command_errors import CommandError, Unreadable
 from gradtool.engine.script import sessions
 
 from ..computing import computing_options
-from ..context import Output, backward_options, loading_options
+from ..context import Output, ascii_option, backward_options, color_option, feed_option, loading_options, note_options
+from ..help_pages import Command, Rare
 from ..sizes import byte_size
 
 if TYPE_CHECKING:
     from gradtool.viz.debugger.notebook import Notebook
 
 
-@click.command("debug")
+@click.command("debug", cls=Command)
 @click.argument("model", required=False)
 @loading_options
 @computing_options
 @backward_options
-@click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed, by name.")
+@feed_option
 @click.option("--catch", multiple=True, metavar="KIND", help="Stop at nan, inf, big=1e4, zero or none; repeatable.")
 @click.option(
     "--break", "break_", multiple=True, metavar="WHERE", help="Stop before op:T, VAR, line:F:N or layer:L; repeatable."
 )
 @click.option("--watch", multiple=True, metavar="EXPR", help="Stop where the value of EXPR changes; repeatable.")
-@click.option("--step", type=click.IntRange(1), metavar="N", help="Which backward pass of a training file (see above).")
-@click.option("--on-error", is_flag=True, help="Post-mortem: begin at the operator that failed.")
+@click.option("--step", type=click.IntRange(1), metavar="N", help="Record the Nth backward pass.")
+@click.option("--on-error", is_flag=True, help="Begin at the operator that failed.")
 @click.option(
     "--history",
+    cls=Rare,
     metavar="SIZE",
     callback=byte_size,
-    help="Bytes of values to hold, e.g. 512M; others are computed again.",
+    help="Hold so many bytes of values, such as 512M, and compute others again.",
 )
-@click.option("-x", "scripts", multiple=True, metavar="FILE", help="Carry out the lines of FILE first; repeatable.")
+@click.option("-x", "scripts", multiple=True, metavar="FILE", help="Run the lines of FILE first; repeatable.")
 @click.option(
     "--batch",
     is_flag=True,
-    help="No prompt: exit with 1 if a catch fires or an expect fails; with stops and no verbs it goes on by itself.",
+    help="Run without a prompt, and exit with 1 if a catch fires or an expect fails.",
 )
-@click.option("--replay", metavar="FILE.jsonl", help="Go on with a saved session; MODEL is not needed.")
-@click.option("--check", is_flag=True, help="With --replay: run its cells again, and exit with 1 if one differs.")
-@click.option("--trust", is_flag=True, help="With --replay: evaluate the expressions that stand in the session.")
-@click.option(
-    "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Colours (also NO_COLOR)."
-)
-@click.option("--ascii", "ascii_", is_flag=True, help="ASCII characters only.")
-@click.option("-q", "--quiet", is_flag=True, help="No notes on stderr.")
-@click.option("-v", "--verbose", count=True, help="More detail.")
+@click.option("--replay", metavar="FILE.jsonl", help="Continue a saved session; MODEL is not needed.")
+@click.option("--check", is_flag=True, help="Run the cells of --replay again, and exit with 1 if one differs.")
+@click.option("--trust", is_flag=True, help="Evaluate the expressions in the session of --replay.")
+@color_option
+@ascii_option
+@note_options
 def command(**values: Any) -> int:
-    """Walk through the backward pass of MODEL with its values, forwards and backwards; change them, and go on.
+    """Step through the backward pass of MODEL, forwards and backwards. Look at values, change them, and continue.
 
     \b
     gradtool debug model.py --catch nan
@@ -63,22 +62,22 @@ def command(**values: Any) -> int:
     gradtool debug model.py --batch -x hunt.gdt
     gradtool debug --replay hunt.jsonl --check
 
-    What stands at the prompt is a verb (help lists them) or Python. Without a terminal, verbs are read from stdin. In a
-    notebook there is no prompt: every verb is a magic with a g in front, %gstep.
+    Type a verb (help lists them) or Python at the prompt. Without a terminal, verbs are read from stdin. In a notebook
+    every verb is a magic with a g in front: %gstep.
 
-    Of a file that trains, the last backward pass is recorded, or with --step the Nth. With --catch it is the first one
-    in which nan, inf, big or zero is found. If the file runs no backward pass, one is run. What is changed in a session
-    changes nothing in the model.
+    If the file trains, the last backward pass is recorded, or the Nth with --step. With --catch it is the first one in
+    which nan, inf, big or zero is found. If the file runs no backward pass, one is run. Changes in a session change
+    nothing in the model.
 
-    A session that was saved (by the verb save) goes on with --replay, without the model. With --check its cells are run
-    again, on what was saved or on MODEL if it is given, and compared.
+    --replay continues a session that the verb save has saved, without the model. With --check its cells run again, on
+    what was saved or on MODEL, and are compared.
 
-    A saved session is data: the model that it names is not loaded, and expressions in it (watches, conditions, Python
-    and verbs in cells) are not evaluated unless --trust says so, or you do when they are shown on a terminal. What was
-    recorded is there all the same; --check goes as far as the first cell that evaluates something, and exits with 2.
+    A saved session is data: the model that it names is not loaded. Expressions in it (watches, conditions, Python and
+    verbs in cells) are evaluated only with --trust, or if you agree when a terminal shows them. --check stops at the
+    first cell that evaluates something, and exits with 2.
 
-    With --on-error the session begins where the file or its backward pass raised, at the operator that failed (marked
-    !). The variables of the function that called it are in scope.
+    With --batch, stops and no verbs, the session continues by itself. With --on-error it begins at the operator that
+    failed (marked !), with the variables of the function that called it.
     """
     color = {"auto": None, "always": True, "never": False}[values.pop("color")]
     out = Output.of_picture(values)

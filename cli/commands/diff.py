@@ -1,4 +1,4 @@
-"""What differs between the graphs of two models, revisions or files."""
+"""Compare the graphs of two models, revisions or files, and their values."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import click
 from ..asking import exit_option, judged
 from ..computing import device_options
 from ..context import Output, backward_options, loading_options, output_options
+from ..help_pages import Command
 from ..meshes import mesh_option, on_replicas
 
 _PICTURES = ("svg", "html")
@@ -20,23 +21,27 @@ def _outputs(command: Any) -> Any:
     return output_options(command, _PICTURES)
 
 
-@click.command("diff")
+@click.command("diff", cls=Command)
 @click.argument("sides", nargs=-1, required=True, metavar="BEFORE [AFTER]")
 @loading_options
 @device_options
 @backward_options
-@click.option("--checkpoints", multiple=True, metavar="SELECTOR|auto", help="What backward keeps, of static programs.")
-@click.option("--values", is_flag=True, help="Run both and compare their values: what differs first, and how far.")
-@click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed to both, by name.")
-@click.option("--resources", is_flag=True, help="Measure what one step takes: operators, bytes kept, time.")
-@click.option("--backend", metavar="NAME", help="What the kernels run on, of BEFORE or of both.")
-@click.option("--against", metavar="BACKEND", help="What those of AFTER run on; one MODEL is compared with itself.")
+@click.option(
+    "--checkpoints", multiple=True, metavar="SELECTOR|auto", help="Keep these tensors in backward, in static programs."
+)
+@click.option("--values", is_flag=True, help="Run both and compare their values: what differs first, and by how much.")
+@click.option("--feed", metavar="FILE[ROWS]", help="Feed the arrays in FILE to both, by their names.")
+@click.option("--resources", is_flag=True, help="Measure what one step costs: operators, bytes kept, time.")
+@click.option("--backend", metavar="NAME", help="Choose what computes BEFORE, or both.")
+@click.option(
+    "--against", metavar="BACKEND", help="Choose what computes AFTER; one MODEL is then compared with itself."
+)
 @mesh_option
-@click.option("--write-golden", metavar="FILE.gt.txt", help="Write the graph of AFTER as text that can be reviewed.")
+@click.option("--write-golden", metavar="FILE.gt.txt", help="Write the graph of AFTER as text for reviews.")
 @exit_option()
 @_outputs
 def command(**values: Any) -> int:
-    """What differs between the graphs BEFORE and AFTER: operators, attributes, parameters, gradients.
+    """Compare the graphs BEFORE and AFTER: operators, attributes, parameters, gradients.
 
     \b
     gradtool diff old.py new.py
@@ -50,14 +55,14 @@ def command(**values: Any) -> int:
     gradtool diff model.py --backend numpy --against jax
     gradtool diff train.py --mesh data=8
 
-    A side is a MODEL, FILE@REVISION for a file as git holds it, a saved program, a file of --write-golden, a folder of
-    gradtool dump or dump_backward_graph_path, or a session that gradtool debug has saved. Of a file that backpropagates
-    several losses each is compared, unless --backward says which. Names of files, lines and numbers in the names of
-    operators count for nothing.
+    A side is a MODEL, FILE@REVISION for a file as git holds it, or a saved program. It may also be a file of
+    --write-golden, a folder of gradtool graph --dump, or a session that gradtool debug has saved. If a file
+    backpropagates several losses, each is compared unless --backward chooses one. Names of files, lines, and numbers in
+    the names of operators are ignored.
 
     With --mesh, one step of MODEL is computed as N processes of a data-parallel training would, each on its part of the
-    rows: which operator then computes something else (batch normalisation, a mean over what is not as much in each
-    part), which draws the same random numbers everywhere, and which gradient nobody sums.
+    rows. The answer names operators that then compute something else, such as batch normalisation or a mean over parts
+    of unequal size. It names those that draw the same random numbers everywhere, and gradients that nobody sums.
     """
     out = Output.take(values)
     mesh = values.pop("mesh")

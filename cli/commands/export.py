@@ -1,4 +1,4 @@
-"""Write a static program as Paddle itself reads it, or as an ONNX model."""
+"""Write a program as a file for Paddle or as an ONNX model."""
 
 from __future__ import annotations
 
@@ -7,19 +7,24 @@ from typing import Any
 import click
 
 from ..context import Output, backward_options, model_options, output_options
+from ..help_pages import Command
 
 
-@click.command("export")
+@click.command("export", cls=Command)
 @model_options
 @backward_options
-@click.option("--forward-only", is_flag=True, help="Leave the backward part out.")
+@click.option("--forward-only", is_flag=True, help="Omit the backward part.")
 @output_options
 def command(**values: Any) -> None:
-    """Write MODEL with its backward part as a program of Paddle itself, or as an ONNX model.
+    """Write the program of MODEL with its backward part, for Paddle itself or as an ONNX model.
 
-    -o NAME.onnx writes what onnxruntime runs: outputs, loss and gradients. -o NAME.pdmodel writes NAME.pdmodel,
-    NAME.pdparams and NAME.pdopt. Paddle reads them with static.Program.parse_from_string and static.load, version 3
-    with FLAGS_enable_pir_api=0.
+    \b
+    gradtool export model.py -o net.onnx
+    gradtool export model.py -o net.pdmodel
+
+    -o NAME.onnx writes a model for onnxruntime that computes outputs, loss and gradients. -o NAME.pdmodel writes
+    NAME.pdmodel, NAME.pdparams and NAME.pdopt. Paddle reads them with static.Program.parse_from_string and static.load;
+    version 3 needs FLAGS_enable_pir_api=0.
     """
     target = values["output"]
     values["output"] = None  # what is shown of the files goes to the terminal

@@ -1,4 +1,4 @@
-"""Whether one value of a model depends on another, and by which operators."""
+"""Test if one value depends on another, and name the operators between them."""
 
 from __future__ import annotations
 
@@ -6,27 +6,30 @@ from typing import Any
 
 import click
 
-from ..context import Output, model_options, output_options
+from ..context import Output, feed_option, model_options, output_options
+from ..help_pages import Command
 
 
-@click.command("flow")
+@click.command("flow", cls=Command)
 @model_options
-@click.option("--from", "from_", multiple=True, metavar="VALUE", help="What is changed: x, x[3], x[:, 2:]; repeatable.")
-@click.option("--to", multiple=True, metavar="VALUE", help="What is looked at: out[1]; the loss if left out.")
-@click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed to programs, by name.")
-@click.option("--step", type=click.IntRange(1), metavar="N", help="The backward pass to look at; the last one.")
+@click.option(
+    "--from", "from_", multiple=True, metavar="VALUE", help="Change this value: x, x[3], x[:, 2:]; repeatable."
+)
+@click.option("--to", multiple=True, metavar="VALUE", help="Watch this value: out[1].  [default: the loss]")
+@feed_option
+@click.option("--step", type=click.IntRange(1), metavar="N", help="Choose the backward pass.  [default: the last one]")
 @output_options
 def command(**values: Any) -> None:
-    """Change values of MODEL, and say which others become different, by which operators.
+    """Change values of MODEL, and print which others change, and through which operators.
 
     \b
     gradtool flow model.py --from "x[3]" --to "out[1]"
     gradtool flow model.py
 
-    Without --from each input is changed. Unlike a gradient a change passes through detach, no_grad and operators
-    without a derivative; where it ends, the operator is named. Random numbers stay those that were drawn. What cannot
-    be computed again on other values is "unknown". The arguments of a layer that the file calls go by the names that
-    its forward() has for them, what it gives by out.
+    Without --from each input is changed. Unlike a gradient, a change passes through detach, no_grad and operators
+    without a derivative. Where it ends, the operator is named. Random numbers stay as they were drawn. What cannot be
+    computed again on other values is "unknown". The arguments of a layer that the file calls have the names that its
+    forward() gives them; its result is out.
     """
     out = Output.take(values)
     from gradtool.engine.questions.flow import Flow

@@ -1,4 +1,4 @@
-"""Gradients of chosen targets by chosen inputs."""
+"""Print gradients of chosen targets with respect to chosen inputs."""
 
 from __future__ import annotations
 
@@ -7,25 +7,35 @@ from typing import Any
 import click
 
 from ..context import Output, model_options, output_options, run_options
+from ..help_pages import Command
 
 
-@click.command("gradients")
+@click.command("gradients", cls=Command)
 @model_options
-@click.option("--target", "--targets", "target", multiple=True, metavar="SELECTOR", help="What to differentiate.")
-@click.option("--input", "--inputs", "input", multiple=True, metavar="SELECTOR", help="By what.")
+@click.option("--target", "--targets", "target", multiple=True, metavar="SELECTOR", help="Differentiate these tensors.")
+@click.option(
+    "--input",
+    "--inputs",
+    "input",
+    multiple=True,
+    metavar="SELECTOR",
+    help="Differentiate with respect to these tensors.",
+)
 @click.option(
     "--target-grad",
     "--target-grads",
     "target_grad",
     multiple=True,
     metavar="NAME",
-    help="For each target in turn the tensor to start from, or 'ones'.",
+    help="Start from this tensor, or from 'ones': one for each target in turn.",
 )
-@click.option("--no-grad", multiple=True, metavar="SELECTOR", help="Tensors that count as constants.")
+@click.option("--no-grad", multiple=True, metavar="SELECTOR", help="Treat these tensors as constants.")
 @run_options
 @output_options
 def command(**values: Any) -> None:
-    """Gradients of targets (by default the loss) by inputs (by default the parameters); None with its reason.
+    """Print gradients of targets with respect to inputs, and the reason for each None.
+
+    Targets are the loss, inputs are the parameters, unless you choose others.
 
     \b
     gradtool gradients model.py --target h --input x

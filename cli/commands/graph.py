@@ -1,4 +1,4 @@
-"""Draw forward and backward side by side: SVG, DOT, PNG, PDF."""
+"""Draw forward and backward side by side as SVG, HTML, PNG, PDF, DOT."""
 
 from __future__ import annotations
 
@@ -10,42 +10,75 @@ import click
 from gradtool.engine.core.wording import command_line, repeated
 from gradtool.viz import forms
 
-from ..context import Output, backward_options, model_options
+from ..context import Output, ascii_option, backward_options, model_options, note_options
+from ..help_pages import Command, Rare
 
 FORMATS = tuple(forms.NAMED)
 COLOURS = ("role", "norm", "time", "bytes", "dtype", "layer")
 
 
-@click.command("graph")
+@click.command("graph", cls=Command)
 @model_options
 @backward_options
-@click.option("--part", type=click.Choice(["fwd", "bwd", "both"]), default="both", help="Which operators.")
+@click.option(
+    "--part", cls=Rare, type=click.Choice(["fwd", "bwd", "both"]), default="both", help="Choose which operators."
+)
 @click.option(
     "--collapse",
     "fold",
     type=click.Choice(["auto", "none", "layer", "repeat"]),
     default="auto",
     show_default=True,
-    help="Draw repeated blocks once, a layer as one box; auto: as far as --max-nodes asks for.",
+    help="Draw repeated blocks once, or a layer as one box; auto: until --max-nodes is met.",
 )
-@click.option("--max-nodes", type=click.IntRange(min=1), default=400, show_default=True, help="For --collapse auto.")
-@click.option("--focus", metavar="SELECTOR", help="What is near an operator or tensor.")
-@click.option("--radius", type=click.IntRange(min=0), default=2, show_default=True, help="How near, in operators.")
-@click.option("--path", metavar="A..B", help="What lies between two operators or tensors.")
-@click.option("--layout", type=click.Choice(["mirror", "dot"]), default="mirror", help="dot: Graphviz finds places.")
-@click.option("--dot-limit", type=float, default=20.0, show_default=True, help="Seconds that --layout dot may take.")
 @click.option(
-    "--color", type=click.Choice(COLOURS), default="role", show_default=True, help="What fills say; norm, time run."
+    "--max-nodes",
+    cls=Rare,
+    type=click.IntRange(min=1),
+    default=400,
+    show_default=True,
+    help="Draw at most so many boxes with --collapse auto.",
 )
-@click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed where --color runs the program.")
-@click.option("--format", "format_", type=click.Choice(FORMATS), help="Else the ending of FILE says, else dot.")
-@click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all; else to stdout.")
-@click.option("--open", "open_", is_flag=True, help="Show the picture in the browser; without -o, a page.")
-@click.option("--ascii", "ascii_", is_flag=True, help="Only ASCII characters in --format text.")
-@click.option("-q", "--quiet", is_flag=True, help="No notes on stderr.")
-@click.option("-v", "--verbose", count=True, help="More detail.")
+@click.option("--focus", metavar="SELECTOR", help="Draw only what is near an operator or tensor.")
+@click.option(
+    "--radius",
+    cls=Rare,
+    type=click.IntRange(min=0),
+    default=2,
+    show_default=True,
+    help="Draw so many operators around --focus.",
+)
+@click.option("--path", metavar="A..B", help="Draw only what lies between two operators or tensors.")
+@click.option(
+    "--layout",
+    cls=Rare,
+    type=click.Choice(["mirror", "dot"]),
+    default="mirror",
+    help="Choose who places the boxes; dot: Graphviz.",
+)
+@click.option(
+    "--dot-limit", cls=Rare, type=float, default=20.0, show_default=True, help="Give --layout dot so many seconds."
+)
+@click.option(
+    "--color",
+    type=click.Choice(COLOURS),
+    default="role",
+    show_default=True,
+    help="Choose what the fills mean; norm and time run the model.",
+)
+@click.option("--feed", metavar="FILE[ROWS]", help="Feed the arrays in FILE where --color runs the program.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(FORMATS),
+    help="Choose the format.  [default: by the ending of FILE, else dot]",
+)
+@click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all.  [default: stdout]")
+@click.option("--open", "open_", is_flag=True, help="Open the picture in the browser; without -o, a page.")
+@ascii_option
+@note_options
 def command(**values: Any) -> None:
-    """Draw MODEL: forward operators on the left, across from each the operator that differentiates it.
+    """Draw MODEL: forward operators on the left, and opposite to each the operator that differentiates it.
 
     \b
     gradtool graph model.py -o model.svg

@@ -1,4 +1,4 @@
-"""Write all of this about one model as one HTML page, notebook or Markdown file."""
+"""Write a report about a model: an HTML page, a notebook or Markdown."""
 
 from __future__ import annotations
 
@@ -8,31 +8,32 @@ import click
 
 from gradtool.engine.core.command_errors import CommandError
 
-from ..context import Output, backward_options, model_options, output_options
+from ..context import Output, backward_options, feed_option, model_options, output_options
+from ..help_pages import Command
 
 
-@click.command("report")
+@click.command("report", cls=Command)
 @model_options
-@click.option("--html", metavar="FILE", help="One page that needs nothing else and has no script.")
-@click.option("--ipynb", metavar="FILE", help="A Jupyter notebook with its outputs, which runs again.")
-@click.option("--md", metavar="FILE", help="Markdown.")
+@click.option("--html", metavar="FILE", help="Write one page without scripts, which needs no other file.")
+@click.option("--ipynb", metavar="FILE", help="Write a Jupyter notebook with its outputs, which runs again.")
+@click.option("--md", metavar="FILE", help="Write Markdown.")
 @click.option("--session", metavar="FILE", help="Add the cells of a saved session of the debugger.")
-@click.option("--title", metavar="TEXT", default="", help="Stands at the top.")
+@click.option("--title", metavar="TEXT", default="", help="Put TEXT at the top.")
 @backward_options
-@click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed, by name.")
-@click.option("--no-run", is_flag=True, help="Look at the graph alone: do not run a static program.")
+@feed_option
+@click.option("--no-run", is_flag=True, help="Look at the graph only; do not run a static program.")
 @output_options
 @click.pass_context
 def command(context: click.Context, /, **values: Any) -> int:
-    """Write what backward, graph, stats, nan, why and where answer about MODEL as one document.
+    """Write what backward, graph, stats, nan and why answer about MODEL as one document.
 
     \b
     gradtool report model.py --html report.html
     gradtool report model.py --html report.html --ipynb report.ipynb --md report.md
     gradtool report model.py --html hunt.html --session session.jsonl
 
-    In it: the verdict on every parameter without a gradient, the param-grad table, the picture, sizes, the story of
-    the first NaN, the lines of source with their call stacks, the cells of a session, versions, and all of it as JSON.
+    It has the verdict on every parameter without a gradient, the table, the picture, sizes, and the story of the first
+    NaN. It has the lines of source with their call stacks, the cells of a session, versions, and all of it as JSON.
     MODEL is loaded once. The same model gives the same bytes. All files are written, or none.
     """
     out = Output.take(values)

@@ -1,4 +1,4 @@
-"""Sizes of gradients per parameter, layer or operator, and whether they vanish or explode."""
+"""Print the sizes of gradients, and find those that vanish or explode."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import click
 from gradtool.engine.core.command_errors import CommandError
 
 from ..asking import ask, exit_option, judged, must_be_one
-from ..context import Output, model_options, output_options
+from ..context import Output, feed_option, model_options, output_options
 from ..files import Content, make_folder, write_all
+from ..help_pages import Command
 from ..meshes import mesh_option, on_replicas
 
 if TYPE_CHECKING:
@@ -24,25 +25,27 @@ _OF_ONE_DEVICE = ("by", "worst", "histogram", "tensorboard", "steps")
 """Options that do not go with --mesh."""
 
 
-@click.command("stats")
+@click.command("stats", cls=Command)
 @model_options
-@click.option("--by", type=click.Choice(["parameter", "layer", "op"]), help="What a row is.  [default: parameter]")
-@click.option("--worst", type=click.IntRange(1), metavar="N", help="Only the N rows to look at first.")
-@click.option("--histogram", is_flag=True, help="Add how many elements are of each order of magnitude.")
-@click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed, by name.")
-@click.option("--tensorboard", metavar="DIR", help="With --steps: write an event file for TensorBoard into DIR.")
+@click.option(
+    "--by", type=click.Choice(["parameter", "layer", "op"]), help="Choose what a row is.  [default: parameter]"
+)
+@click.option("--worst", type=click.IntRange(1), metavar="N", help="Print only the N rows to look at first.")
+@click.option("--histogram", is_flag=True, help="Count the elements of each order of magnitude.")
+@feed_option
+@click.option("--tensorboard", metavar="DIR", help="Write an event file for TensorBoard into DIR; needs --steps.")
 @mesh_option
 @exit_option()
 @partial(output_options, more=("csv", "svg"))
 def command(**values: Any) -> int:
-    """Norms of MODEL's gradients, their ratio to the weights, zeros and numbers that are not finite.
+    """Print the norms of MODEL's gradients, their ratios to the weights, zeros, and numbers that are not finite.
 
     \b
     gradtool stats model.py --worst 10
     gradtool stats model.py --by layer --histogram
     gradtool stats model.py --mesh data=8
 
-    With --steps, how all of this goes over the steps of a training, and what began at which step:
+    With --steps, print how all of this changes over the steps of a training, and what began at which step:
 
     \b
     gradtool stats train.py --steps 50
@@ -79,7 +82,7 @@ def _over_time(values: dict[str, Any], out: Output) -> int:
     exit_code, folder = values.pop("exit_code"), values.pop("tensorboard")
     for option in ("worst", "histogram", "feed"):
         if values.pop(option):
-            raise CommandError(f"--{option} is about one backward pass", "leave out --steps")
+            raise CommandError(f"--{option} is about one backward pass", "omit --steps")
     question = OverTime.take(values)
     request = Request.take(values)
     must_be_one(request, "--steps")

@@ -1,4 +1,4 @@
-"""Ask one question at many points: feeds, rows of data, seeds, settings, models."""
+"""Ask one question many times: over feeds, rows of data, seeds, settings, models."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from gradtool.engine.request.limits import LOADING
 from ..computing import computing_options
 from ..context import Output, loading_options, output_options
 from ..errors import CLEAN, ENGINE, FAILED, INTERRUPTED
+from ..help_pages import Command, Rare
 from ..rules import rule_options
 from ..sizes import byte_size
 
@@ -23,62 +24,69 @@ _DATA = (".npz", ".npy", ".parquet", ".zarr")
 """Endings of files of arrays: a shell puts those that it finds for --over feeds/*.npz among the models."""
 
 
-@click.command("sweep")
+@click.command("sweep", cls=Command)
 @click.argument("question", metavar="QUESTION")
 @click.argument("models", nargs=-1, metavar="[MODEL]...")
-@click.option("--over", multiple=True, metavar="FILE|GLOB", help="Files of arrays, each fed as a whole; repeatable.")
-@click.option("--rows", metavar="FILE[:BATCH]", help="A file of arrays, fed row by row, or BATCH rows at a time.")
+@click.option(
+    "--over", multiple=True, metavar="FILE|GLOB", help="Feed these files of arrays, each as a whole; repeatable."
+)
+@click.option("--rows", metavar="FILE[:BATCH]", help="Feed a file of arrays row by row, or BATCH rows at a time.")
 @click.option(
     "--dtype",
+    cls=Rare,
     type=click.Choice(["float16", "float32", "float64"]),
-    help="Make floating numbers of the data this; spreadsheets and Parquet hold float64.",
+    help="Convert the floating numbers of the data; spreadsheets and Parquet hold float64.",
 )
-@click.option("--seeds", metavar="RANGE", help="Seeds: 0..999, or 1,5,9.")
+@click.option("--seeds", metavar="RANGE", help="Use each of these seeds: 0..999, or 1,5,9.")
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="NAME=VALUES",
-    help="Values of an argument: lr=1e-4..1e-1:log:20, lr=0..1:lin:5, width=1..8, lr=0.1,0.2; repeatable.",
+    help="Use each value of an argument: lr=1e-4..1e-1:log:20, lr=0..1:lin:5, width=1..8, lr=0.1,0.2; repeatable.",
 )
-@click.option("--models", "patterns", multiple=True, metavar="GLOB", help="Models besides MODEL; repeatable.")
+@click.option("--models", "patterns", multiple=True, metavar="GLOB", help="Add these models to MODEL; repeatable.")
 @loading_options
 @computing_options
-@click.option("--by", type=click.Choice(["parameter", "layer", "op"]), help="Of stats: what a line is.")
-@click.option("--big", type=float, metavar="LIMIT", help="Of nan: numbers beyond it count as overflow.")
-@click.option("--subnormal", is_flag=True, help="Of nan: numbers too small for full precision count.")
-@click.option("--order", type=click.IntRange(1, 2), help="Of nan and gradcheck: 2 for gradients of gradients, too.")
-@click.option("--params", multiple=True, metavar="SELECTOR", help="Of why and backward: as there.")
-@click.option("--no-grad", multiple=True, metavar="SELECTOR", help="Of why and backward: as there.")
-@rule_options("Of check: ")
+@click.option("--by", cls=Rare, type=click.Choice(["parameter", "layer", "op"]), help="Choose what a line of stats is.")
+@click.option("--big", cls=Rare, type=float, metavar="LIMIT", help="Count numbers beyond LIMIT as overflow in nan.")
+@click.option("--subnormal", cls=Rare, is_flag=True, help="Count numbers that are too small for full precision in nan.")
+@click.option(
+    "--order", cls=Rare, type=click.IntRange(1, 2), help="Look at gradients of gradients in nan and gradcheck, with 2."
+)
+@click.option(
+    "--params", cls=Rare, multiple=True, metavar="SELECTOR", help="Choose parameters for why and backward, as there."
+)
+@click.option(
+    "--no-grad", cls=Rare, multiple=True, metavar="SELECTOR", help="Cut gradients for why and backward, as there."
+)
+@rule_options(Rare, " in check")
 @click.option(
     "--jobs",
     type=click.IntRange(1),
     default=1,
     show_default=True,
     metavar="N",
-    help="Points side by side, each in a process of its own; 1: one after the other in this process.",
+    help="Compute N points at a time, each in its own process; 1: one after the other in this one.",
 )
-@click.option("--scheduler", metavar="ADDRESS", help="Have the workers of a Dask cluster do it: tcp://host:8786.")
+@click.option("--scheduler", cls=Rare, metavar="ADDRESS", help="Use the workers of a Dask cluster: tcp://host:8786.")
 @click.option(
     "--timeout",
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
-    help="Give up a point after so many seconds; points then have a process of their own.",
+    help="Stop a point after so many seconds; points then run in their own processes.",
 )
 @click.option(
     "--memory",
     metavar="BYTES",
     callback=byte_size,
-    help="Give up a point that takes more, such as 2G; points then have a process of their own.",
+    help="Stop a point that takes more, such as 2G; points then run in their own processes.",
 )
 @click.option("--results", metavar="FILE.jsonl", help="Write a line of JSON for each point as it comes; - is stdout.")
-@click.option(
-    "--resume", is_flag=True, help="Go on with what --results has; points that are there are not asked again."
-)
+@click.option("--resume", is_flag=True, help="Continue with what --results has, and skip the points that are there.")
 @partial(output_options, more=("jsonl", "csv", "svg", "html"))
 def command(**values: Any) -> int:
-    """Ask QUESTION (nan, stats, why, gradcheck, check, backward, saved) of MODEL at many points, and tell them apart.
+    """Ask QUESTION (nan, stats, why, gradcheck, check, backward, saved) of MODEL at many points, and compare them.
 
     \b
     gradtool sweep nan model.py --rows data.npz:256 --jobs 8
@@ -88,11 +96,12 @@ def command(**values: Any) -> int:
     gradtool sweep why --models 'zoo/*.py'
     gradtool sweep nan train.py --set lr=0.1,0.2 -- --lr {lr}
 
-    Every model, setting, seed and portion of the data is combined with every other. Arrays are fed to programs, and are
-    arguments of a function of dynamic mode, by their names; settings are arguments of the function, or {NAME} among
-    the words of a script. Rows are the same bytes whatever the number of workers; sort orders them.
+    Every model, setting, seed and portion of the data is combined with every other. Arrays are fed to programs by their
+    names, and are arguments of a function of dynamic mode. Settings are arguments of the function, or {NAME} among the
+    words of a script. Rows are the same bytes whatever the number of workers; sort orders them.
 
-    Exit code 1: a point has a finding. 4: none has, but a point has no answer. 130: Ctrl-C, and what was done is told.
+    Exit code 1: a point has a finding. 4: no point has one, but one has no answer. 130: Ctrl-C; the points that were
+    done are printed.
     """
     out = Output.take(values)
     from gradtool.engine.kinds.telling import points_done
@@ -117,7 +126,7 @@ def command(**values: Any) -> int:
         _show(stop.swept, out)
         return INTERRUPTED
     if swept.torn:
-        out.note(f"{results}: its last line was cut short and is dropped; what it was about is asked again")
+        out.note(f"{results}: its last line was cut short and is dropped; that point is asked again")
     if swept.known:
         out.note(f"{swept.known} of {swept.points} points were in {results}")
     if results != "-" or out.file not in (None, "-"):  # rows stand alone, so that another program can read them

@@ -1,4 +1,4 @@
-"""Say why a gradient is None or zero, and on which line."""
+"""Explain why a gradient is None or zero, and name the line."""
 
 from __future__ import annotations
 
@@ -10,32 +10,33 @@ from ..asking import ask, exit_option, judged
 from ..computing import computing_options
 from ..context import Output, backward_options, loading_options, output_options, run_options
 from ..errors import ENGINE
+from ..help_pages import Command
 
 
-@click.command("why")
+@click.command("why", cls=Command)
 @click.argument("words", nargs=-1, required=True, metavar="[VAR]... MODEL")
 @loading_options
 @computing_options
 @backward_options
-@click.option("--contributions", is_flag=True, help="What each use of a shared tensor adds to its gradient.")
-@click.option("--prove", is_flag=True, help="Run again without the cut, and say what the gradient is then.")
+@click.option("--contributions", is_flag=True, help="Show what each use of a shared tensor adds to its gradient.")
+@click.option("--prove", is_flag=True, help="Run again without the cut, and show the gradient that comes then.")
 @click.option(
     "--error", "error", is_flag=True, help="Explain the error that backward raises: freed or overwritten values."
 )
-@click.option("--no-run", is_flag=True, help="Look at the graph alone: do not run a static program.")
+@click.option("--no-run", is_flag=True, help="Look at the graph only; do not run a static program.")
 @run_options
 @exit_option()
 @output_options
 def command(**values: Any) -> int:
-    """Why each VAR of MODEL has no gradient, or a zero one; without VAR, every parameter that has none.
+    """Explain why each VAR of MODEL has no gradient, or a zero one. Without VAR, explain every parameter that has none.
 
     \b
     gradtool why my_fc.b_0 model.py
     gradtool why model.py
     gradtool why 'encoder.*' model.py --prove
 
-    The verdict, the way from the loss with the place where it is cut, the line, and what would connect it. A static
-    program is run once if a gradient has to be looked at.
+    The answer has the verdict, the path from the loss with the place where it is cut, the line, and what would connect
+    it. A static program runs once if a gradient has to be computed.
     """
     out = Output.take(values)
     from gradtool.engine.questions.why import Verdicts, Why

@@ -46,20 +46,22 @@ PROJECT: Final = "pyproject.toml"
 
 def everywhere() -> list[click.Option]:
     """``--config`` and ``--isolated``, which every command has."""
+    from ..help_pages import Rare
+
     return [
-        click.Option(
+        Rare(
             ["--config", "config_file"],
             metavar="FILE",
             envvar="GRADTOOL_CONFIG",
             expose_value=False,
-            help="Settings from FILE, and from no other.",
+            help="Read settings from FILE only.",
         ),
-        click.Option(
+        Rare(
             ["--isolated"],
             is_flag=True,
             envvar="GRADTOOL_ISOLATED",
             expose_value=False,
-            help="No settings from files.",
+            help="Read no settings from files.",
         ),
     ]
 

@@ -24,18 +24,20 @@ def settings(found: Settings, names: Sequence[str], all_: bool) -> list[dict[str
     """Options with command, value and origin.
 
     Args:
-        names: of commands; all of them when empty.
+        names: of commands, whose forms are among them; all of them when empty.
         all_: also those that nobody has set.
 
     Raises:
         CommandError: there is no command of a name.
     """
+    known = [name for name in commands.every() if " " not in name]
     for name in names:
-        if name not in commands.names():
+        if name not in known:
             from gradtool.engine.core.command_errors import unknown
 
-            raise unknown("command", name, commands.names())
-    rows = [row for name in names or commands.names() for row in _of_command(found, name)]
+            raise unknown("command", name, known)
+    wanted = [each for name in names or known for each in (name, *commands.forms(name))]
+    rows = [row for name in wanted for row in _of_command(found, name)]
     return [row for row in rows if all_ or row["origin"] != NOBODY]
 
 

@@ -15,8 +15,8 @@ from . import PREFIX, options
 def names(command: str, key: str) -> list[str]:
     """The variables of an option, the stronger one first."""
     setting = options.by_command()[command][key]
-    own = f"{PREFIX}{command.replace('-', '_').upper()}_{setting.variable}"
-    return [own, PREFIX + setting.variable] if options.takes(setting) else [own]
+    own = "_".join([*options.section(command), setting.variable]).upper()
+    return [PREFIX + own, PREFIX + setting.variable] if options.takes(setting) else [PREFIX + own]
 
 
 def attach(name: str, command: click.Command, variables: Sequence[str]) -> None:

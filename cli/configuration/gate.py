@@ -38,7 +38,7 @@ SETTINGS: Final[Mapping[str, Node]] = {
     ),
     "thresholds": Table(
         "rule",
-        others=Table("threshold", others=nodes.number(), doc="gradtool rule CODE lists them."),
+        others=Table("threshold", others=nodes.number(), doc="gradtool explain CODE lists them."),
         doc="By code or name of a rule, its thresholds.",
     ),
 }

@@ -55,8 +55,18 @@ class Setting:
 
 def of(name: str, command: click.Command) -> dict[str, Setting]:
     """The options of the command *name*, by key."""
-    told = (_setting(name, p) for p in command.params if isinstance(p, click.Option) and p.name not in _THEMSELVES)
+    form = name.partition(" ")[2]
+    told = (
+        _setting(name, p)
+        for p in command.params
+        if isinstance(p, click.Option) and p.name not in _THEMSELVES and form not in p.opts
+    )
     return {setting.key: setting for setting in told}
+
+
+def section(name: str) -> tuple[str, ...]:
+    """The table of a command in files; that of a form stands inside: ``[stats.memory]``."""
+    return tuple(name.replace(" --", " ").split())
 
 
 def _setting(command: str, option: click.Option) -> Setting:
@@ -97,7 +107,7 @@ def _node(option: click.Option) -> nodes.Value:
 @cache
 def by_command() -> dict[str, dict[str, Setting]]:
     """The options of every command, by command and key."""
-    return {name: of(name, commands.loaded(name)) for name in commands.names()}
+    return {name: of(name, commands.loaded(name)) for name in commands.every()}
 
 
 @cache

@@ -71,7 +71,7 @@ CLASSES: Final[Mapping[str, Class]] = {
                 "no-run",
                 "only-grads",
             ),
-            *("order", "pairs", "params", "part", "path", "prove", "run", "seed", "seeds", "set", "source", "step"),
+            *("order", "params", "part", "path", "prove", "run", "seed", "seeds", "set", "source", "step"),
             *("steps", "subnormal", "target", "target-grad", "to", "train", "values", "worst", "top"),
             *(
                 "big",

@@ -27,7 +27,11 @@ def table() -> Table:
     some = {setting.key for setting in every if setting.refused is None}
     # One that is refused in some commands alone is set in the tables of the others.
     shared = {key: node for key, node in options.shared().items() if key not in refused}
-    members: dict[str, Any] = {**shared, **gate.TABLES, **{name: _of(name) for name in by_command}}
+    members: dict[str, Any] = {
+        **shared,
+        **gate.TABLES,
+        **{name: _of(name) for name in commands.every() if " " not in name},
+    }
     why = {
         key: refused.get(key, _MEANINGS) if key not in some else _MEANINGS
         for key in {setting.key for setting in every}.difference(members)
@@ -44,12 +48,13 @@ def _of(name: str) -> Table:
     settings = options.of(name, commands.loaded(name)).values()
     refused = {s.key: s.refused for s in settings if s.refused is not None}
     own = {s.key: s.node for s in settings if s.refused is None}
-    return Table("option", own, refused=refused, doc=_doc(name))
+    forms = {options.section(form)[-1]: _of(form) for form in commands.forms(name)}
+    return Table("option", {**own, **forms}, refused=refused, doc=_doc(name))
 
 
 def _problems(values: Mapping[str, Any]) -> Iterator[Problem]:
     """What is wrong with what a file says; as far as can be, only commands that it has tables of are loaded."""
-    names = frozenset(commands.names())
+    names = frozenset(commands.every())
     if not all(key in gate.TABLES or (key in names and isinstance(value, dict)) for key, value in values.items()):
         yield from table().problems(values, ())
         return
@@ -60,7 +65,8 @@ def _problems(values: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _doc(name: str) -> str:
-    return f"Options of gradtool {name}: {commands.summary(name)}"
+    typed = "MODEL" if name == commands.OF_A_MODEL else name
+    return f"Options of gradtool {typed}: {commands.summary(name)}"
 
 
 @dataclass(frozen=True)
@@ -102,13 +108,18 @@ class Settings:
     def said(self, name: str, command: click.Command) -> Iterator[tuple[Setting, Any, Source, Path]]:
         """What the files say for a command, the stronger later: option, value, file and key."""
         settings = options.of(name, command) if self.sources else {}
-        tables = {*gate.TABLES, *commands.names()}  # --backward has the name of a command
+        tables = {*gate.TABLES, *commands.every()}  # --backward has the name of a command
+        section = options.section(name)
         for source in self.sources:
             for key, setting in settings.items():
                 if key in source.values and key not in tables and setting.refused is None and options.takes(setting):
                     yield setting, source.values[key], source, (key,)
-            for key, value in source.values.get(name, {}).items():
-                yield settings[key], value, source, (name, key)
+            table = source.values
+            for part in section:
+                table = table.get(part, {})
+            for key, value in table.items():
+                if key in settings:  # else it is the table of a form
+                    yield settings[key], value, source, (*section, key)
 
     def tables(self, name: str) -> Iterator[tuple[Any, Source]]:
         """What the files say in a table of the gate, the stronger later."""
@@ -149,7 +160,7 @@ def read(names: Sequence[str]) -> Settings:
     if problems:
         lines = [f"{s.place(p.path)}: {_key(p.path)}{p.message}" for s, p in problems]
         more = "".join(f"\n  {line}" for line in lines[1:10])
-        raise ConfigurationError(f"{lines[0]}{more}", "gradtool config --schema says what can stand there")
+        raise ConfigurationError(f"{lines[0]}{more}", "gradtool self config --schema prints what can stand there")
     return Settings(sources)
 
 

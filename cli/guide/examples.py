@@ -1,6 +1,6 @@
 """What ends the help of a command: three examples on the sample models, its exit codes, its page in the cookbook.
 
-The examples run as they stand where ``gradtool samples copy all .`` has been; tests run them.
+The examples run as they stand where ``gradtool self samples copy all .`` has been; tests run them.
 """
 
 from __future__ import annotations
@@ -29,34 +29,13 @@ class Guidance:
 
 
 TABLE: dict[str, Guidance] = {
+    "checkup": Guidance(
+        ("missing_gradient.py", "nan_gradient.py --format json", "training.py --exit-code"), failed=_ASKED
+    ),
     "backward": Guidance(
         ("backward missing_gradient.py", "backward static_program.py --run", "backward training.py --list"),
         "gradient_is_none",
         _ASKED,
-    ),
-    "gradients": Guidance(
-        (
-            "gradients static_program.py --target mean_0.tmp_0",
-            "gradients static_program.py --target head.tmp_1 --input x",
-            "gradients static_program.py --target mean_0.tmp_0 --format tsv",
-        ),
-        "non_leaf_gradient",
-    ),
-    "program": Guidance(
-        ("program static_program.py --pairs", "program static_program.py --part bwd", "program training.py --source"),
-        "text_dump",
-    ),
-    "graph": Guidance(
-        (
-            "graph static_program.py -o graph.html",
-            "graph missing_gradient.py -o graph.svg --collapse layer",
-            "graph static_program.py --format mermaid",
-        ),
-        "unreadable_pictures",
-    ),
-    "dump": Guidance(
-        ("dump static_program.py dumped", "dump missing_gradient.py graphs", "dump training.py dumps --format json"),
-        "missing_names",
     ),
     "why": Guidance(
         (
@@ -67,26 +46,28 @@ TABLE: dict[str, Guidance] = {
         "gradient_is_none",
         _ASKED,
     ),
-    "where": Guidance(
-        (
-            "where mean_0.tmp_0 static_program.py",
-            "where line:missing_gradient.py:19 missing_gradient.py",
-            "where op:sqrt_grad nan_gradient.py",
-        ),
-        "line_of_a_backward_operator",
-    ),
     "nan": Guidance(("nan nan_gradient.py", "nan training.py", "nan nan_gradient.py --format json"), "nan", _ALWAYS),
     "stats": Guidance(
         ("stats missing_gradient.py", "stats training.py --steps 20", "stats training.py --by layer"),
         "vanishing_and_exploding",
         _ASKED,
     ),
-    "saved": Guidance(
-        ("saved static_program.py", "saved training.py", "saved training.py --format tsv"), "what_is_saved"
+    "stats --memory": Guidance(
+        ("stats --memory static_program.py", "stats --memory training.py", "stats --memory training.py --format tsv"),
+        "what_is_saved",
     ),
-    "profile": Guidance(
-        ("profile static_program.py", "profile training.py --by layer", "profile training.py --by type"),
+    "stats --time": Guidance(
+        (
+            "stats --time static_program.py",
+            "stats --time training.py --by layer",
+            "stats --time training.py --by type",
+        ),
         "time_per_layer",
+    ),
+    "check": Guidance(
+        ("check missing_gradient.py", "check training.py --select GT1", "check nan_gradient.py --exit-zero"),
+        "unused_parameters",
+        "a finding as severe as --fail-on says",
     ),
     "gradcheck": Guidance(
         ("gradcheck wrong_backward.py", "gradcheck static_program.py", "gradcheck wrong_backward.py --format json"),
@@ -97,6 +78,46 @@ TABLE: dict[str, Guidance] = {
         ("flow static_program.py", "flow static_program.py --format tsv", "flow static_program.py --format json"),
         "detach_and_numpy",
     ),
+    "graph": Guidance(
+        (
+            "graph static_program.py -o graph.html",
+            "graph missing_gradient.py -o graph.svg --collapse layer",
+            "graph static_program.py --format mermaid",
+        ),
+        "unreadable_pictures",
+    ),
+    "graph --text": Guidance(
+        (
+            "graph --text static_program.py",
+            "graph --text static_program.py --part bwd",
+            "graph --text training.py --source",
+        ),
+        "text_dump",
+    ),
+    "graph --pairs": Guidance(
+        (
+            "graph --pairs static_program.py",
+            "graph --pairs training.py",
+            "graph --pairs static_program.py --format markdown",
+        ),
+        "text_dump",
+    ),
+    "graph --dump": Guidance(
+        (
+            "graph --dump dumped static_program.py",
+            "graph --dump graphs missing_gradient.py",
+            "graph --dump dumps training.py --format json",
+        ),
+        "missing_names",
+    ),
+    "graph --where": Guidance(
+        (
+            "graph --where mean_0.tmp_0 static_program.py",
+            "graph --where line:missing_gradient.py:19 missing_gradient.py",
+            "graph --where op:sqrt_grad nan_gradient.py",
+        ),
+        "line_of_a_backward_operator",
+    ),
     "diff": Guidance(
         (
             "diff static_program.py training.py",
@@ -105,6 +126,37 @@ TABLE: dict[str, Guidance] = {
         ),
         "two_versions_disagree",
         "with --exit-code a change",
+    ),
+    "debug": Guidance(
+        (
+            "debug nan_gradient.py --catch nan",
+            "debug training.py --step 3",
+            "debug static_program.py",
+        ),
+        "stepping_inside_backward",
+        "with --batch a catch that fires or an expect that fails",
+    ),
+    "export": Guidance(
+        (
+            "export static_program.py -o net.pdmodel",
+            "export static_program.py -o whole.pdmodel --format json",
+            "export static_program.py -o quiet.pdmodel --quiet",
+        ),
+        "two_versions_disagree",
+    ),
+    "explain": Guidance(("explain GT-E205", "explain detached", "explain gradient is none"), runs=False),
+    "explain --codes": Guidance(
+        ("explain --codes", "explain --codes --format tsv", "explain --codes --format json"), runs=False
+    ),
+    "explain --ops": Guidance(
+        ("explain --ops", "explain --ops --format tsv", "explain --ops --format json"),
+        "operator_without_gradient",
+        runs=False,
+    ),
+    "explain --rules": Guidance(
+        ("explain --rules", "explain --rules --format tsv", "explain --rules --format json"),
+        "unused_parameters",
+        runs=False,
     ),
     "sweep": Guidance(
         (
@@ -115,23 +167,6 @@ TABLE: dict[str, Guidance] = {
         "nan",
         _ALWAYS,
     ),
-    "check": Guidance(
-        ("check missing_gradient.py", "check training.py --select GT1", "check nan_gradient.py --exit-zero"),
-        "unused_parameters",
-        "a finding as severe as --fail-on says",
-    ),
-    "rules": Guidance(("rules", "rules --format json", "rules --format tsv"), "unused_parameters", runs=False),
-    "rule": Guidance(("rule GT103", "rule detached", "rule GT201 --format json"), "unused_parameters", runs=False),
-    "explain": Guidance(("explain GT-E205", "explain GT203", "explain"), runs=False),
-    "debug": Guidance(
-        (
-            "debug nan_gradient.py --catch nan",
-            "debug training.py --step 3",
-            "debug static_program.py",
-        ),
-        "stepping_inside_backward",
-        "with --batch a catch that fires or an expect that fails",
-    ),
     "report": Guidance(
         (
             "report missing_gradient.py --html report.html",
@@ -140,22 +175,25 @@ TABLE: dict[str, Guidance] = {
         ),
         "gradient_is_none",
     ),
-    "ops": Guidance(("ops", "ops relu", "ops conv2d --format json"), "operator_without_gradient", runs=False),
-    "config": Guidance(("config", "config why", "config --schema"), runs=False),
-    "cache": Guidance(("cache", "cache clear", "cache --format json"), runs=False),
-    "doctor": Guidance(("doctor", "doctor missing_gradient.py", "doctor training.py --exit-code"), failed=_ASKED),
-    "samples": Guidance(("samples", "samples show training", "samples copy training models"), runs=False),
-    "help": Guidance(("help", "help gradient is none", "help loss is nan"), runs=False),
-    "completion": Guidance(("completion bash", "completion zsh", "completion fish -o gradtool.fish"), runs=False),
-    "man": Guidance(("man", "man why", "man -o man1"), runs=False),
-    "export": Guidance(
+    "gradients": Guidance(
         (
-            "export static_program.py -o net.pdmodel",
-            "export static_program.py -o whole.pdmodel --format json",
-            "export static_program.py -o quiet.pdmodel --quiet",
+            "gradients static_program.py --target mean_0.tmp_0",
+            "gradients static_program.py --target head.tmp_1 --input x",
+            "gradients static_program.py --target mean_0.tmp_0 --format tsv",
         ),
-        "two_versions_disagree",
+        "non_leaf_gradient",
     ),
+    "self": Guidance(("self version", "self samples", "self config"), runs=False),
+    "self cache": Guidance(("self cache", "self cache clear", "self cache --format json"), runs=False),
+    "self completion": Guidance(
+        ("self completion bash", "self completion zsh", "self completion fish -o gradtool.fish"), runs=False
+    ),
+    "self config": Guidance(("self config", "self config why", "self config --schema"), runs=False),
+    "self man": Guidance(("self man", "self man why", "self man -o man1"), runs=False),
+    "self samples": Guidance(
+        ("self samples", "self samples show training", "self samples copy training models"), runs=False
+    ),
+    "self version": Guidance(("self version", "self version -v", "self version --format json"), runs=False),
 }
 
 
@@ -167,7 +205,7 @@ def epilog(name: str) -> str:
     codes = ["0 answered", f"1 {entry.failed}" if entry.failed else "", "2 usage"]
     codes += ["3 the model raised", "4 refused"] if entry.runs else []
     codes += ["70 a bug of gradtool", "130 interrupted"]
-    lines = ["\b", "Examples, on what gradtool samples copy all . brings:"]
+    lines = ["\b", "Examples, on the files of gradtool self samples copy all .:"]
     lines += [f"  gradtool {example}" for example in entry.examples]
     lines += ["", f"Exit codes: {' · '.join(filter(None, codes))}", "", f"Cookbook: docs/cookbook/{entry.page}.md"]
     return "\n".join(lines)

@@ -9,6 +9,7 @@ import click
 
 from gradtool import __version__
 
+from .. import commands, help_pages
 from . import examples
 
 SECTION = 1
@@ -16,17 +17,21 @@ SECTION = 1
 
 def name(command: str) -> str:
     """What the page of a command is called; of ``""`` that of gradtool itself."""
-    return f"gradtool-{command}" if command else "gradtool"
+    return f"gradtool-{commands.file_name(command).replace('_', '-')}" if command else "gradtool"
 
 
-def page(command: click.Command, called: str, commands: list[tuple[str, str]]) -> str:
+def page(called: str) -> str:
     """One manual page.
 
     Args:
-        called: the command, or ``""`` for the group.
-        commands: of the group: names of its commands and what they do.
+        called: the command or a form of one, or ``""`` for gradtool itself.
     """
-    context = click.Context(command, info_name=f"gradtool {called}".strip())
+    from ..main import cli
+
+    command: click.Command = commands.loaded(called) if called else cli
+    listed = help_pages.forms(called) if called else ((each, commands.summary(each)) for each in commands.names())
+    typed = "" if called == commands.OF_A_MODEL else called
+    context = click.Context(command, info_name=f"gradtool {typed}".strip())
     usage = " ".join(command.collect_usage_pieces(context))
     first, *paragraphs = (command.help or "").strip().split("\n\n")
     lines = [
@@ -39,8 +44,9 @@ def page(command: click.Command, called: str, commands: list[tuple[str, str]]) -
     if paragraphs:
         lines += [".SH DESCRIPTION", *(line for text in paragraphs for line in _paragraph(text))]
     lines += [".SH OPTIONS", *_entries(_options(command, context))]
-    if commands:
-        lines += [".SH COMMANDS", *_entries(commands)]
+    entries = [*listed]
+    if entries:
+        lines += [".SH COMMANDS", *_entries(entries)]
     closing = examples.epilog(called)
     if closing:
         lines += [".SH NOTES", *(line for text in closing.split("\n\n") for line in _paragraph(text))]

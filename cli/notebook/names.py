@@ -1,8 +1,9 @@
 """What the magics are called.
 
 One rule: the magic of a command has the command's name, and that of a verb of the debugger, or of a short form of one,
-a ``g`` in front. So have commands whose name is a magic of IPython's own, in any version: ``%profile`` is IPython's,
-``%gprofile`` ours. A verb's name that is a magic already keeps its meaning; ``%g`` takes any verb.
+a ``g`` in front. So have commands whose name is a magic of IPython's own, in any version: ``%debug`` is IPython's,
+``%gdebug`` ours. ``gradtool MODEL`` is ``%gradtool MODEL``. A verb's name that is a magic already keeps its meaning;
+``%g`` takes any verb.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ WATCH = "watching"
 SESSION = "g"
 """``%g``, and ``%%g`` for several lines: a cell of the debugger, as it is typed at its prompt."""
 
-OF_IPYTHON = frozenset({"config", "debug", "man", "profile"})
+OF_IPYTHON = frozenset({"debug"})
 """Names of commands, there or to come, that IPython has taken in some version."""
 
 

@@ -20,7 +20,7 @@ _FIXTURE = "gradients"
 _ASSERTIONS = "gradtool.cli.testing.assertions"
 _LINE = (
     "gradtool(select=…, ignore=…, fail_on='error'): check what the test backpropagates with the rules of gradtool; "
-    "codes as in gradtool rules"
+    "codes as in gradtool explain --rules"
 )
 
 

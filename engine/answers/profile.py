@@ -188,7 +188,7 @@ class ProfileStory(Result):
             for stack, nanoseconds in self.stacks().items()
         )
 
-    def speedscope(self, name: str = "gradtool profile") -> dict[str, Any]:
+    def speedscope(self, name: str = "gradtool stats --time") -> dict[str, Any]:
         """The costs in the file format of speedscope, as JSON values."""
         stacks = self.stacks()
         frames: dict[str, int] = {}

@@ -446,7 +446,7 @@ class Model(ABC):
         return answer
 
     def operators(self, **words: Any) -> Listing:
-        """The operators one by one, as ``gradtool program`` lists them: ``operators(part="bwd")``.
+        """The operators one by one, as ``gradtool graph --text`` lists them: ``operators(part="bwd")``.
 
         The words are the fields of :class:`~gradtool.engine.questions.program.Operators`.
         """

@@ -17,7 +17,7 @@ INTERNAL = "it is a part of Paddle's own construction"
 PATCHES = "it changes classes while Paddle is imported, and gradtool's have their methods from the start; leave it out"
 OTHERS = "it lets programs of other packages run with Paddle, and gradtool is for those of Paddle"
 SERVERS = "it is about parameter servers"
-EXPORTS = "it writes models for other programs; gradtool graph and gradtool dump write graphs"
+EXPORTS = "it writes models for other programs; gradtool graph and gradtool graph --dump write graphs"
 SEQUENCES = "it is about sequences in one tensor without padding (LoD), and gradtool's tensors know no sequences"
 
 ABSENT: tuple[tuple[str, str, str], ...] = (
@@ -145,10 +145,10 @@ PARTS: dict[str, tuple[str, str]] = {
     "paddle.dataset": ("data sets of the old kind", "read the data yourself and give them by paddle.io.Dataset"),
     "paddle.quantization": ("quantised models", "ask about the model before it is quantised"),
     "paddle.nn.quant": ("quantised models", "ask about the model before it is quantised"),
-    "paddle.onnx": ("exporting models", "gradtool graph and gradtool dump write graphs; leave the export out"),
+    "paddle.onnx": ("exporting models", "gradtool graph and gradtool graph --dump write graphs; leave the export out"),
     "paddle.inference": ("running exported models", "run the model itself"),
     "paddle.tensorrt": ("running exported models", "run the model itself"),
-    "paddle.cost_model": ("costs of programs", "run gradtool profile MODEL"),
+    "paddle.cost_model": ("costs of programs", "run gradtool stats --time MODEL"),
     "paddle.pir": ("another form of programs", "gradtool's programs are those of paddle.static"),
     "paddle.decomposition": ("another form of programs", "gradtool's programs are those of paddle.static"),
     "paddle.base.dataset": ("data sets of the old kind", "read the data yourself and give them by paddle.io.Dataset"),
@@ -199,7 +199,7 @@ AREAS: dict[str, str] = {
     "paddle.library": OTHERS,
     "paddle.nn.attention": KERNELS,
     "paddle.nn.functional": KERNELS,
-    "paddle.profiler": "it reads and writes recordings of Paddle's own profiler; gradtool profile MODEL measures",
+    "paddle.profiler": "it reads and writes recordings of Paddle's own profiler; gradtool stats --time MODEL measures",
     "paddle.static.nn.sequence_lod": SEQUENCES,
     "paddle.utils.cpp_extension": "it is for operators written in C++; write a paddle.autograd.PyLayer",
 }

@@ -15,7 +15,7 @@ _ATTENTION = (
 )
 _FUNCTIONS = ("how Paddle defines its functions", "call the function of paddle")
 _PRECISION = ("how Paddle casts for mixed precision", "paddle.amp.auto_cast, decorate and GradScaler do it")
-_MEASURES = ("Paddle's own profiler", "gradtool profile MODEL measures")
+_MEASURES = ("Paddle's own profiler", "gradtool stats --time MODEL measures")
 _MESSAGES = ("kernels of graphs", "paddle.geometric.send_u_recv, send_ue_recv and send_uv compute them")
 
 INSIDE: Final[dict[str, tuple[str, str]]] = {

@@ -58,7 +58,7 @@ def test_calls_of_a_run_add_up_and_runs_before_the_first_repeat_do_not_count() -
 
 
 def told(gradtool: Any, *words: str) -> dict[str, Any]:  # noqa: F811
-    done = gradtool("profile", "model.py", "--fused", "--format", "json", "-q", *words)
+    done = gradtool("stats", "--time", "model.py", "--fused", "--format", "json", "-q", *words)
     assert done.code == 0, done.err
     data: dict[str, Any] = json.loads(done.out)
     return data
@@ -86,7 +86,7 @@ def test_groups_are_shown_with_their_operators_and_lines(gradtool: Any, program:
     assert not any(g["given_up"] for g in groups.values())
     assert data["why"] is None
     assert [g["median"] for g in data["groups"]] == sorted((g["median"] for g in data["groups"]), reverse=True)
-    shown = gradtool("profile", "model.py", "--fused", "--top", "1", *words).out
+    shown = gradtool("stats", "--time", "model.py", "--fused", "--top", "1", *words).out
     assert f"1 of {len(groups)} groups · " in shown
     assert shown.count(" operators ") == 2  # of the group, and of all
 
@@ -104,7 +104,7 @@ def test_a_group_that_gave_another_bit_is_said_to_be_given_up(
 
     monkeypatch.setattr(FusedKernel, "_compared", wrong)
     assert all(g["given_up"] for g in told(gradtool)["groups"])
-    assert "given up" in gradtool("profile", "model.py", "--fused").out
+    assert "given up" in gradtool("stats", "--time", "model.py", "--fused").out
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_where_nothing_is_fused_it_is_said_why(gradtool: Any, model: Any, text: 
     data = told(gradtool, *words)
     assert data["groups"] == []
     assert data["why"].startswith(why)
-    assert f"nothing is fused: {why}" in gradtool("profile", "model.py", "--fused", *words).out
+    assert f"nothing is fused: {why}" in gradtool("stats", "--time", "model.py", "--fused", *words).out
 
 
 def test_what_others_fuse_is_not_seen() -> None:
@@ -141,6 +141,6 @@ def test_without_a_compiler_it_is_said_what_to_install(
 
 @pytest.mark.parametrize("words", [("--by", "op"), ("--flame", "stacks.txt")])
 def test_other_rows_are_refused(gradtool: Any, program: None, words: Any) -> None:  # noqa: F811
-    done = gradtool("profile", "model.py", "--fused", *words)
+    done = gradtool("stats", "--time", "model.py", "--fused", *words)
     assert done.code == 2
     assert f"--fused and {words[0]} exclude each other" in done.err

@@ -91,7 +91,7 @@ def test_functions_tensors_and_programs() -> None:
 
 def test_the_command_writes_stacks(gradtool: object, model: object, folder: Path) -> None:  # noqa: F811
     text = "import paddle\nnet = paddle.nn.Linear(3, 2)\nloss = net(paddle.ones([4, 3])).sum()\n"
-    done = gradtool("profile", model(text), "--by", "op", "--flame", "stacks.txt", "--format", "tsv")  # type: ignore[operator]
+    done = gradtool("stats", "--time", model(text), "--by", "op", "--flame", "stacks.txt", "--format", "tsv")  # type: ignore[operator]
     assert done.code == 0
     forward = ["matmul_v2", "elementwise_add", "reduce_sum"]
     assert {row[0] for row in done.cells[1:]} == {f"{t}{end}.0" for t in forward for end in ("", "_grad")}
@@ -123,7 +123,7 @@ for _ in range(2):
     optimizer.step()
     optimizer.clear_grad()
 """
-    done = gradtool("profile", model(text), "--repeats", "3", "--format", "json", "-q")  # type: ignore[operator]
+    done = gradtool("stats", "--time", model(text), "--repeats", "3", "--format", "json", "-q")  # type: ignore[operator]
     groups = {g["name"]: g for g in json.loads(done.out)["groups"]}
     assert {"matmul_v2", "dropout", "scale", "PyLayer_Double_grad"} <= set(groups)
     assert "sgd" not in groups

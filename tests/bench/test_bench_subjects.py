@@ -68,7 +68,7 @@ RUNS = [
     (["step", "--models", "ctr", "--runs", "1"], ["ms", "ctr", "ratio"]),
     (["sweep", "--points", "4", "--layers", "1"], ["work", "sweep"]),
     (["why", "--sizes", "40", "--runs", "1"], ["mode", "static", "dynamic", "target:"]),
-    (["questions", "--size", "20", "--commands", "saved"], ["command", "bare", "saved"]),
+    (["questions", "--size", "20", "--commands", "stats --memory"], ["command", "bare", "stats --memory"]),
     (["zoo", "--models", "pinn", "--rounds", "1", "--runs", "1"], ["model", "pinn"]),
     (["recompute", "--layers", "4", "--blocks", "1", "--runs", "1"], ["model", "mlp", "transformer", "dynamic"]),
 ]

@@ -13,31 +13,39 @@ from typing import Any
 
 import pytest
 
+from gradtool.cli import commands
 from gradtool.cli.main import main
 
 Write = Callable[[str], str]
 
 WITHOUT_A_MODEL = {
-    "ops": [],
-    "doctor": [],
-    "cache": [],
-    "config": [],
-    "rules": [],
-    "rule": ["GT103"],
+    **{name: [] for name in commands.every() if name.startswith(("explain", "self"))},
     "explain": ["GT103"],
-    "help": ["nan"],
-    "samples": [],
-    "completion": ["bash"],
-    "man": ["why"],
+    "self completion": ["bash"],
+    "self man": ["why"],
 }
 """Commands that are asked about no file, and what they are asked about."""
+
+VALUES = {"graph --dump": "out", "graph --where": "op:mean"}
+"""What forms take that have a value."""
+
+
+def typed(command: str, *rest: str) -> list[str]:
+    """A command or a form of one, by its name in ``commands.every()``, as it is typed.
+
+    A value may follow the name of a form: ``graph --dump=out``.
+    """
+    if command == commands.OF_A_MODEL:
+        return [*rest]
+    value = [VALUES[command]] if command in VALUES else []
+    return [*command.split(), *value, *rest] if command.partition("=")[0] in commands.every() else [command, *rest]
 
 
 def named(command: str, file: str) -> list[str]:
     """A command and the words that name the file that it is asked about; two of them where it compares."""
     if command == "sweep":
         return [command, "nan", file, "--seeds", "0,1"]
-    return [command, file, file] if command == "diff" else [command, file]
+    return [command, file, file] if command == "diff" else typed(command, file)
 
 
 DOCUMENT = """\
@@ -110,12 +118,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def gradtool(folder: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    """``gradtool("backward", "model.py")`` is what that command prints, and its exit code."""
+    """``gradtool("backward", "model.py")`` is what that command prints, and its exit code.
+
+    A form may be one word: ``gradtool("stats --memory", "model.py")``.
+    """
 
     def run(*arguments: str) -> Outcome:
         capsys.readouterr()
         with pytest.raises(SystemExit) as left:
-            main(arguments)
+            main(typed(*arguments) if arguments else arguments)
         printed = capsys.readouterr()
         assert isinstance(left.value.code, int)
         return Outcome(left.value.code, printed.out, printed.err)

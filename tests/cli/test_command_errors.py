@@ -60,7 +60,7 @@ def check(done: Outcome, code: int, *said: str) -> None:
         (["backward", "model.py", "--mode", "eager"], ["returned Variable", "leave out --mode eager"]),
         (["gradients", "model.py", "--target", "nope"], ["unknown tensor for --target: 'nope'"]),
         (["gradients", "model.py", "--target-grad", "a,b"], ["names 2 tensors for 1 target"]),
-        (["ops", "reluu"], ["unknown operator 'reluu'", "relu"]),
+        (["explain", "GT1034"], ["unknown rule 'GT1034'", "GT103"]),
     ],
 )
 def test_usage(gradtool: Run, model: Write, arguments: list[str], said: list[str]) -> None:

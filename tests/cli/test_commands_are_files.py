@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import click
 import pytest
 
 from gradtool.cli import commands
+from gradtool.cli.help_pages import Command
 
 FOLDER = Path(__file__).parents[2] / "cli" / "commands"
 FILES = sorted(f for f in FOLDER.glob("*.py") if f.name != "__init__.py")
@@ -16,16 +16,19 @@ MOST_LINES = 45
 
 
 def test_the_commands_are_the_files_of_the_folder() -> None:
-    assert sorted(commands.names()) == [f.stem for f in FILES]
-    assert commands.names()[0] == "backward"
+    assert sorted(map(commands.file_name, commands.every())) == [f.stem for f in FILES]
+    assert commands.names()[: len(commands.FIRST)] == [*commands.FIRST]
+    assert commands.names()[-1] == commands.HOUSE
 
 
-@pytest.mark.parametrize("name", [f.stem for f in FILES])
+@pytest.mark.parametrize("name", commands.every())
 def test_a_command_is_called_as_its_file_and_says_what_it_does(name: str) -> None:
     command = commands.loaded(name)
-    assert isinstance(command, click.Command)
+    assert isinstance(command, Command)
     assert command.name == name
-    assert commands.summary(name) == (ast.get_docstring(ast.parse((FOLDER / f"{name}.py").read_text())) or "")
+    assert commands.summary(name) == (
+        ast.get_docstring(ast.parse((FOLDER / f"{commands.file_name(name)}.py").read_text())) or ""
+    )
     assert commands.summary(name).endswith(".")
 
 

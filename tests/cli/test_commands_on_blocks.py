@@ -53,22 +53,22 @@ def test_backward(run: Run) -> None:
 
 
 def test_program(run: Run) -> None:
-    assert "block_idx:1" not in run("program", "model.py")
-    shown = run("program", "model.py", "--blocks")
+    assert "block_idx:1" not in run("graph", "--text", "model.py")
+    shown = run("graph", "--text", "model.py", "--blocks")
     assert [int(b) for b in re.findall(r"block_idx:(\d+)", shown)] == list(range(7))
     assert "sub_block = block[3]" in shown
-    data = json.loads(run("program", "model.py", "--blocks", "--format", "json"))
+    data = json.loads(run("graph", "--text", "model.py", "--blocks", "--format", "json"))
     ops = [op for block in data["blocks"] for op in block["operators"]]
     assert [op["attributes"]["sub_block"] for op in ops if "sub_block" in op["attributes"]] == [
         {"block": b} for b in (1, 2, 3, 4, 5, 6)
     ]
-    pairs = run("program", "model.py", "--pairs", "--blocks")
+    pairs = run("graph", "model.py", "--pairs", "--blocks")
     assert re.search(r"= while\(.* ↔ +.*while_grad\(", pairs)
     assert re.search(r"matmul_v2\(.* ↔ +.*matmul_v2_grad\(", pairs)
 
 
 def test_dump(run: Run, folder: Path) -> None:
-    run("dump", "model.py", "graphs")
+    run("graph", "--dump", "graphs", "model.py")
     text = (folder / "graphs" / "backward_graph.dot").read_text()
     frames = re.findall(r'frame_block_3a_(\d)_title \[label="([^"]+)"', text)
     assert sorted(frames) == [
@@ -102,18 +102,20 @@ def test_stats(run: Run) -> None:
 
 
 def test_saved(run: Run) -> None:
-    answer = data(run, "saved", "model.py")
+    answer = data(run, "stats", "--memory", "model.py")
     buffers = [b for b in answer["buffers"] if b["inside"] == THIRD]
     assert [b["source"]["line"] for b in buffers] == [10]
-    shown = run("saved", "model.py", "-q")
+    shown = run("stats", "--memory", "model.py", "-q")
     assert re.search(r" 144 +3 of 4×3 .* 3 runs", shown)
     assert not re.search(r" +$", shown, re.MULTILINE)
 
 
 def test_profile(run: Run, folder: Path) -> None:
-    groups = {g["name"] for g in data(run, "profile", "model.py", "--by", "iteration", "--repeats", "2")["groups"]}
+    groups = {
+        g["name"] for g in data(run, "stats", "--time", "model.py", "--by", "iteration", "--repeats", "2")["groups"]
+    }
     assert {f"{part} iteration {n} of while.0" for part in ("forward", "backward") for n in (1, 2, 3)} <= groups
-    run("profile", "model.py", "--repeats", "1", "--flame", "stacks.json")
+    run("stats", "--time", "model.py", "--repeats", "1", "--flame", "stacks.json")
     stacks = json.loads((folder / "stacks.json").read_text())
     frames = [f["name"] for f in stacks["shared"]["frames"]]
     [profile] = stacks["profiles"]
@@ -139,7 +141,7 @@ def test_a_birth_in_an_iteration(gradtool: Callable[..., Any], model: Callable[[
     lines = done.out.splitlines()
     assert re.match(r"BIRTH +backward +sqrt_grad\.0 ", lines[0])
     assert lines[1].split() == ["inside", "iteration", "3", "of", "while.0"]
-    assert lines[-1].startswith("next: gradtool where sqrt_grad.0 model.py · ")
+    assert lines[-1].startswith("next: gradtool graph --where sqrt_grad.0 model.py · ")
     table = gradtool("nan", "model.py", "-q", "--format", "tsv").cells
     assert dict(zip(*table, strict=True))["inside"] == "iteration 3 of while.0"
     marked = gradtool("nan", "model.py", "-q", "--format", "markdown").out
@@ -148,9 +150,9 @@ def test_a_birth_in_an_iteration(gradtool: Callable[..., Any], model: Callable[[
 
 
 def test_where(run: Run) -> None:
-    [spot] = data(run, "where", "matmul_v2.0", "model.py")["operators"]
+    [spot] = data(run, "graph", "--where", "matmul_v2.0", "model.py")["operators"]
     assert spot["inside"] == ["while.0"]
-    shown = run("where", "matmul_v2_grad.0", "model.py")
+    shown = run("graph", "--where", "matmul_v2_grad.0", "model.py")
     assert shown.startswith("matmul_v2_grad.0   backward   ↔ matmul_v2.0   inside while_grad.0\n")
 
 

@@ -46,7 +46,7 @@ def tab(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Tab:
         ("mod", ["file,mod"]),
         ("why --prov", ["plain,--prove"]),
         ("graph model.py --layout mi", ["plain,mirror"]),
-        ("samples co", ["plain,copy"]),
+        ("self samples co", ["plain,copy"]),
         ("backward mod", ["file,mod"]),
         ("backward model.py -o ou", ["file,ou"]),
         ("backward model.py --dump ou", ["dir,ou"]),
@@ -59,16 +59,25 @@ def test_words_files_and_folders(line: str, offered: list[str], tab: Tab) -> Non
 
 
 def test_codes_and_samples(tab: Tab) -> None:
-    assert tab("rule GT10") == tab("check model.py --select gt10")
-    assert {"plain,GT101", "plain,GT103"} <= set(tab("rule GT10"))
-    assert tab("rule GT-") == []
+    assert tab("explain GT10") == tab("check model.py --select gt10")
+    assert {"plain,GT101", "plain,GT103"} <= set(tab("explain GT10"))
     assert set(tab("explain GT")) > {"plain,GT101", "plain,GT-E001"}
-    assert tab("samples show missing_g") == ["plain,missing_gradient"]
-    assert tab("samples copy all mod") == ["dir,mod"]
+    assert {"plain,tan", "plain,tanh"} <= set(tab("explain tan"))
+    assert tab("self samples show missing_g") == ["plain,missing_gradient"]
+    assert tab("self samples copy all mod") == ["dir,mod"]
+
+
+def test_forms_are_offered_and_completed(tab: Tab) -> None:
+    assert tab("stats --mem") == ["plain,--memory"]
+    assert tab("stats --memory model.py --to") == ["plain,--top"]
+    assert {"plain,--dump", "plain,--text", "plain,--where"} <= set(tab("graph --"))
+    assert {"plain,samples", "plain,completion"} <= set(tab("self "))
+    assert tab("self com") == ["plain,completion"]
+    assert tab("graph --dump ou") == ["dir,ou"]
 
 
 def test_nothing_typed_offers_the_commands(tab: Tab) -> None:
-    assert {"plain,backward", "plain,why", "plain,completion"} <= set(tab(""))
+    assert {"plain,backward", "plain,why", "plain,self"} <= set(tab(""))
 
 
 def test_names_of_the_model_on_the_line(tab: Tab, model: Write) -> None:
@@ -121,7 +130,7 @@ def test_what_a_model_does_ends_no_completion(tab: Tab, model: Write) -> None:
 
 @pytest.mark.parametrize("shell", completion.SHELLS)
 def test_every_shell_has_its_script(shell: str, gradtool: Run) -> None:
-    done = gradtool("completion", shell)
+    done = gradtool("self", "completion", shell)
     if get_completion_class(shell) is None:
         assert (done.code, "pip install --upgrade click" in done.err) == (2, True)
     else:
@@ -139,7 +148,7 @@ def script(folder: Path, gradtool: Run, monkeypatch: pytest.MonkeyPatch) -> Call
     monkeypatch.setenv("HOME", str(folder))
 
     def write(shell: str) -> None:
-        (folder / "script").write_text(gradtool("completion", shell).out, encoding="utf-8")
+        (folder / "script").write_text(gradtool("self", "completion", shell).out, encoding="utf-8")
 
     return write
 
@@ -158,7 +167,7 @@ def test_bash_completes(script: Callable[[str], None]) -> None:
 
 def test_fish_completes(script: Callable[[str], None]) -> None:
     script("fish")
-    typed = "source script; complete -C 'gradtool why --prov'; complete -C 'gradtool samples sh'"
+    typed = "source script; complete -C 'gradtool why --prov'; complete -C 'gradtool self samples sh'"
     lines = said(system_program("fish"), "--no-config", "-c", typed).splitlines()
     assert [line.split()[0] for line in lines] == ["--prove", "show"]
 

@@ -66,7 +66,7 @@ def test_doctor_says_what_is_not_compiled_where_and_why(gradtool: Run, tmp_path:
         "fc(x", "fc(kept"
     )
     (tmp_path / "split.py").write_text(text)
-    done = gradtool("doctor", str(tmp_path / "split.py"), "--backend", "jax")
+    done = gradtool(str(tmp_path / "split.py"), "--backend", "jax")
     assert "masked_select.0 by numpy, split.py:5: the shape of its result depends on values" in done.out, done.err
 
 
@@ -75,7 +75,7 @@ def test_doctor_says_which_operators_in_a_block_are_not_compiled(gradtool: Run, 
     rounds = "_, kept = paddle.static.nn.while_loop(lambda i, h: i < 2, step, [paddle.zeros([1], 'int64'), x])\n"
     text = MODEL.replace("loss =", f"\n\ndef step(i, h):\n{body}{rounds}loss =").replace("fc(x", "fc(kept")
     (tmp_path / "rounds.py").write_text(text)
-    done = gradtool("doctor", str(tmp_path / "rounds.py"), "--backend", "jax")
+    done = gradtool(str(tmp_path / "rounds.py"), "--backend", "jax")
     lines = [" ".join(line.split()) for line in done.out.splitlines()]
     told = " ".join(lines)
     assert (

@@ -1,4 +1,4 @@
-"""``gradtool dump --grads``: the gradients of one run, by name."""
+"""``gradtool graph --dump --grads``: the gradients of one run, by name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ loss = (w * w).sum()
 
 def test_gradients_of_a_program(gradtool: Any, model: Callable[[str], str], folder: Path) -> None:
     np.savez(folder / "feed.npz", x=np.arange(6, dtype="float32").reshape(3, 2))
-    done = gradtool("dump", model(PROGRAM), "out", "--feed", "feed.npz")
+    done = gradtool("graph", "--dump", "out", model(PROGRAM), "--feed", "feed.npz")
     assert done.code == 0, done.err
     with np.load(folder / "out" / "grads.npz") as arrays:
         assert {n: arrays[n].ravel().tolist() for n in arrays.files} == {"w": [6.0, 9.0], "b": [3.0]}
@@ -32,22 +32,22 @@ def test_gradients_of_a_program(gradtool: Any, model: Callable[[str], str], fold
     assert "grads.npz" in manifest["files"]
     assert manifest["files"] == sorted(p.name for p in (folder / "out").iterdir() if p.name != "manifest.json")
     first = (folder / "out" / "grads.npz").read_bytes()
-    assert gradtool("dump", "model.py", "out", "--feed", "feed.npz").code == 0
+    assert gradtool("graph", "--dump", "out", "model.py", "--feed", "feed.npz").code == 0
     assert (folder / "out" / "grads.npz").read_bytes() == first
 
 
 def test_gradients_of_a_tape(gradtool: Any, model: Callable[[str], str], folder: Path) -> None:
-    done = gradtool("dump", model(TENSORS), "out", "--grads", "--format", "json")
+    done = gradtool("graph", "--dump", "out", model(TENSORS), "--grads", "--format", "json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["files"]["grads.npz"] == (folder / "out" / "grads.npz").stat().st_size
     with np.load(folder / "out" / "grads.npz") as arrays:
         assert arrays["w"].tolist() == [6.0, 8.0]
-    refused = gradtool("dump", "model.py", "other", "--feed", "feed.npz")
+    refused = gradtool("graph", "--dump", "other", "model.py", "--feed", "feed.npz")
     assert refused.code == 2
     assert "works in dynamic mode" in refused.err
     assert not (folder / "other").exists()
 
 
 def test_a_dump_without_them_has_none(gradtool: Any, model: Callable[[str], str], folder: Path) -> None:
-    assert gradtool("dump", model(TENSORS), "out").code == 0
+    assert gradtool("graph", "--dump", "out", model(TENSORS)).code == 0
     assert not (folder / "out" / "grads.npz").exists()

@@ -228,7 +228,7 @@ def test_commands_for_static_programs_say_so(gradtool: Run, model: Write) -> Non
 
 
 def test_the_dump_of_a_recorded_graph(gradtool: Run, model: Write, folder: Path) -> None:
-    assert gradtool("dump", model(NETWORK + "loss.backward()\n"), "out").code == 0
+    assert gradtool("graph", "--dump", "out", model(NETWORK + "loss.backward()\n")).code == 0
     texts = {p.name: p.read_text(encoding="utf-8") for p in (folder / "out").iterdir()}
     assert sorted(texts) == [
         "backward_graph.dot",
@@ -243,9 +243,9 @@ def test_the_dump_of_a_recorded_graph(gradtool: Run, model: Write, folder: Path)
     )
     assert stack in texts["call_stack.log"]
     assert "P model.body.weight\\n" in texts["ref_forward_graph.dot"]
-    assert gradtool("dump", "model.py", "again").code == 0
+    assert gradtool("graph", "--dump", "again", "model.py").code == 0
     assert {p.name: p.read_text(encoding="utf-8") for p in (folder / "again").iterdir()} == texts
-    refused = gradtool("dump", "model.py", "out", "--no-grad", "x")
+    refused = gradtool("graph", "--dump", "out", "model.py", "--no-grad", "x")
     assert refused.code == 2
     assert "--no-grad: a recorded graph is shown as a whole" in refused.err
 
@@ -256,16 +256,16 @@ def test_the_dump_of_a_recorded_graph(gradtool: Run, model: Write, folder: Path)
         ["backward"],
         ["backward", "--only-grads"],
         ["backward", "--no-grad", "x", "--params", "*"],
-        ["dump", "out"],
-        ["program"],
-        ["program", "--pairs"],
+        ["graph --dump"],
+        ["graph --text"],
+        ["graph --pairs"],
     ],
     ids=" ".join,
 )
 def test_json_fits_its_schema(gradtool: Run, model: Write, folder: Path, arguments: list[str]) -> None:
     done = gradtool(arguments[0], model(NETWORK), *arguments[1:], "--format", "json")
     texts = [done.out]
-    if arguments[0] == "dump":
+    if arguments[0] == "graph --dump":
         texts.append((folder / "out" / "manifest.json").read_text(encoding="utf-8"))
     for text in texts:
         data = json.loads(text)
@@ -283,7 +283,7 @@ def test_dot_and_dump_come_with_the_table(gradtool: Run, model: Write, folder: P
 
 def test_the_tape_as_text(gradtool: Run, model: Write) -> None:
     text = SQUARE.replace("w * w", "(w * w) * paddle.to_tensor(2.0)")
-    lines = gradtool("program", model(text + "loss.backward()\n"), "--source").out.splitlines()
+    lines = gradtool("graph", "--text", model(text + "loss.backward()\n"), "--source").out.splitlines()
     arriving = ["elementwise_mul.1@GRAD; elementwise_mul.0", "constant.0"]
     assert lines == [
         "tape of model.py: 3 recorded calls behind loss",
@@ -297,15 +297,15 @@ def test_the_tape_as_text(gradtool: Run, model: Write) -> None:
         "    op3: elementwise_mul.1@GRAD = reduce_sum_grad(loss@GRAD; elementwise_mul.1)  // model.py:3",
         f"    op4: elementwise_mul.0@GRAD = elementwise_mul_grad({', '.join(arriving)})  // model.py:3",
         "    op5: w@GRAD = elementwise_mul_grad(elementwise_mul.0@GRAD; w)  // model.py:3",
-        "next: gradtool program model.py --pairs",
+        "next: gradtool graph model.py --pairs",
     ]
-    forward = gradtool("program", "model.py", "--part", "fwd", "--format", "tsv").cells
+    forward = gradtool("graph", "--text", "model.py", "--part", "fwd", "--format", "tsv").cells
     assert [row[0] for row in forward] == ["id", "op0", "op1", "op2"]
     assert forward[2][2:] == ["elementwise_mul.0, constant.0", "elementwise_mul.1", "forward", "model.py:3"]
 
 
 def test_recorded_calls_beside_their_gradient_operators(gradtool: Run, model: Write) -> None:
-    done = gradtool("program", model(SQUARE), "--pairs", "--format", "json")
+    done = gradtool("graph", model(SQUARE), "--pairs", "--format", "json")
     assert json.loads(done.out)["pairs"] == [
         {
             "forward": "elementwise_mul.0",
@@ -314,7 +314,7 @@ def test_recorded_calls_beside_their_gradient_operators(gradtool: Run, model: Wr
         },
         {"forward": "reduce_sum.0", "backward": [{"name": "reduce_sum_grad.0", "saved": []}], "source": "model.py:3"},
     ]
-    assert "2 of 2 forward ops have a gradient op\n" in gradtool("program", "model.py", "--pairs").out
+    assert "2 of 2 forward ops have a gradient op\n" in gradtool("graph", "model.py", "--pairs").out
 
 
 def test_pictures_use_python_names(gradtool: Run, model: Write, folder: Path) -> None:
@@ -357,7 +357,7 @@ def test_a_training_loop_that_kept_its_graph_and_cleared_its_gradients(gradtool:
 
 def test_two_commands_give_the_same_bytes(folder: Path, model: Write) -> None:
     model(NETWORK + "loss.backward()\n")
-    calls = [["backward", "model.py", "--dump", "out"], ["program", "model.py", "--format", "json"]]
+    calls = [["backward", "model.py", "--dump", "out"], ["graph", "--text", "model.py", "--format", "json"]]
 
     def everything(seed: str) -> list[bytes]:
         said = in_a_process(folder, calls, seed)
@@ -377,6 +377,6 @@ def test_what_was_cut_is_called_by_its_python_name(gradtool: Run, model: Write) 
 
 @pytest.mark.parametrize(("folder_name", "said"), [("", "is empty"), ("model.py", "there is a file of that name")])
 def test_a_folder_that_cannot_be_one(gradtool: Run, model: Write, folder_name: str, said: str) -> None:
-    done = gradtool("dump", model(SQUARE), folder_name)
+    done = gradtool("graph", "--dump", folder_name, model(SQUARE))
     assert done.code == 2
     assert said in done.err

@@ -137,7 +137,7 @@ def test_a_loss_that_contains_gradients_keeps_them(gradtool: Run, model: Write) 
     )
     done = gradtool("backward", model(text), "--format", "tsv", "--run")
     assert {row[0]: row[8] for row in done.cells[1:]} == {"f.w_0": "ok", "f.b_0": "ok"}
-    assert "tanh_grad_grad" in gradtool("program", "model.py", "--part", "bwd").out
+    assert "tanh_grad_grad" in gradtool("graph", "--text", "model.py", "--part", "bwd").out
 
 
 FEEDS: dict[str, tuple[str, str]] = {

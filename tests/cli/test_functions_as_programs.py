@@ -63,7 +63,7 @@ def test_a_traced_program_has_the_lines_of_the_user(gradtool: Run, model: Write)
     # In a program both ways stand, and the one that was taken is cut.
     assert "first.weight   grad = 0   verdict: PRUNED BRANCH" in done.out
     assert "model.py:12" in done.out
-    shown = gradtool("program", "model.py", "--format", "json")
+    shown = gradtool("graph", "--text", "model.py", "--format", "json")
     sources = {op["source"] for block in shown.data["blocks"] for op in block["operators"]}
     assert sources == {f"model.py:{line}" for line in (11, 12, 14, 18)}
 
@@ -77,7 +77,7 @@ def test_a_saved_program_is_a_model(gradtool: Run, folder: Path) -> None:
     paddle.jit.save(names["net"], "net", [paddle.static.InputSpec([2, 3], "float32", "x")])
     shown = gradtool("gradients", "net.pdmodel", "--target", "_generated_var_4", "--inputs", "x", "--run")
     assert shown.code == 0, shown.err
-    assert gradtool("program", "net.pdmodel").code == 0
+    assert gradtool("graph", "--text", "net.pdmodel").code == 0
     (folder / "tune.py").write_text(
         "import paddle\nnet = paddle.jit.load('net')\nnet.train()\nx = paddle.ones([2, 3])\n"
         "loss = net(x).mean()\nloss.backward()\nnet.eval()\nlost = net(x).mean()\n"

@@ -1,4 +1,4 @@
-"""``gradtool MODEL`` and ``gradtool doctor MODEL``: all that is quickly said, from one run of the file."""
+"""``gradtool MODEL``: all that is quickly said, from one run of the file."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_a_script_runs_once_with_its_arguments_and_its_passes_are_told(gradtool:
     assert "what comes after model.py:7, where the file was stopped: --steps all" in done.out
 
 
-@pytest.mark.parametrize("words", [("doctor", "model.py"), ("-m", "model"), ("--seed", "0", "model.py")])
+@pytest.mark.parametrize("words", [("-m", "model"), ("--seed", "0", "model.py")])
 def test_ways_to_name_a_model(gradtool: Run, model: Write, words: tuple[str, ...]) -> None:
     model(CLEAN)
     done = gradtool(*words)
@@ -134,7 +134,7 @@ def test_a_mistyped_file_is_an_error_with_near_names(gradtool: Run, model: Write
 
 
 def test_without_a_model_it_is_about_the_installation(gradtool: Run) -> None:
-    done = gradtool("doctor")
+    done = gradtool("self", "version")
     assert done.code == 0
     assert "everything that gradtool needs is here" in done.out or "missing: " in done.out
     assert "backend numpy" in done.out

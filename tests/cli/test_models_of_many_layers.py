@@ -34,7 +34,7 @@ WELL = MODEL.replace("SPOILED", "paddle.tanh(h)")
 
 
 def test_long_lists_of_buffers_are_folded_with_totals_first(gradtool: Run, model: Write) -> None:
-    done = gradtool("saved", model(WELL))
+    done = gradtool("stats", "--memory", model(WELL))
     lines = done.out.splitlines()
     assert lines[0].split() == ["layer", "buffers", "bytes", "share"]
     totals = lines[1 : lines.index("")]
@@ -48,13 +48,13 @@ def test_long_lists_of_buffers_are_folded_with_totals_first(gradtool: Run, model
 
 def test_other_forms_hold_every_buffer_with_its_layer(gradtool: Run, model: Write) -> None:
     file = model(WELL)
-    buffers = gradtool("saved", file, "--format", "json").data["buffers"]
+    buffers = gradtool("stats", "--memory", file, "--format", "json").data["buffers"]
     assert len(buffers) > 40
     assert {b["layer"] for b in buffers if b["tensor"] == "tanh.3"} == {"model.3.part"}
-    heading, *rows = gradtool("saved", file, "--format", "tsv").cells
+    heading, *rows = gradtool("stats", "--memory", file, "--format", "tsv").cells
     assert len(rows) == len(buffers)
     assert [row[heading.index("layer")] for row in rows] == [b["layer"] or "–" for b in buffers]
-    every = gradtool("saved", file, "--top", str(len(buffers))).out
+    every = gradtool("stats", "--memory", file, "--top", str(len(buffers))).out
     assert "folded" not in every
 
 
@@ -69,7 +69,9 @@ def test_a_birth_names_the_layer_and_those_like_it_stand_together(gradtool: Run,
 
 
 def test_layers_of_a_profile_take_what_they_compute_without_parameters(gradtool: Run, model: Write) -> None:
-    heading, *rows = gradtool("profile", model(WELL), "--by", "layer", "--repeats", "1", "--format", "tsv").cells
+    heading, *rows = gradtool(
+        "stats", "--time", model(WELL), "--by", "layer", "--repeats", "1", "--format", "tsv"
+    ).cells
     calls = {row[0]: int(row[heading.index("calls")]) for row in rows}
     # Its gelu and its tanh, forward and backward.
     assert calls["model.3.part"] == 4

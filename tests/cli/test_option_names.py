@@ -37,7 +37,7 @@ def takes(option: click.Option) -> str:
 def options() -> dict[str, dict[str, str]]:
     """Name of an option -> command -> what it takes there."""
     there: dict[str, dict[str, str]] = defaultdict(dict)
-    for name in commands.names():
+    for name in commands.every():
         for param in commands.loaded(name).params:
             if isinstance(param, click.Option) and not param.hidden:
                 there[max(param.opts, key=len)][name] = takes(param)
@@ -66,7 +66,7 @@ def test_every_exception_is_one() -> None:
 
 def test_short_names_belong_to_one_option() -> None:
     short = defaultdict(set)
-    for name in commands.names():
+    for name in commands.every():
         for param in commands.loaded(name).params:
             for opt in param.opts:
                 if re.fullmatch(r"-\w", opt):

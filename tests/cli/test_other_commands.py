@@ -13,6 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import gradtool as library
+from gradtool.cli import commands
 from gradtool.cli import main as command_line
 from gradtool.engine.kernels import onednn
 from gradtool.engine.ops import registry
@@ -29,8 +30,8 @@ def golden(name: str) -> str:
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
-        ("pairs.text", ["program", "model.py", "--pairs"]),
-        ("program.text", ["program", "model.py", "--part", "bwd", "--source"]),
+        ("pairs.text", ["graph", "model.py", "--pairs"]),
+        ("program.text", ["graph", "--text", "model.py", "--part", "bwd", "--source"]),
         ("gradients.text", ["gradients", "model.py", "--input", "x,x_emb,my_fc.w_0"]),
     ],
 )
@@ -41,7 +42,7 @@ def test_the_documented_example(gradtool: Run, model: Write, name: str, argument
 
 
 def test_the_dump_of_the_documented_example(gradtool: Run, model: Write, folder: Path) -> None:
-    done = gradtool("dump", model(""), "deep/out")
+    done = gradtool("graph", "--dump", "deep/out", model(""))
     assert done.code == 0
     written = {p.name: p.read_text(encoding="utf-8") for p in (folder / "deep" / "out").iterdir()}
     names = ["backward_graph.dot", "call_stack.log", "manifest.json", "outline.json", "ref_forward_graph.dot"]
@@ -53,7 +54,7 @@ def test_the_dump_of_the_documented_example(gradtool: Run, model: Write, folder:
 
 def test_a_stamped_dump_replaces_nothing(gradtool: Run, model: Write, folder: Path) -> None:
     for _ in range(2):
-        assert gradtool("dump", model(""), "out", "--stamp").code == 0
+        assert gradtool("graph", "--dump", "out", model(""), "--stamp").code == 0
     names = sorted(p.name for p in (folder / "out").iterdir())
     assert len(names) == 10
     assert not any(":" in n for n in names)
@@ -65,7 +66,7 @@ def test_the_whole_stack_of_every_operator(gradtool: Run, model: Write, folder: 
         "def layer(h):\n    return paddle.static.nn.fc(h, 2)\n"
         "def build():\n    x = paddle.static.data('x', [None, 2])\n    return paddle.mean(layer(x))\n"
     )
-    gradtool("dump", model(text), "out")
+    gradtool("graph", "--dump", "out", model(text))
     log = (folder / "out" / "call_stack.log").read_text(encoding="utf-8")
     entries = log.split("\n\n")[1:]
     assert [e.split("\n")[0] for e in entries][:2] == ["op0 mul.0", "op1 elementwise_add.0"]
@@ -113,51 +114,53 @@ def test_program_text_is_the_programs_own(gradtool: Run, model: Write) -> None:
 
         _alias.uninstall()
     expected = str(library.paddle.static.default_main_program())
-    done = gradtool("program", model(""), "-q")
-    assert done.out == expected + "next: gradtool program model.py --pairs\n"
-    assert gradtool("program", "model.py", "--blocks", "-q").out == done.out
+    done = gradtool("graph", "--text", model(""), "-q")
+    assert done.out == expected + "next: gradtool graph model.py --pairs\n"
+    assert gradtool("graph", "--text", "model.py", "--blocks", "-q").out == done.out
 
 
 def test_program_without_a_loss_shows_the_forward_part(gradtool: Run, model: Write) -> None:
-    done = gradtool("program", model("import paddle\npaddle.enable_static()\nx = paddle.static.data('x', [1])\n"))
+    done = gradtool(
+        "graph", "--text", model("import paddle\npaddle.enable_static()\nx = paddle.static.data('x', [1])\n")
+    )
     assert done.code == 0
     assert "var x :" in done.out
     assert "the forward part alone" in done.err
 
 
 def test_ops_lists_everything_and_explains_one(gradtool: Run) -> None:
-    listed = gradtool("ops", "--format", "tsv").cells
+    listed = gradtool("explain", "--ops", "--format", "tsv").cells
     assert [row[0] for row in listed[1:]] == [o.type for o in registry.all_ops()]
     by_type = {row[0]: row[4] for row in listed[1:]}
     assert by_type["mul"] == "mul_grad"
     assert by_type["scale"] == "ordinary operators"
     assert by_type["fill_constant"] == "–"
-    one = gradtool("ops", "elementwise_add").out
+    one = gradtool("explain", "elementwise_add").out
     assert one.startswith("elementwise_add(X, Y) → Out\ngradient  elementwise_add_grad\n")
     assert "Sum of two tensors" in one
-    assert "gradient of  relu" in gradtool("ops", "relu_grad").out
+    assert "gradient of  relu" in gradtool("explain", "relu_grad").out
 
 
 @pytest.mark.usefixtures("nobody_has_chosen")
 def test_doctor_where_onednn_is_not_installed(gradtool: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(onednn, "installed", lambda: None)
-    computes = json.loads(gradtool("doctor", "--format", "json").out)["computes"]
+    computes = json.loads(gradtool("self", "version", "--format", "json").out)["computes"]
     assert computes["backend"] == "numpy"
     assert "nobody has chosen; plans are compiled from their run 64 on" in computes["why"]
 
 
 @pytest.mark.usefixtures("nobody_has_chosen")
 def test_doctor(gradtool: Run) -> None:
-    data = json.loads(gradtool("doctor", "--format", "json").out)
+    data = json.loads(gradtool("self", "version", "--format", "json").out)
     assert data["versions"]["gradtool"] == library.__version__
     assert data["backends"]["numpy"] == "ready"
     assert data["computes"]["backend"] == "onednn"
     assert "nobody has chosen; convolutions are oneDNN's" in data["computes"]["why"]
-    chosen = json.loads(gradtool("doctor", "--format", "json", "--backend", "numba").out)["computes"]
+    chosen = json.loads(gradtool("self", "version", "--format", "json", "--backend", "numba").out)["computes"]
     assert chosen == {"backend": "numba", "why": "it was chosen: --backend, GRADTOOL_BACKEND or a setting"}
     assert "paths" not in data
     assert sys.executable not in json.dumps(data)
-    assert json.loads(gradtool("doctor", "--format", "json", "-v").out)["paths"]["python"] == sys.executable
+    assert json.loads(gradtool("self", "version", "--format", "json", "-v").out)["paths"]["python"] == sys.executable
 
 
 JSON = [
@@ -165,24 +168,24 @@ JSON = [
     ["backward", "model.py", "--run", "--params", "*w_0"],
     ["backward", "model.py", "--only-grads"],
     ["gradients", "model.py", "--input", "x,x_emb", "--run"],
-    ["program", "model.py"],
-    ["program", "model.py", "--pairs"],
-    ["dump", "model.py", "out"],
+    ["graph", "--text", "model.py"],
+    ["graph", "--pairs", "model.py"],
+    ["graph", "--dump", "out", "model.py"],
     ["why", "my_fc.b_0", "model.py", "--contributions"],
     ["why", "model.py", "--no-grad", "x_emb", "--prove"],
-    ["where", "mul_grad.0", "model.py"],
+    ["graph", "--where", "mul_grad.0", "model.py"],
     ["nan", "model.py"],
     ["gradcheck", "model.py", "--order", "2"],
-    ["profile", "model.py", "--repeats", "2"],
-    ["profile", "model.py", "--repeats", "2", "--fused"],
-    ["saved", "model.py", "--held"],
+    ["stats", "--time", "model.py", "--repeats", "2"],
+    ["stats", "--time", "model.py", "--repeats", "2", "--fused"],
+    ["stats", "--memory", "model.py", "--held"],
     ["stats", "model.py", "--histogram"],
     ["stats", "model.py", "--by", "layer"],
     ["stats", "model.py", "--by", "op", "--worst", "2"],
-    ["ops"],
-    ["ops", "scale"],
-    ["doctor"],
-    ["doctor", "-v"],
+    ["explain", "--ops"],
+    ["explain", "scale"],
+    ["self", "version"],
+    ["self", "version", "-v"],
 ]
 
 
@@ -191,7 +194,7 @@ def test_json_fits_its_schema(gradtool: Run, model: Write, folder: Path, argumen
     model("")
     done = gradtool(*arguments, "--format", "json")
     texts = [done.out]
-    if arguments[0] == "dump":
+    if "--dump" in arguments:
         texts.append((folder / "out" / "manifest.json").read_text(encoding="utf-8"))
     for text in texts:
         data = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} in JSON"))
@@ -209,29 +212,13 @@ def test_every_text_ends_with_what_to_do_next(gradtool: Run, model: Write, argum
     assert last.startswith("next: ")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "backward",
-        "gradients",
-        "program",
-        "dump",
-        "why",
-        "where",
-        "nan",
-        "gradcheck",
-        "profile",
-        "saved",
-        "stats",
-        "ops",
-        "doctor",
-    ],
-)
+@pytest.mark.parametrize("name", [name for name in commands.every() if name != commands.OF_A_MODEL])
 def test_every_command_has_help(gradtool: Run, name: str) -> None:
-    done = gradtool(name, "--help")
+    done = gradtool(*name.split(), "--help")
+    head, _, form = name.partition(" ")
     assert done.code == 0
     assert f"Usage: gradtool {name}" in done.out
-    assert f"\n  {name} " in gradtool("--help").out
+    assert f"\n  {form or head} " in gradtool(*([head] if form else []), "--help").out
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["backward", "--help"], ["nosuch"]], ids=" ".join)
@@ -274,10 +261,10 @@ def test_two_runs_are_the_same_bytes(folder: Path, model: Write) -> None:
     calls = [
         ["backward", "model.py", "--run", "--dot", "g.dot", "--dump", "out", "--format", "json"],
         ["backward", "model.py", "--no-grad", "*.w_0,*b_0"],
-        ["program", "model.py", "--pairs"],
-        ["program", "model.py", "--format", "json"],
+        ["graph", "model.py", "--pairs"],
+        ["graph", "--text", "model.py", "--format", "json"],
         ["gradients", "model.py", "--run"],
-        ["ops"],
+        ["explain", "--ops"],
     ]
 
     def everything(seed: str) -> list[bytes]:

@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 
 from gradtool import paddle
-from gradtool.cli.commands import names as command_names
+from gradtool.cli.commands import every
 from gradtool.engine.core import state
 from gradtool.engine.ir.program import Program
 from gradtool.engine.script import imports
-from tests.cli.conftest import WITHOUT_A_MODEL, named
+from tests.cli.conftest import WITHOUT_A_MODEL, named, typed
 from tests.sampling import sampled
 
 PLANTED = sorted(sys.stdlib_module_names | imports.PACKAGES | {sysconfig._get_sysconfigdata_name()})
@@ -58,9 +58,7 @@ print(json.dumps([codes, sorted(Asked.names)]))
 OPTIONS: Mapping[str, Sequence[str]] = {
     "backward": ["--run", "--dump", "out"],
     "graph": ["-o", "out.html"],
-    "dump": ["out"],
     "export": ["-o", "m.pdmodel"],
-    "where": ["reduce_mean.0"],
     "debug": ["--batch", "-x", "hunt.gdt"],
     "report": ["--html", "out.html", "--ipynb", "out.ipynb", "--md", "out.md"],
 }
@@ -80,9 +78,7 @@ loss = paddle.mean(paddle.static.nn.fc(x, 4, name=helper.NAME + profile.NAME + M
 def line_of(command: str, file: str) -> list[str]:
     """The words of a command on a file."""
     if command in WITHOUT_A_MODEL:
-        return [command, *WITHOUT_A_MODEL[command]]
-    if command == "where":
-        return [command, *OPTIONS[command], file]
+        return typed(command, *WITHOUT_A_MODEL[command])
     return [*named(command, file), *OPTIONS.get(command, [])]
 
 
@@ -131,7 +127,7 @@ def check(folder: Path, names: Sequence[str]) -> None:
 
 @pytest.mark.parametrize("file", DATA)
 def test_no_command_runs_what_lies_beside_data(planted: Path, file: str) -> None:
-    commands = [name for name in command_names() if name not in WITHOUT_A_MODEL]
+    commands = [name for name in every() if name not in WITHOUT_A_MODEL]
     taken = sampled(commands, lambda name: f"{name} {file}", one_in=6)
     codes, names = run(planted, *(line_of(name, file) for name in taken))
     check(planted, names)
@@ -140,7 +136,7 @@ def test_no_command_runs_what_lies_beside_data(planted: Path, file: str) -> None
 
 def test_nor_does_any_in_another_order(planted: Path) -> None:
     """What one command has imported, the next one does not look for."""
-    codes, names = run(planted, *(line_of(c, "net.json") for c in reversed(command_names())))
+    codes, names = run(planted, *(line_of(c, "net.json") for c in reversed(every())))
     check(planted, names)
     assert set(codes) <= CODES["net.json"]
 
@@ -153,7 +149,7 @@ def test_a_model_has_its_own_modules_and_gradtool_has_its_own(planted: Path) -> 
         for name, text in own.items():
             (planted / name).write_text(text)
         (planted / "model.py").write_text(MODEL)
-        codes, names = run(planted, *(line_of(c, "model.py") for c in command_names()))
+        codes, names = run(planted, *(line_of(c, "model.py") for c in every()))
     finally:
         for name, text in before.items():
             (planted / name).write_text(text)

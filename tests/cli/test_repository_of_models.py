@@ -44,7 +44,7 @@ def test_the_report_is_as_reviewed_and_the_second_one_too(
         for form in gate.names():
             assert (out / f"{form}.txt").read_text(encoding="utf-8") == golden(f"{form}.txt"), form
     assert asked == NOT_KEPT
-    assert not gradtool("config").err
+    assert not gradtool("self", "config").err
 
 
 def golden(name: str) -> str:

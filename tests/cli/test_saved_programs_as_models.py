@@ -69,8 +69,8 @@ def test_of_a_program_for_inference_the_outputs_are_summed(gradtool: Run) -> Non
 
 @pytest.mark.usefixtures("saved")
 def test_other_commands_take_it(gradtool: Run, saved: Path) -> None:
-    assert "mul_grad(" in gradtool("program", "net.json", "--pairs").out
-    assert gradtool("dump", "net.pdmodel", "graphs").code == 0
+    assert "mul_grad(" in gradtool("graph", "net.json", "--pairs").out
+    assert gradtool("graph", "--dump", "graphs", "net.pdmodel").code == 0
     assert (saved / "graphs" / "manifest.json").is_file()
 
 

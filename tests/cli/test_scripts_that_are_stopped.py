@@ -69,7 +69,7 @@ class Presses:
         print("pressed")
         return np.ones(3, "float32")
 """
-COMMANDS = ["backward", "why", "nan", "stats", "saved", "profile", "gradcheck", "program", "graph"]
+COMMANDS = ["backward", "why", "nan", "stats", "stats --memory", "stats --time", "gradcheck", "graph --text", "graph"]
 SOME = ["why", "stats", "graph"]
 """A limit of time takes that time; it ends a script by the way that Ctrl-C takes, which is tried with all commands."""
 

@@ -43,7 +43,7 @@ def test_what_is_named_so_stands_alone(gradtool: Run, folder: Path) -> None:
     assert page["nbformat"] == 4
     rows = gradtool(*words("sweep", "results", folder), "--results", "-").out.splitlines()
     assert [json.loads(row)["status"] for row in rows] == ["ok", "ok"]
-    flame = gradtool("profile", "m.py", "--flame", "-").out
+    flame = gradtool("stats", "--time", "m.py", "--flame", "-").out
     assert all(line.rpartition(" ")[2].isdigit() for line in flame.splitlines())
 
 

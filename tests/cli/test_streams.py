@@ -12,16 +12,21 @@ from pathlib import Path
 
 import pytest
 
-from gradtool.cli.commands import names as command_names
+from gradtool.cli.commands import OF_A_MODEL, every
 from gradtool.engine.kernels.choice import available
 from gradtool.viz.text import legible
-from tests.cli.conftest import DOCUMENT, Run
+from tests.cli.conftest import DOCUMENT, WITHOUT_A_MODEL, Run, typed
 from tests.sampling import sampled
 
-LINES = [["--help"], ["--version"], [], ["nosuch"], ["backward"], *([c, "--help"] for c in command_names())]
+LINES = [
+    ["--help"],
+    ["--version"],
+    [],
+    ["nosuch"],
+    ["backward"],
+    *([*c.split(), "--help"] for c in every() if c != OF_A_MODEL),
+]
 ON_MODEL = {
-    "where": ["where", "mean_0.tmp_0", "model.py"],
-    "dump": ["dump", "model.py", "out"],
     "export": ["export", "model.py", "-o", "m.pdmodel"],
     "debug": ["debug", "model.py", "--batch", "-x", "hunt.gdt"],
     "report": ["report", "model.py", "--html", "r.html"],
@@ -66,7 +71,7 @@ REDIRECTS = {
     "both full": [[1, "/dev/full"], [2, "/dev/full"]],
 }
 FOR_ALL = ("stdout full", "all closed")
-FEW = ["backward", "why", "graph", "ops"]
+FEW = ["backward", "why", "graph", "explain --ops"]
 """For the other streams, which are met where these are: in what writes for all commands."""
 
 
@@ -89,10 +94,10 @@ def ends(folder: Path, lines: Sequence[list[str]], redirect: list[list[object]])
 def test_a_stream_that_takes_nothing(folder: Path, redirect: str) -> None:
     (folder / "model.py").write_text(DOCUMENT)
     (folder / "hunt.gdt").write_text("step\n")
-    names = [c for c in command_names() if c in FEW or (c, redirect) in TAKEN]
-    commands = [ON_MODEL.get(c, [c] if c in ("ops", "doctor") else [c, "model.py"]) for c in names]
+    names = [c for c in every() if c in FEW or (c, redirect) in TAKEN]
+    lines = [ON_MODEL.get(c, typed(c) if c in WITHOUT_A_MODEL else typed(c, "model.py")) for c in names]
     helped = [line for line in LINES if line[1:] != ["--help"] or line[0] in names]
-    codes, said = ends(folder, [*helped, *commands], REDIRECTS[redirect])
+    codes, said = ends(folder, [*helped, *lines], REDIRECTS[redirect])
     assert set(codes) <= {0, 1, 2}
     assert "itself failed" not in said
     assert "Traceback" not in said
@@ -129,18 +134,17 @@ MODEL_RAISES = f"import warnings\nname = {NASTY!r}\nwarnings.warn('see ' + name)
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("command", [c for c in command_names() if c not in ("ops", "doctor")])
+@pytest.mark.parametrize("command", [c for c in every() if c not in WITHOUT_A_MODEL])
 def test_names_reach_a_terminal_escaped(gradtool: Run, folder: Path, command: str) -> None:
     (folder / "net.json").write_text(program_with(NASTY))
     (folder / "raises.py").write_text(MODEL_RAISES.encode("utf-8", "replace").decode(), encoding="utf-8")
     (folder / "hunt.gdt").write_text(f"step\nlist\nx {NASTY[:9]}\n")
     more = {
-        "dump": ["out"],
         "export": ["-o", "m.pdmodel"],
         "report": ["--html", "r.html"],
         "debug": ["--batch", "-x", "hunt.gdt"],
     }.get(command, [])
-    first = {"where": ["where", "x"], "sweep": ["sweep", "why", "--seeds", "0,1"]}.get(command, [command])
+    first = {"sweep": ["sweep", "why", "--seeds", "0,1"]}.get(command, typed(command))
     options = ["--loss", "--mode", "--seed", f"--{TYPED}", "--format", "--feed", "-o"]
     lines = [
         [*first, "net.json", *more],
@@ -150,8 +154,8 @@ def test_names_reach_a_terminal_escaped(gradtool: Run, folder: Path, command: st
         [TYPED],
         *([*first, "net.json", *more, option, TYPED] for option in options),
     ]
-    if command == "where":
-        lines.append(["where", TYPED, "net.json"])
+    if command == "graph --where":
+        lines.append(["graph", "--where", TYPED, "net.json"])
     for line in lines:
         done = gradtool(*line)
         assert done.code != 70, done.err

@@ -181,20 +181,21 @@ def test_what_is_no_notebook(gradtool: Run, folder: Path, text: str) -> None:
 def test_a_name_that_begins_with_a_dash_stands_after_two_dashes(gradtool: Run, folder: Path) -> None:
     (folder / "-odd.py").write_text("import paddle\nw = paddle.ones([2])\nw.stop_gradient = False\nloss = w.sum()\n")
     assert gradtool("backward", "--", "-odd.py").code == 0
-    assert gradtool("ops", "--", "relu").code == 0
+    assert gradtool("explain", "--", "relu").code == 0
 
 
-@pytest.mark.parametrize("command", ["backward", "why", "nan", "saved", "program", "where loss", "gradcheck"])
+@pytest.mark.parametrize(
+    "command", ["backward", "why", "nan", "stats --memory", "graph --text", "graph --where=loss", "gradcheck"]
+)
 def test_an_answer_says_that_the_file_was_stopped(gradtool: Run, model: Write, command: str) -> None:
-    name, *words = command.split()
     lines = ["import paddle", "w = paddle.create_parameter([2], 'float32')", "for step in range(9):"]
     file = model("\n".join([*lines, "    loss = (w * w).sum() * 0.5", "    loss.backward()", "    w.clear_grad()", ""]))
     said = "model.py was stopped at model.py:5 after 4 backward passes; --steps all lets it run to its end"
-    words = [name, *words, file, "--steps", "4", "-q"]
+    words = [command, file, "--steps", "4", "-q"]
     assert said in gradtool(*words).out
     answer = json.loads(gradtool(*words, "--format", "json").out)
     assert answer["incomplete"] == said
-    schema = Path(command_line.__file__).parent / "schemas" / f"{name}.json"
+    schema = Path(command_line.__file__).parent / "schemas" / f"{answer['schema'].split('/')[1]}.json"
     jsonschema.validate(answer, json.loads(schema.read_text(encoding="utf-8")))
     assert "incomplete" not in json.loads(gradtool(*words, "--steps", "all", "--format", "json").out)
 

@@ -21,7 +21,7 @@ loss.backward()
 """
 
 
-@pytest.mark.parametrize("command", ["backward", "why", "nan", "saved", "stats", "flow"])
+@pytest.mark.parametrize("command", ["backward", "why", "nan", "stats --memory", "stats", "flow"])
 def test_a_command_says_it_on_stderr_and_in_json(gradtool: Run, model: Write, command: str) -> None:
     outcome = gradtool(command, model(NET), "--format", "json")
     answer = json.loads(outcome.out)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gradtool import paddle
-from gradtool.cli.commands import names
+from gradtool.cli.commands import every
 from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.recorders.recorded import heap
 from gradtool.engine.recorders.recorded.heap import Describer, Rebuilder
@@ -20,7 +20,7 @@ from gradtool.engine.script import paths
 from gradtool.engine.script.paths import Walk
 from gradtool.paddle.nn import Layer
 from tests.cli import hostile
-from tests.cli.conftest import WITHOUT_A_MODEL, Run, Write, named
+from tests.cli.conftest import VALUES, WITHOUT_A_MODEL, Run, Write, named
 
 EAGER = """\
 import paddle
@@ -63,11 +63,11 @@ loss = paddle.mean(net(x))
 held = {**hostile.chosen()}
 """
 COMMANDS = [
-    *("backward", "check", "diff", "dump", "flow", "gradcheck", "graph", "nan", "profile", "report", "saved", "stats"),
-    *("sweep", "why"),
+    *("backward", "check", "checkup", "diff", "flow", "gradcheck", "graph", "graph --dump", "nan", "report", "stats"),
+    *("stats --memory", "stats --time", "sweep", "why"),
 ]
 
-MORE = {"report": ["--md", "written"], "dump": ["written"]}
+MORE = {"report": ["--md", "written"]}
 """What else a command is given."""
 
 
@@ -87,11 +87,11 @@ def answers(gradtool: Run, file: str, command: str, kinds: list[str]) -> list[st
     hostile.CHOSEN[:] = kinds
     done = gradtool(*named(command, file), *MORE.get(command, ()))
     assert done.code in (0, 1), done
-    written = Path("written")
+    written = Path(VALUES.get(command, "written"))
     files = sorted(written.rglob("*")) if written.is_dir() else [written] if written.exists() else []
     texts = [done.out, done.err, *(f.read_bytes().decode(errors="replace") for f in files if f.is_file())]
     shutil.rmtree(written, ignore_errors=True)
-    if command == "profile":
+    if command == "stats --time":
         return sorted(word for text in texts for word in text.split() if re.search("[a-z]{3}", word))
     return texts
 
@@ -104,7 +104,7 @@ def test_a_command_answers_as_without_them(gradtool: Run, model: Write, command:
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("command", ["backward", "why", "check", "program"])
+@pytest.mark.parametrize("command", ["backward", "why", "check", "graph --text"])
 def test_programs_are_answered_as_without_them(gradtool: Run, model: Write, command: str) -> None:
     file = model(STATIC)
     assert answers(gradtool, file, command, [*hostile.KINDS]) == answers(gradtool, file, command, [])
@@ -166,5 +166,6 @@ def test_what_a_recorded_program_holds_is_described_past_a_value(kind: str) -> N
 
 
 def test_every_command_that_looks_into_a_model_is_asked() -> None:
-    about_something_else = {*WITHOUT_A_MODEL, "config", "debug", "export", "gradients", "program", "where"}
-    assert {*names()} - about_something_else == {*COMMANDS}
+    listings = {"graph --text", "graph --pairs", "graph --where"}
+    about_something_else = {*WITHOUT_A_MODEL, *listings, "debug", "export", "gradients"}
+    assert {*every()} - about_something_else == {*COMMANDS}

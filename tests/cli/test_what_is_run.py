@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gradtool import paddle
-from gradtool.cli.commands import names as command_names
+from gradtool.cli.commands import OF_A_MODEL, every
 from gradtool.engine.core import state
 from gradtool.engine.importers import saved_program
 from gradtool.engine.ir.program import Program
@@ -17,10 +17,8 @@ from tests.cli.conftest import DOCUMENT, WITHOUT_A_MODEL, Run, named
 RUNS = "import posix\nposix.mkdir('ran')\n" + DOCUMENT
 """A folder stays where the run may write (`--write`); elsewhere the run is refused, and ends with code 3."""
 ENDINGS = [*saved_program._FORMS, *saved_program._OTHERS, "", ".text", ".PY~", ".model", ".PDMODEL"]
-WITH_MODEL = [c for c in command_names() if c not in WITHOUT_A_MODEL]
+WITH_MODEL = [c for c in every() if c not in (*WITHOUT_A_MODEL, OF_A_MODEL)]
 MORE = {
-    "where": ["x"],
-    "dump": ["out"],
     "export": ["-o", "m.pdmodel"],
     "report": ["--html", "r.html"],
     "debug": ["--batch", "-x", "hunt.gdt"],
@@ -28,8 +26,7 @@ MORE = {
 
 
 def words(command: str, file: str) -> list[str]:
-    more = MORE.get(command, [])
-    return [command, *more, file] if command == "where" else [*named(command, file), *more]
+    return [*named(command, file), *MORE.get(command, [])]
 
 
 @pytest.mark.sampled(3)

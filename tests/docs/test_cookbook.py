@@ -1,4 +1,4 @@
-"""Pages of the cookbook say at their beginning which question they answer; the index and `gradtool help` read that."""
+"""Pages of the cookbook begin with the question that they answer; the index and `gradtool explain` read that."""
 
 from __future__ import annotations
 

@@ -26,9 +26,9 @@ def test_every_picture_stands_on_a_page() -> None:
 
 
 def test_an_output_that_is_out_of_date_is_seen() -> None:
-    text = "```console\n$ gradtool rule GT101\nnothing\n$ echo $?\n0\n```\n"
+    text = "```console\n$ gradtool explain GT101\nnothing\n$ echo $?\n0\n```\n"
     now, _ = followed(text)
-    assert now.startswith("```console\n$ gradtool rule GT101\nGT101 unused-parameter")
+    assert now.startswith("```console\n$ gradtool explain GT101\nGT101 unused-parameter")
     assert now.endswith("\n$ echo $?\n0\n```\n")
 
 

@@ -93,7 +93,7 @@ class Reader:
     def told(self, command: str, before: str, typed: str) -> str:
         """What a command prints; what stood there where only measured numbers differ, or last digits."""
         now = self.printed(command, typed)
-        measured = command.startswith("gradtool profile") and _unmeasured(now) == _unmeasured(before)
+        measured = command.startswith("gradtool stats --time") and _unmeasured(now) == _unmeasured(before)
         return before if measured or rounded_alike(now, before) else now
 
     def printed(self, command: str, typed: str) -> str:

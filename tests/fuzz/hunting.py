@@ -67,9 +67,16 @@ def _command(draw: Random) -> None:
 
 
 _COMMANDS = (
-    ("program text", "m.txt", "program m.txt --pairs", "backward m.txt", "graph m.txt -o g.svg"),
-    ("program JSON", "m.json", "program m.json", "backward m.json", "graph m.json --format text", "where loss m.json"),
-    ("container", "m.pdmodel", "program m.pdmodel", "why m.pdmodel"),
+    ("program text", "m.txt", "graph m.txt --pairs", "backward m.txt", "graph m.txt -o g.svg"),
+    (
+        "program JSON",
+        "m.json",
+        "graph --text m.json",
+        "backward m.json",
+        "graph m.json --format text",
+        "graph --where loss m.json",
+    ),
+    ("container", "m.pdmodel", "graph --text m.pdmodel", "why m.pdmodel"),
     ("feed", "f.npz", "backward net.json --run --feed f.npz", "gradients net.json --feed f.npz"),
     ("session", "s.jsonl", "debug --replay s.jsonl --check", "debug --replay s.jsonl --batch"),
 )

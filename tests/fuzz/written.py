@@ -285,7 +285,7 @@ def _settings(data: bytes) -> None:
             Path(name).write_bytes(text)
         for name in ("gradtool.toml", "pyproject.toml"):
             read = settings.read([os.path.abspath(name)])
-            for command in ("check", "why", "sweep", "config"):
+            for command in ("check", "why", "sweep", "self config"):
                 read.of_command(command, commands.loaded(command))
             json.dumps(
                 [effective.files(read), effective.settings(read, ["check", "why"], True), effective.tables(read)]

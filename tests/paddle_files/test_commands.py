@@ -36,12 +36,12 @@ def test_backward_takes_a_named_loss(gradtool: Run, saved: Path) -> None:
         "why",
         "nan",
         "graph --format text",
-        "program --pairs",
+        "graph --pairs",
         "stats",
-        "saved",
+        "stats --memory",
         "gradcheck",
         "check",
-        "profile --repeats 1",
+        "stats --time --repeats 1",
     ],
 )
 def test_commands_answer(gradtool: Run, saved: Path, words: str) -> None:
@@ -51,7 +51,7 @@ def test_commands_answer(gradtool: Run, saved: Path, words: str) -> None:
 
 
 def test_where_tells_the_line_that_the_file_holds(gradtool: Run, saved: Path) -> None:
-    done = gradtool("where", "mean_0.tmp_0", "train.pdmodel")
+    done = gradtool("graph", "--where", "mean_0.tmp_0", "train.pdmodel")
     assert 'File "/home/user/' in done.out
     assert "F.mse_loss(o, y)" in done.out
 

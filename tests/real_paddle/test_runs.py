@@ -31,11 +31,13 @@ def test_gradients_are_those_of_paddle(name, parameters, near):
             np.testing.assert_allclose(gradient, of_paddle, rtol=near, atol=near * np.max(np.abs(of_paddle)) + 1e-7)
 
 
-@pytest.mark.parametrize("command", ["nan", "stats", "saved", "graph", "backward", "report", "where net.b.bias"])
+@pytest.mark.parametrize(
+    "command", ["nan", "stats", "stats --memory", "graph", "backward", "report", "graph --where net.b.bias"]
+)
 def test_commands_answer_about_a_run(gradtool, command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     name, *words = command.split()
-    options = ["-o", "answer.svg"] if name == "graph" else ["--html", "answer.html"] if name == "report" else []
+    options = ["-o", "answer.svg"] if command == "graph" else ["--html", "answer.html"] if name == "report" else []
     done = gradtool(name, *words, str(RUNS / "network.paddlerun"), *options)
     assert done.code == 0, done.err
 

@@ -20,7 +20,9 @@ from .staging import ROOT, Script
 QUESTIONS: Mapping[str, Sequence[str]] = {
     "bare": (),
     "check": ("check", "--no-cache"),
-    **{name: (name,) for name in ("why", "nan", "stats", "saved", "flow", "gradcheck", "profile")},
+    **{name: (name,) for name in ("why", "nan", "stats", "flow", "gradcheck")},
+    "saved": ("stats", "--memory"),
+    "profile": ("stats", "--time"),
     "debug": ("debug", "--batch"),
 }
 """Words of the command line by question; the model follows the first."""

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 GRADTOOL = str(Path(sys.executable).with_name("gradtool"))
 FOUND = 1
 """The exit code of a command that found something."""
-COMMANDS = ("backward", "why", "nan", "saved", "graph")
+COMMANDS = ("backward", "why", "nan", "stats --memory", "graph")
 
 
 def record(names: list[str], python: str) -> None:
@@ -37,17 +37,17 @@ def record(names: list[str], python: str) -> None:
 
 def compare_times(names: list[str], python: str) -> None:
     """Print what each command takes beside what Paddle takes to import and run the model once."""
-    print(f"{'':<24}{'Paddle':>8}", *(f"{c:>9}" for c in COMMANDS), "  slowest/Paddle")
+    print(f"{'':<24}{'Paddle':>8}", *(f"{c:>14}" for c in COMMANDS), "  slowest/Paddle")
     for name in names or NAMES:
         whole = _seconds([python, "-m", "tests.zoo.recording", "--once", name])
         taken = [_seconds(_command(c, name)) for c in COMMANDS]
         share = max(taken) / whole
-        print(f"{name:<24}{whole:>8.2f}", *(f"{t:>9.2f}" for t in taken), f"{share:>8.2f}", flush=True)
+        print(f"{name:<24}{whole:>8.2f}", *(f"{t:>14.2f}" for t in taken), f"{share:>8.2f}", flush=True)
 
 
 def _command(command: str, name: str) -> list[str]:
     words = ["-o", os.path.join(tempfile.gettempdir(), f"zoo-{os.getpid()}.svg")] if command == "graph" else []
-    return [GRADTOOL, command, str(file_of(name)), *words]
+    return [GRADTOOL, *command.split(), str(file_of(name)), *words]
 
 
 def _seconds(words: list[str]) -> float:

@@ -20,7 +20,7 @@ PRECISION = {"float64": 1e-6, "float32": 1e-4}
 """How far apart numbers may be, as a part of them: attributes of Paddle's operators, such as slopes, have 32 bits."""
 TRUE = {"cvt": ["cvt.stage1.blocks.1.attn.conv_proj_q.conv.weight"]}
 """What is found in architectures as published: of the last block the class token alone goes on."""
-COMMANDS = (["why", "--format", "json"], ["backward"], ["nan"], ["saved"], ["graph", "-o", "graph.svg"])
+COMMANDS = (["why", "--format", "json"], ["backward"], ["nan"], ["stats --memory"], ["graph", "-o", "graph.svg"])
 """What is asked: one of them of each model, or all with ``--whole``."""
 FINDINGS = re.compile(r"([0-9]+) findings?\b")
 

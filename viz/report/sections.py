@@ -204,7 +204,7 @@ def _source(findings: Findings, places: dict[Location, list[Spot]], words: Seque
     left = len(places) - MOST_PLACES
     if left > 0:
         blocks.append(Prose(f"{count(left, 'more line')} made operators; ask about one of them:"))
-        blocks.append(Commands((command_line("gradtool", "where", "line:FILE:NUMBER", *words),)))
+        blocks.append(Commands((command_line("gradtool", "graph", "--where", "line:FILE:NUMBER", *words),)))
     if not places:
         blocks.append(Prose("No line is known that made an operator."))
     return _section("source", "Source and call stacks", blocks)

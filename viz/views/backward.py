@@ -178,7 +178,7 @@ def asked_next(rows: Sequence[GradientRow], words: Sequence[str], loss: float | 
 
 def _next(answer: GradientTable) -> list[str]:
     words = answer.words
-    pairs = command_line("gradtool", "program", *words, "--pairs")
+    pairs = command_line("gradtool", "graph", *words, "--pairs")
     next_ = asked_next(answer.rows, words, answer.loss.value) if answer.computed else []
     if answer.failure is not None:
         next_.insert(0, command_line("gradtool", "why", *without_pass(words)))
@@ -186,7 +186,7 @@ def _next(answer: GradientTable) -> list[str]:
     if subject is not None and len(next_) < 2:
         next_ = [*dict.fromkeys([*next_, command_line("gradtool", "why", subject, *words)])]
     if answer.computed:
-        return [*next_, pairs, command_line("gradtool", "dump", *words, "graphs")]
+        return [*next_, pairs, command_line("gradtool", "graph", "--dump", "graphs", *words)]
     return [*next_, command_line("gradtool", "backward", *words, *answer.checkpoint_words, "--run"), pairs]
 
 

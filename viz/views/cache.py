@@ -25,5 +25,5 @@ def view(clear: bool) -> View:
         "cleared": clear,
         "kept": [{"for": s.name, "folder": str(s.folder), "files": s.files, "bytes": s.size} for s in listed],
     }
-    next_ = "gradtool cache clear" if files and not clear else "gradtool doctor"
+    next_ = "gradtool self cache clear" if files and not clear else "gradtool self version"
     return View("cache", data, [table, last] if listed else [last], [next_])

@@ -28,7 +28,7 @@ _BACKENDS = {
 
 
 def view(verbose: bool = False) -> View:
-    """The answer of ``gradtool doctor``; with the paths of programs if *verbose*."""
+    """The answer of ``gradtool self version``; with the paths of programs if *verbose*."""
     versions: dict[str, str | None] = {"gradtool": __version__, "python": platform.python_version()}
     for package in ("numpy", "ml_dtypes", "click", "rich", "graphviz", "nbformat"):
         versions[package] = _version(package)

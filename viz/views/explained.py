@@ -17,7 +17,7 @@ def one(code: str, title: str, sections: Mapping[str, str]) -> View:
     for heading, text in sections.items():
         blocks.append(f"\n{heading}\n{_indented(text)}")
     data = {"code": code, "title": title, "sections": [{"heading": h, "text": t} for h, t in sections.items()]}
-    return View("explain", data, [*blocks, ""], ["gradtool explain", "gradtool help SYMPTOM"])
+    return View("explain", data, [*blocks, ""], ["gradtool explain --codes", "gradtool explain SYMPTOM"])
 
 
 def every(titles: Sequence[tuple[str, str]]) -> View:
@@ -28,7 +28,7 @@ def every(titles: Sequence[tuple[str, str]]) -> View:
     """
     table = Table(["code", "error"], [[code, title] for code, title in titles], order=("code", "error…"))
     data = {"errors": [{"code": code, "title": title} for code, title in titles]}
-    return View("errors", data, [table], [f"gradtool explain {titles[0][0]}", "gradtool rules"])
+    return View("errors", data, [table], [f"gradtool explain {titles[0][0]}", "gradtool explain --rules"])
 
 
 def _indented(text: str) -> str:

@@ -21,7 +21,7 @@ def view(answer: FusedGroups, top: int | None = None) -> View:
     """
     about, story = answer.about, answer.story
     shown = story.groups[:top] if top else story.groups
-    next_ = [command_line("gradtool", "profile", *about.words, "--by", "op")]
+    next_ = [command_line("gradtool", "stats", "--time", *about.words, "--by", "op")]
     data = {
         "model": about.file,
         "mode": about.mode,

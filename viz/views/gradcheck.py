@@ -52,7 +52,7 @@ def view(answer: Comparison) -> View:
         "passed": not wrong and not refused,
     }
     next_ = [
-        command_line("gradtool", "program", *about.words, "--pairs"),
+        command_line("gradtool", "graph", *about.words, "--pairs"),
         command_line("gradtool", "nan", *about.words),
     ]
     unrepeated = [f"not looked at: {_named(entries)}: {cause}" for cause, entries in answer.story.unrepeated.items()]

@@ -23,7 +23,7 @@ def view(answer: Derivatives) -> View:
     )
     last += told_of_values(rows, ran)
     next_ = asked_next(rows, about.words) if ran else [command_line("gradtool", "gradients", *about.words, "--run")]
-    next_.append(command_line("gradtool", "program", about.words[0], "--pairs"))
+    next_.append(command_line("gradtool", "graph", about.words[0], "--pairs"))
     data = {
         "model": about.file,
         "mode": about.mode,

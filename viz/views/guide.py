@@ -15,7 +15,7 @@ Of an error message the framework stands in place of the page.
 
 def first_words(questions: Sequence[Row]) -> View:
     """The short guide: a symptom, a command."""
-    headings = ["what you see", "what tells you why"]
+    headings = ["what you see", "what to type"]
     table = Table(headings, [[title, command] for _, title, _, command in questions], order=("what you see…",))
     table.rows.append(["Something is wrong, but what", "gradtool train.py"])
     blocks: list[str | Table] = [
@@ -24,25 +24,32 @@ def first_words(questions: Sequence[Row]) -> View:
         "",
         table,
         "",
-        "No model at hand? gradtool samples copy missing_gradient .",
+        "No model at hand? gradtool self samples copy missing_gradient .",
     ]
-    return View("help", _data([], questions), blocks, ["gradtool help SYMPTOM", "gradtool samples", "gradtool --help"])
+    return View(
+        "help", _data([], questions), blocks, ["gradtool explain SYMPTOM", "gradtool self samples", "gradtool --help"]
+    )
 
 
-def matches(words: Sequence[str], questions: Sequence[Row], commands: Sequence[str]) -> View:
+def matches(words: Sequence[str], questions: Sequence[Row], commands: Sequence[str], close: Sequence[str] = ()) -> View:
     """What fits the words of a search, best first.
 
     Args:
         commands: names of commands among the words.
+        close: names of operators and rules that look like the words, where nothing fits.
     """
     blocks: list[str | Table] = []
     for _, title, symptoms, command in questions:
         blocks += [f"{title}\n    {command}\n    {' · '.join(symptoms[:2])}", ""]
     if not questions:
         blocks += [f"Nothing in the cookbook is called anything like {' '.join(words)!r}.", ""]
+        blocks += [f"Operators and rules with similar names: {', '.join(close)}", ""] if close else []
     table = Table(["title", "command", "page"], [[title, command, page] for page, title, _, command in questions])
-    next_ = [f"gradtool {command} --help" for command in commands]
-    return View("help", _data(words, questions), blocks, [*next_, "gradtool help", "gradtool --help"], table)
+    next_ = [
+        *(f"gradtool {command} --help" for command in commands),
+        *(f"gradtool explain {name}" for name in close[:1]),
+    ]
+    return View("help", _data(words, questions), blocks, [*next_, "gradtool explain", "gradtool --help"], table)
 
 
 def _data(words: Sequence[str], questions: Sequence[Row]) -> dict[str, object]:

@@ -44,12 +44,12 @@ def view(answer: Births, as_table: bool = False) -> View:
     }
     next_ = [
         command_line("gradtool", "stats", *about.words),
-        command_line("gradtool", "program", *about.words, "--pairs"),
+        command_line("gradtool", "graph", *about.words, "--pairs"),
     ]
     if answer.number is not None and story.births and story.births[0].part == DATA:
         next_.insert(0, command_line("gradtool", "nan", *without_pass(about.words)))
     if story.births and story.births[0].part in (FORWARD, BACKWARD):
-        next_.insert(0, command_line("gradtool", "where", names.operator(story.births[0]), *about.words))
+        next_.insert(0, command_line("gradtool", "graph", "--where", names.operator(story.births[0]), *about.words))
     table = _table(story, names)
     shown = table if table.rows or as_table else None
     return View("nan", data, ["\n".join(_lines(story, names, answer.number))], next_, shown, _MARKS, "births")

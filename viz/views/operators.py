@@ -20,7 +20,17 @@ def every() -> View:
         attributes = ", ".join(op.defaults) or NOTHING
         table.rows.append([op.type, _slots(op.inputs), _slots(op.outputs), attributes, _gradient(op)])
     last = f"{count(len(ops), 'operator')} · X? may be empty, X* holds a list"
-    return View("ops", {"operators": [_data(op) for op in ops]}, [table, last], ["gradtool ops TYPE"])
+    return View("ops", {"operators": [_data(op) for op in ops]}, [table, last], ["gradtool explain TYPE"])
+
+
+def names() -> list[str]:
+    """The types of all operators."""
+    return [op.type for op in registry.all_ops()]
+
+
+def is_one(op_type: str) -> bool:
+    """Whether there is an operator of that type."""
+    return registry.find(op_type) is not None
 
 
 def one(op_type: str) -> View:
@@ -31,7 +41,7 @@ def one(op_type: str) -> View:
     """
     op = registry.find(op_type)
     if op is None:
-        raise unknown("operator", op_type, [o.type for o in registry.all_ops()])
+        raise unknown("operator", op_type, names())
     lines = [f"{op.type}({_slots(op.inputs)}) → {_slots(op.outputs)}", f"gradient  {_gradient(op)}"]
     if op.forward is not None:
         lines.append(f"gradient of  {op.forward.type}")
@@ -47,8 +57,8 @@ def _next(op: OpDef) -> str:
     """Its gradient operator, where it has one of its own."""
     grad = op.grad_op
     if grad is None or op.rule is None or op.rule.expands:
-        return "gradtool ops"
-    return f"gradtool ops {grad.type}"
+        return "gradtool explain --ops"
+    return f"gradtool explain {grad.type}"
 
 
 def _slots(slots: Any) -> str:

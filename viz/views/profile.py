@@ -58,8 +58,8 @@ def view(answer: Costs, by: str = "type", top: int | None = None) -> View:
     }
     more = "line" if by != "line" else "op"
     next_ = [
-        command_line("gradtool", "profile", *about.words, "--by", more),
-        command_line("gradtool", "profile", *about.words, "--flame", "stacks.txt"),
+        command_line("gradtool", "stats", "--time", *about.words, "--by", more),
+        command_line("gradtool", "stats", "--time", *about.words, "--flame", "stacks.txt"),
     ]
     lines = [last] if device is None else [last, _of_device(device)]
     lines += [f"not looked at: repeats of what took its time once: {text}" for text in story.unrepeated]

@@ -29,7 +29,7 @@ def view(answer: Listing, sources: bool = False, as_table: bool = False) -> View
     ]
     texts: list[str | Table] = [_text(block, sources) for block in answer.blocks]
     data = {"model": answer.about.file, "part": answer.part, "blocks": entries}
-    next_ = [command_line("gradtool", "program", *answer.words, "--pairs")]
+    next_ = [command_line("gradtool", "graph", *answer.words, "--pairs")]
     return View("program", data, [table] if as_table else texts, next_, table)
 
 
@@ -53,7 +53,7 @@ def pairs(answer: Listing) -> View:
     total = sum(1 for p in listed if p.forward)
     last = f"{paired} of {count(total, 'forward op')} {'has' if paired == 1 else 'have'} a gradient op"
     data = {"model": answer.about.file, "pairs": [_pair_data(p) for p in listed]}
-    next_ = [command_line("gradtool", "program", *answer.words, "--source")]
+    next_ = [command_line("gradtool", "graph", "--text", *answer.words, "--source")]
     return View("pairs", data, [table, last], next_, records="pairs")
 
 

@@ -55,7 +55,7 @@ def view(answer: OnReplicas) -> View:
         "not_asked": list(answer.unasked),
         "exchanged_by_script": answer.exchanged,
     }
-    further = [command_line("gradtool", "where", answer.title, f.op) for f in answer.operators[:1]]
+    further = [command_line("gradtool", "graph", "--where", f.op, answer.title) for f in answer.operators[:1]]
     further = further or [command_line("gradtool", "stats", answer.title)]
     return View("replicas", data, blocks, further, None, records="operators", in_blocks=True)
 

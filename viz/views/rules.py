@@ -18,8 +18,18 @@ def every() -> View:
     table = Table(["code", "name", "severity", "on", "finds"])
     for rule in known.values():
         table.rows.append([rule.code, rule.name, rule.severity.value, "yes" if rule.always else "no", rule.summary])
-    next_ = [command_line("gradtool", "rule", next(iter(known))), command_line("gradtool", "check", "MODEL")]
+    next_ = [command_line("gradtool", "explain", next(iter(known))), command_line("gradtool", "check", "MODEL")]
     return View("rules", {"rules": [_data(r) for r in known.values()]}, [table], next_)
+
+
+def names() -> list[str]:
+    """The names of all rules."""
+    return [rule.name for rule in rules.every().values()]
+
+
+def is_one(code: str) -> bool:
+    """Whether a code or a name means one rule."""
+    return len(rules.matching(code)) == 1
 
 
 def one(code: str) -> View:
@@ -30,8 +40,7 @@ def one(code: str) -> View:
     """
     matched = rules.matching(code)
     if len(matched) != 1:
-        known = rules.every()
-        raise unknown("rule", code, [*known, *(r.name for r in known.values())])
+        raise unknown("rule", code, [*rules.every(), *names()])
     (rule,) = matched
     on = "" if rule.always else " · off unless it is selected"
     on += " · compares with a golden file (--golden)" if rule.golden else ""

@@ -14,7 +14,7 @@ def listed(rows: Sequence[Row]) -> View:
     """All samples, with the command to try on each."""
     table = Table(["sample", "about", "try"], list(rows), order=("try", "about…"))
     blocks: list[str | Table] = [f"{name}\n  {about}\n  {command}" for name, about, command in rows]
-    next_ = ["gradtool samples copy all .", f"gradtool samples show {rows[0][0]}"]
+    next_ = ["gradtool self samples copy all .", f"gradtool self samples show {rows[0][0]}"]
     return View("samples", _data(rows, []), [*blocks, ""], next_, table)
 
 

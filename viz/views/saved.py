@@ -125,8 +125,8 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
         again = f"computing {count(operators, 'operator')} again ({share} % of the forward work)"
         lines.append(f"{again} would free {size(freed)}")
     next_ = [
-        command_line("gradtool", "program", *about.words, "--pairs"),
-        command_line("gradtool", "profile", *about.words),
+        command_line("gradtool", "graph", *about.words, "--pairs"),
+        command_line("gradtool", "stats", "--time", *about.words),
     ]
     if len(alike) == len(kinds):
         return View("saved", contents, [rows(kinds), "\n".join(lines)], next_, records="buffers")

@@ -12,7 +12,7 @@ Row = Mapping[str, Any]
 
 
 def view(files: Sequence[str], settings: Sequence[Row], tables: Sequence[Row]) -> View:
-    """The answer of ``gradtool config``.
+    """The answer of ``gradtool self config``.
 
     Args:
         files: those that were read, the stronger one first.
@@ -30,7 +30,7 @@ def view(files: Sequence[str], settings: Sequence[Row], tables: Sequence[Row]) -
     blocks += [table for table in (options, others) if table.rows]
     if not settings:
         blocks.append("every option is as gradtool has it")
-    return View("config", data, blocks, ["gradtool config --all", "gradtool config --schema"])
+    return View("config", data, blocks, ["gradtool self config --all", "gradtool self config --schema"])
 
 
 def _said(value: Any) -> str:

@@ -25,7 +25,7 @@ def view(answer: Places) -> View:
     for s in spots:
         code = source.text(*s.location[0]) if s.location else ""
         table.rows.append([s.name, s.part, s.pair or NOTHING, s.layer or NOTHING, source.short(s.location), code])
-    next_ = [command_line("gradtool", "program", *about.words, "--pairs")]
+    next_ = [command_line("gradtool", "graph", *about.words, "--pairs")]
     if len(spots) > _WHOLE:
         return View("where", data, [count(len(spots), "operator"), table], next_, table, records="operators")
     lines: list[str] = []

@@ -123,7 +123,7 @@ def _next(answers: Verdicts) -> list[str]:
     if first.verdict is Verdict.NOT_FINITE:
         return [command_line("gradtool", "nan", *words), command_line("gradtool", "backward", *words)]
     if first.operator:
-        told.append(command_line("gradtool", "where", f"line:{first.operator}", *words))
+        told.append(command_line("gradtool", "graph", "--where", f"line:{first.operator}", *words))
     if answers.chosen:
         return [*told, command_line("gradtool", "backward", *words)]
     return [command_line("gradtool", "why", first.name, *words), *told]

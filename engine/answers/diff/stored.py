@@ -16,7 +16,7 @@ from .outline import CONSTANT, DATA, NOTHING, PARAMETER, Leaf, Operand, Operatio
 
 SCHEMA: Final = "gradtool/outline/1"
 ENDING: Final = "outline.json"
-HINT: Final = "gradtool dump MODEL DIR, or backward(dump_backward_graph_path=DIR), writes such a file"
+HINT: Final = "gradtool graph --dump DIR MODEL, or backward(dump_backward_graph_path=DIR), writes such a file"
 
 
 def write(outline: Outline) -> str:

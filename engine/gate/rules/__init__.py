@@ -1,7 +1,7 @@
 """The rules: a file each, with a rule called ``RULE``.
 
 A new rule is a new file here: a code that no rule has had, a name, what it finds, why that matters, a look at the
-evidence, a wrong and a right model. Tests run both models, and ``gradtool rule CODE`` shows them.
+evidence, a wrong and a right model. Tests run both models, and ``gradtool explain CODE`` shows them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """``paddle.profiler``: which steps are measured, and how long named parts of them take.
 
-It measures what scripts put into a :class:`RecordEvent`, and steps. ``gradtool profile MODEL`` measures operators.
+It measures what scripts put into a :class:`RecordEvent`, and steps. ``gradtool stats --time MODEL`` measures operators.
 """
 
 from __future__ import annotations

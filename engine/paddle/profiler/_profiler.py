@@ -94,7 +94,7 @@ class RecordEvent(ContextDecorator):
 
 
 class Profiler:
-    """Measures steps, and parts of them that are in a :class:`RecordEvent`; ``gradtool profile`` measures operators.
+    """Measures steps, and parts of them in a :class:`RecordEvent`; ``gradtool stats --time`` measures operators.
 
     Args:
         targets: accepted for compatibility; the CPU computes.
@@ -250,7 +250,7 @@ class Profiler:
         for name, times in rows:
             numbers = (sum(times), sum(times) / len(times), max(times), min(times))
             print(f"{name:<30} {len(times):>6} " + " ".join(f"{n / unit:>10.4f}" for n in numbers))
-        print("Operators are not measured here: gradtool profile MODEL does that.")
+        print("Operators are not measured here: gradtool stats --time MODEL does that.")
 
 
 _files: Counter[str] = Counter()

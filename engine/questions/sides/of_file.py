@@ -52,7 +52,7 @@ class Golden(_OfFile):
 
 
 class Dump(_OfFile):
-    """A folder of ``gradtool dump`` or ``backward(dump_backward_graph_path=…)``, or a file with an outline in it."""
+    """A folder of ``gradtool graph --dump`` or ``dump_backward_graph_path``, or a file with an outline in it."""
 
     @classmethod
     def claims(cls, text: str) -> bool:
@@ -78,7 +78,7 @@ class Dump(_OfFile):
         if not outlines:
             raise CommandError(
                 f"{self.text} holds drawings of graphs and no {stored.ENDING}: drawings lack slots and attributes",
-                "gradtool dump MODEL DIR writes one, and so does a backward pass with dump_backward_graph_path",
+                "gradtool graph --dump DIR MODEL writes one, and so does a backward pass with dump_backward_graph_path",
             )
         if len(outlines) > 1:
             raise CommandError(

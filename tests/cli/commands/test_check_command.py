@@ -116,16 +116,16 @@ def test_two_runs_are_the_same_bytes(gradtool: Run, models: Path) -> None:
 
 
 def test_the_rules_are_listed_and_explained(gradtool: Run) -> None:
-    listed = gradtool("rules", "--format", "json")
+    listed = gradtool("explain", "--rules", "--format", "json")
     answer = json.loads(listed.out)
     jsonschema.validate(answer, schema("rules"))
     assert [r["code"] for r in answer["rules"]] == [*rules.every()]
-    one = gradtool("rule", "detached", "--format", "json")
+    one = gradtool("explain", "detached", "--format", "json")
     jsonschema.validate(json.loads(one.out), schema("rule"))
-    text = gradtool("rule", "GT103").out
+    text = gradtool("explain", "GT103").out
     assert DETACHED.why in text
     assert "    code = encoder(x).detach()" in text
-    assert gradtool("rule", "GT1").code == 2
+    assert gradtool("explain", "GT1").code == 2
 
 
 def test_words_after_two_dashes_are_the_scripts(gradtool: Run, folder: Path) -> None:

@@ -39,7 +39,7 @@ def test_backward_has_the_lists(gradtool: Run, model: Write, options: list[str])
 
 def test_commands_agree_about_them(gradtool: Run, model: Write) -> None:
     file = model(PROGRAM)
-    for command in ("why", "backward", "stats", "doctor"):
+    for command in ("why", "backward", "stats", "checkup"):
         done = gradtool(command, file, "--exit-code", "--format", "json")
         assert (done.code, done.data["findings"]) == (1, 2), command
         assert "5 of 6 parameters get a gradient" in gradtool(command, file).out, command

@@ -59,7 +59,8 @@ def test_the_story_as_text(gradtool: Run, model: Write) -> None:
         "   carriers   1 later op; no finite gradient: x\n"
         "   forward    clean (3 tensors checked, 0 unchecked)\n"
         "   backward   1 birth (3 tensors checked, 0 unchecked)\n"
-        "next: gradtool where sqrt_grad.0 model.py · gradtool stats model.py · gradtool program model.py --pairs\n"
+        "next: gradtool graph --where sqrt_grad.0 model.py · gradtool stats model.py · "
+        "gradtool graph model.py --pairs\n"
     )
 
 
@@ -161,7 +162,7 @@ def test_a_derivative_in_the_loss_is_not_taken_for_its_backward_pass(gradtool: R
     done = gradtool("nan", model(DERIVED), "--format", "json")
     assert done.code == 1
     assert [b["type"] for b in done.data["births"]] == ["sqrt_grad"]
-    saved = gradtool("saved", "model.py", "--format", "json").data
+    saved = gradtool("stats", "--memory", "model.py", "--format", "json").data
     assert "sqrt_grad.0" in {reader for b in saved["buffers"] for reader in b["readers"]}
 
 

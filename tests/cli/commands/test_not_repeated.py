@@ -31,13 +31,13 @@ def test_values_that_are_not_followed(gradtool: Run) -> None:
 
 def test_operators_that_are_measured_once(gradtool: Run) -> None:
     run = str(RUNS / "torch_rrelu.torchrun")
-    done = gradtool("profile", run, "--repeats", "2")
+    done = gradtool("stats", "--time", run, "--repeats", "2")
     assert done.code == 0, done.err
     told = [
         line for line in done.out.splitlines() if line.startswith("not looked at: repeats of what took its time once")
     ]
     assert any("cannot be repeated: rrelu_with_noise at " in line for line in told), done.out
-    data = json.loads(gradtool("profile", run, "--repeats", "2", "--format", "json").out)
+    data = json.loads(gradtool("stats", "--time", run, "--repeats", "2", "--format", "json").out)
     jsonschema.validate(data, json.loads((SCHEMAS / "profile.json").read_text("utf-8")))
     assert len(data["unrepeated"]) == len(told)
 

@@ -56,17 +56,17 @@ def test_passes_inside_of_recomputation_do_not_count(gradtool: Run, model: Write
 
 def test_saved_is_about_that_pass(gradtool: Run, model: Write) -> None:
     file = model(TRAINING)
-    rows = [gradtool("saved", file, "--backward", n, "--format", "json").data for n in ("1", "4")]
+    rows = [gradtool("stats", "--memory", file, "--backward", n, "--format", "json").data for n in ("1", "4")]
     assert [row["pass"] for row in rows] == [1, 4]
     assert [row["buffers"][0]["shape"][0] for row in rows] == [2, 5]
-    last = gradtool("saved", file, "--format", "json").data
+    last = gradtool("stats", "--memory", file, "--format", "json").data
     assert (last["pass"], last["total"]) == (None, rows[1]["total"])
-    assert "backward pass 1 · " in gradtool("saved", file, "--backward", "1").out
+    assert "backward pass 1 · " in gradtool("stats", "--memory", file, "--backward", "1").out
 
 
 def test_a_pass_that_there_is_not_is_refused(gradtool: Run, model: Write) -> None:
     file = model(TRAINING)
-    for command in ("nan", "saved", "stats"):
+    for command in ("nan", "stats --memory", "stats"):
         done = gradtool(command, file, "--backward", "9")
         assert done.code == 2
         assert "--backward 9: there is no such backward pass" in done.err

@@ -34,12 +34,14 @@ loss = paddle.mean(paddle.static.nn.fc(paddle.tanh(paddle.static.nn.fc(x, 3, nam
 @pytest.mark.parametrize("text", [DYNAMIC, STATIC], ids=["dynamic", "static"])
 def test_shares_add_up(text: str, by: str, gradtool: Run, model: Write) -> None:
     file = model(text)
-    cells = gradtool("profile", file, "--by", by, "--repeats", "3", "--format", "tsv").cells
+    cells = gradtool("stats", "--time", file, "--by", by, "--repeats", "3", "--format", "tsv").cells
     for part in ("forward", "backward"):
         column = [row[cells[0].index(part)] for row in cells[1:]]
         tenths = [round(10 * float(cell.removesuffix(" %"))) for cell in column if cell != "–"]
         assert sum(tenths) == 1000, column
-    groups = json.loads(gradtool("profile", file, "--by", by, "--repeats", "3", "--format", "json").out)["groups"]
+    groups = json.loads(gradtool("stats", "--time", file, "--by", by, "--repeats", "3", "--format", "json").out)[
+        "groups"
+    ]
     for part in ("forward", "backward"):
         assert sum(g["shares"].get(part, 0.0) for g in groups) == pytest.approx(1.0)
 

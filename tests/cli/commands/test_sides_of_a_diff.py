@@ -59,7 +59,7 @@ def told(gradtool: Run, *words: str) -> list[str]:
 @pytest.mark.parametrize("mode", ["eager", "static"])
 @pytest.mark.usefixtures("files")
 def test_a_dump_is_compared_with_what_the_model_is_now(gradtool: Run, mode: str) -> None:
-    assert gradtool("dump", f"{mode}.py", "kept").code == 0
+    assert gradtool("graph", "--dump", "kept", f"{mode}.py").code == 0
     assert told(gradtool, "kept", f"{mode}.py") == []
     changes = ["tanh.0 is sin.0 now", "tanh.1 is sin.1 now"] if mode == "eager" else ["tanh.0 is sin.0 now"]
     assert told(gradtool, "kept", f"{mode}_sin.py") == changes
@@ -98,7 +98,7 @@ def test_what_backward_dumps_is_compared_by_the_names_that_a_graph_knows(gradtoo
 
 @pytest.mark.usefixtures("files")
 def test_drawings_and_what_is_spoiled_are_no_sides(gradtool: Run, folder: Path) -> None:
-    assert gradtool("dump", "static.py", "kept").code == 0
+    assert gradtool("graph", "--dump", "kept", "static.py").code == 0
     text = (folder / "kept" / "outline.json").read_text(encoding="utf-8")
     for spoiled in (
         text[:-9],
@@ -126,7 +126,7 @@ def test_a_saved_session_is_compared_with_its_values(gradtool: Run, mode: str) -
     assert "tanh.0 is sin.0 now" in done.out
     assert "gradients: " in done.out
     assert "next: gradtool debug --replay" in done.out
-    gradtool("dump", f"{mode}.py", "kept")
+    gradtool("graph", "--dump", "kept", f"{mode}.py")
     for words, said in (
         (["kept"], "holds a run, and kept a graph alone"),
         ([f"{mode}.py", "--format", "svg"], "holds a run, and no picture"),

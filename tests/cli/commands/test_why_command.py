@@ -64,14 +64,14 @@ def test_the_answer_for_people(gradtool: Run, model: Write) -> None:
     )
     assert lines[2] == "  model.py:13    k = self.det(h).detach()"
     assert lines[-2] == "  3 more share this cut: net.emb.weight (partly), net.emb.bias (partly), net.det.bias"
-    assert lines[-1].startswith("next: gradtool where line:model.py:13 model.py")
+    assert lines[-1].startswith("next: gradtool graph --where line:model.py:13 model.py")
 
 
 def test_where_knows_every_operator_of_the_answer(gradtool: Run, model: Write) -> None:
     (answer,) = answers(gradtool("why", "net.det.weight", model(DETACHED), "--format", "json", "-q"))
     parts = {}
     for name in (s for s in answer["path"] if "." in s and not s.startswith("net.")):
-        (spot,) = json.loads(gradtool("where", name, "model.py", "--format", "json", "-q").out)["operators"]
+        (spot,) = json.loads(gradtool("graph", "--where", name, "model.py", "--format", "json", "-q").out)["operators"]
         parts[name] = spot["part"], spot["source"]["line"]
     assert parts["elementwise_add.1"] == ("forward", 14)
     assert parts["detach.0"] == ("not recorded", 13)
@@ -216,7 +216,7 @@ def test_the_cause_is_found_inside_a_block(gradtool: Run, model: Write, control:
     for name in ("cut", "dead", "index"):
         path = told[name]["path"]
         after = path[path.index("✂") + 1]
-        (spot,) = json.loads(gradtool("where", after, "model.py", "--format", "json", "-q").out)["operators"]
+        (spot,) = json.loads(gradtool("graph", "--where", after, "model.py", "--format", "json", "-q").out)["operators"]
         assert spot["source"] == told[name]["source"] or name == "dead"
 
 

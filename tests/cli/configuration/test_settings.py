@@ -53,8 +53,8 @@ def written(folder: Path, name: str, text: str) -> None:
 
 
 def held(gradtool: Run, *words: str) -> dict[str, tuple[object, str]]:
-    """Of ``gradtool config``, by option: value and origin."""
-    answer = json.loads(gradtool("config", *words, "--format", "json").out)
+    """Of ``gradtool self config``, by option: value and origin."""
+    answer = json.loads(gradtool("self", "config", *words, "--format", "json").out)
     return {row["option"]: (row["value"], row["origin"]) for row in answer["settings"]}
 
 
@@ -152,20 +152,20 @@ def test_what_a_file_cannot_say_is_refused_with_its_line(gradtool: Run, folder: 
 
 def test_everything_that_is_wrong_is_told_at_once(gradtool: Run, folder: Path) -> None:
     written(folder, "gradtool.toml", "a = 1\nb = 2\n")
-    assert gradtool("config").err.count("unknown option") == 2
-    assert gradtool("config", "--isolated").code == 0
-    assert "no such file: n.toml" in gradtool("config", "--config", "n.toml").err
+    assert gradtool("self", "config").err.count("unknown option") == 2
+    assert gradtool("self", "config", "--isolated").code == 0
+    assert "no such file: n.toml" in gradtool("self", "config", "--config", "n.toml").err
 
 
 def test_config_shows_files_options_and_tables(gradtool: Run, folder: Path) -> None:
     written(folder, "pyproject.toml", PROJECT)
-    text = gradtool("config", "check").out
+    text = gradtool("self", "config", "check").out
     assert "read: pyproject.toml" in text
     assert '{"target": "b.py", "seed": 3}  pyproject.toml:18' in text
-    answer = json.loads(gradtool("config", "--all", "--format", "json").out)
+    answer = json.loads(gradtool("self", "config", "--all", "--format", "json").out)
     jsonschema.validate(answer, json.loads((SCHEMAS / "config.json").read_text(encoding="utf-8")))
     assert len(answer["settings"]) == sum(len(s) for s in options.by_command().values())
-    assert "unknown command 'chek'" in gradtool("config", "chek").err
+    assert "unknown command 'chek'" in gradtool("self", "config", "chek").err
 
 
 def test_paths_in_a_file_are_below_its_folder(gradtool: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,16 +178,33 @@ def test_paths_in_a_file_are_below_its_folder(gradtool: Run, folder: Path, monke
 
 
 def test_every_option_of_every_command_can_be_set() -> None:
-    known = schema.schema()["properties"]
-    for name in commands.names():
-        there = set(known[name]["properties"])
+    for name in commands.every():
+        table = schema.schema()
+        for part in options.section(name):
+            table = table["properties"][part]
         every = options.of(name, commands.loaded(name)).values()
-        assert there == {s.key for s in every if s.refused is None}
-    assert {"seed", "loss", "mode"} <= set(known)
+        forms = {options.section(form)[-1] for form in commands.forms(name)}
+        assert {*table["properties"]} == {s.key for s in every if s.refused is None} | forms
+    assert {"seed", "loss", "mode"} <= {*schema.schema()["properties"]}
+
+
+def test_a_form_has_a_table_and_variables_of_its_own(
+    gradtool: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "gradtool.toml").write_text('seed = 3\n[stats]\nworst = 2\n[stats.time]\nby = "layer"\n')
+    monkeypatch.setenv("GRADTOOL_STATS_MEMORY_TOP", "4")
+    answer = json.loads(gradtool("self", "config", "stats", "--format", "json").out)
+    rows = {(r["command"], r["option"]): (r["value"], r["origin"]) for r in answer["settings"]}
+    assert rows[("stats --time", "by")] == ("layer", "gradtool.toml:5")
+    assert rows[("stats --memory", "top")] == ("4", "GRADTOOL_STATS_MEMORY_TOP")
+    assert rows[("stats", "worst")] == (2, "gradtool.toml:3")
+    assert rows[("stats --memory", "seed")] == rows[("stats", "seed")] == (3, "gradtool.toml:1")
+    (folder / "gradtool.toml").write_text('[stats.memory]\nby = "layer"\n')
+    assert "stats.memory.by: unknown option" in gradtool("self", "config").err
 
 
 def test_the_schema_that_is_shipped_is_the_table() -> None:
-    """Else ``gradtool config --isolated --schema -o cli/schemas/configuration.json`` writes it anew."""
+    """Else ``gradtool self config --isolated --schema -o cli/schemas/configuration.json`` writes it anew."""
     assert (SCHEMAS / "configuration.json").read_text(encoding="utf-8") == schema.text()
 
 

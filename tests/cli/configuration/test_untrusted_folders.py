@@ -57,15 +57,18 @@ def written(folder: Path, text: str, name: str = "gradtool.toml") -> None:
     (folder / name).write_text(text, encoding="utf-8")
 
 
+def table_of(command: str) -> str:
+    """The table of a command in a file, as TOML has it."""
+    return ".".join(options.section(command))
+
+
 def words(command: str, key: str, folder: Path) -> list[str]:
     """A call of a command that writes where its option says."""
     (folder / "m.py").write_text(STATIC if command in ("gradients", "export") else MODEL, encoding="utf-8")
     if command in WITHOUT_A_MODEL:
         return [command, *WITHOUT_A_MODEL[command]]
-    if command == "dump":
-        return ["dump", "m.py", "dumped"]
-    if command == "where":
-        return ["where", "loss", "m.py"]
+    if command == "graph --where":
+        return ["graph", "--where", "loss", "m.py"]
     if command == "flow":
         return ["flow", "m.py", "--from", "x", "--to", "loss"]
     if command == "debug":
@@ -120,11 +123,11 @@ def test_what_no_file_sets_is_refused_with_file_key_and_reason(
 ) -> None:
     command, setting = pair
     value = '["evil.py"]' if isinstance(setting.node, options.Listed) else '"tcp://127.0.0.1:9"'
-    written(folder, f"[{command}]\n{setting.key} = {value}\n")
+    written(folder, f"[{table_of(command)}]\n{setting.key} = {value}\n")
     written(folder, "from pathlib import Path\nPath('ran').touch()\n", "evil.py")
     done = gradtool(*words(command, setting.key, folder))
     assert done.code == 2
-    assert f"gradtool.toml:2: {command}.{setting.key}: {setting.refused}" in done.err
+    assert f"gradtool.toml:2: {table_of(command)}.{setting.key}: {setting.refused}" in done.err
     assert not (folder / "ran").exists()
 
 
@@ -153,7 +156,8 @@ def test_a_path_lies_below_the_folder(
     (folder / "dangling").symlink_to(elsewhere / "new")
     value = f"json={value}" if setting.inside and setting.inside.form == "form" else value
     written(
-        folder, f"[{command}]\n{setting.key} = {[value] if isinstance(setting.node, options.Listed) else value!r}\n"
+        folder,
+        f"[{table_of(command)}]\n{setting.key} = {[value] if isinstance(setting.node, options.Listed) else value!r}\n",
     )
     done = gradtool(*words(command, setting.key, folder))
     assert done.code == 2
@@ -248,7 +252,7 @@ def test_no_link_is_followed(
     (folder / name).symlink_to(target if setting.key in FOLDERS else target / "bashrc")
     form = "json=" if setting.key == "out" else ""
     value = f"{form}{name}"
-    written(folder, f"[{command}]\n{setting.key} = {[value] if setting.key == 'out' else value!r}\n")
+    written(folder, f"[{table_of(command)}]\n{setting.key} = {[value] if setting.key == 'out' else value!r}\n")
     call = words(command, setting.key, folder)
     if when == "after":
         monkeypatch.setattr(confined, "resolved", lambda path, folder: os.path.abspath(path))
@@ -269,7 +273,7 @@ def test_without_a_link_it_is_written(gradtool: Run, folder: Path, pair: tuple[s
     (folder / "real").mkdir()
     (folder / "sub").symlink_to("real")
     value = ("json=" if setting.key == "out" else "") + f"sub/x{ending(command, setting.key)}"
-    written(folder, f"[{command}]\n{setting.key} = {[value] if setting.key == 'out' else value!r}\n")
+    written(folder, f"[{table_of(command)}]\n{setting.key} = {[value] if setting.key == 'out' else value!r}\n")
     done = gradtool(*words(command, setting.key, folder))
     assert done.code in (0, 1), done.err
     assert Path(value).name in [path.name for path in (folder / "real").iterdir()]
@@ -325,12 +329,12 @@ def test_files_of_other_users_do_not_count(
         written(shared, text, name)
     monkeypatch.chdir(inner)
     given(monkeypatch, shared / name, 4242)
-    done = gradtool("config", "why", "--format", "tsv")
+    done = gradtool("self", "config", "why", "--format", "tsv")
     assert "\t7\t" in done.out  # the next one upwards counts
     assert done.err.count(f"note: {shared / name} belongs to another user and is ignored") == 1
-    assert "\t1\t" in gradtool("config", "why", "--format", "tsv", "--config", str(shared / name)).out
+    assert "\t1\t" in gradtool("self", "config", "why", "--format", "tsv", "--config", str(shared / name)).out
     given(monkeypatch, shared / name, 0)
-    done = gradtool("config", "why", "--format", "tsv")
+    done = gradtool("self", "config", "why", "--format", "tsv")
     assert "\t1\t" in done.out
     assert done.err == ""
 
@@ -360,4 +364,4 @@ def test_a_foreign_file_that_says_nothing_of_gradtool_is_not_mentioned(
 ) -> None:
     written(folder, "[tool.ruff]\n", "pyproject.toml")
     given(monkeypatch, folder / "pyproject.toml", 4242)
-    assert gradtool("config", "why").err == ""
+    assert gradtool("self", "config", "why").err == ""

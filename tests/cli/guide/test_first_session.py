@@ -23,8 +23,8 @@ ROOT = Path(__file__).parents[3]
 TRANSCRIPT = ROOT / "tests" / "cli" / "golden" / "first_session.txt"
 SESSION = """
 gradtool
-gradtool help my gradient is none
-gradtool samples copy missing_gradient .
+gradtool explain my gradient is none
+gradtool self samples copy missing_gradient .
 gradtool missing_gradient.py
 gradtool why missing_gradient.py
 gradtool why model.right.wieght missing_gradient.py

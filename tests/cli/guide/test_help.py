@@ -34,7 +34,7 @@ def test_gradtool_alone_is_a_guide_that_fits_a_terminal(gradtool: Run) -> None:
     assert alone.err == ""
     assert "A gradient is None" in alone.out
     assert len(alone.out.splitlines()) <= 24
-    assert gradtool("help").out == alone.out
+    assert gradtool("explain").out == alone.out
     for question in cookbook.first():
         assert question.title in alone.out
         assert question.command in alone.out
@@ -59,22 +59,39 @@ def test_symptoms_lead_to_their_question(question: cookbook.Question) -> None:
     ],
 )
 def test_words_as_people_type_them(typed: str, page: str, gradtool: Run) -> None:
-    done = gradtool("help", *typed.split(), "--format", "tsv")
+    done = gradtool("explain", *typed.split(), "--format", "tsv")
     assert [row[2] for row in done.cells][1] == page
 
 
 def test_a_search_for_a_command_names_its_help(gradtool: Run) -> None:
-    assert "next: gradtool nan --help · " in gradtool("help", "nan").out
+    assert "next: gradtool stats --help · " in gradtool("explain", "stats").out
 
 
 def test_nothing_that_fits_is_said(gradtool: Run) -> None:
-    done = gradtool("help", "zzyzx")
+    done = gradtool("explain", "zzyzx")
     assert done.code == 0
     assert done.out.startswith("Nothing in the cookbook is called anything like 'zzyzx'.\n")
 
 
-@pytest.mark.parametrize("words", [[], ["nan"], ["zzyzx"]])
+@pytest.mark.parametrize("words", [[], ["loss", "nan"], ["zzyzx"]])
 def test_help_as_json(words: list[str], gradtool: Run) -> None:
-    data = json.loads(gradtool("help", *words, "--format", "json").out)
+    data = json.loads(gradtool("explain", *words, "--format", "json").out)
     jsonschema.validate(data, schema("help"))
     assert data["asked"] == " ".join(words)
+
+
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [("GT-E205", "explain"), ("e205", "explain"), ("GT103", "rule"), ("detached", "rule"), ("tanh_grad", "op")],
+)
+def test_one_word_is_a_code_a_rule_or_an_operator(word: str, kind: str, gradtool: Run) -> None:
+    data = json.loads(gradtool("explain", word, "--format", "json").out)
+    assert data["schema"].split("/")[1] == kind
+    jsonschema.validate(data, schema(kind))
+
+
+def test_a_mistyped_operator_has_near_names(gradtool: Run) -> None:
+    done = gradtool("explain", "reluu")
+    assert done.code == 0
+    assert "Operators and rules with similar names: relu" in done.out
+    assert "next: gradtool explain relu" in done.out

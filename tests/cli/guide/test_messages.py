@@ -1,4 +1,4 @@
-"""``gradtool help`` knows error messages as the frameworks print them, with their names, shapes and numbers."""
+"""``gradtool explain`` knows error messages as the frameworks print them, with their names, shapes and numbers."""
 
 import pytest
 
@@ -63,7 +63,7 @@ PRINTED = {
 
 @pytest.mark.parametrize("text", PRINTED)
 def test_a_message_is_known(text: str, gradtool: Run) -> None:
-    done = gradtool("help", text)
+    done = gradtool("explain", text)
     assert done.code == 0
     assert PRINTED[text] in done.out.split("\n\n")[0]
 
@@ -77,7 +77,7 @@ def test_a_message_is_known(text: str, gradtool: Run) -> None:
     ],
 )
 def test_what_people_see_has_a_page(text: str, title: str, gradtool: Run) -> None:
-    assert gradtool("help", text).out.startswith(title)
+    assert gradtool("explain", text).out.startswith(title)
 
 
 def test_words_of_a_sentence_are_no_message() -> None:

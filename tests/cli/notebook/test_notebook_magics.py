@@ -55,8 +55,8 @@ CELLS = {
     "data": "[p['python_name'] for p in table.data['parameters']][:2], table.code",
     "stats": "%stats loss",
     "nan": "%nan loss",
-    "profile": "%gprofile loss --top 1",
-    "saved": "%saved loss",
+    "profile": "%stats --time loss --top 1",
+    "saved": "%stats --memory loss",
     "graph": "%graph loss",
     "page": "%graph loss --format html",
     "markdown": "%why det.weight loss --format markdown",
@@ -91,11 +91,11 @@ CELLS = {
     "steady": "%why cost",
     "proved": "%why cost b.w_0 --prove -q",
     "same": "before_asking == state()",
-    "program": "%program program --part fwd",
+    "program": "%graph --text program --part fwd",
     "register": REGISTER,
     "step": "%gstep 3",
     "stumbled": "%gstep",
-    "help": "get_ipython().find_line_magic('gprofile').__doc__",
+    "help": "get_ipython().find_line_magic('gdebug').__doc__",
     "door": "from paddle import nn\nnn.__name__",
     "unload": "%unload_ext gradtool",
     "alike": "before == {k: set(v) for k, v in get_ipython().magics_manager.magics.items()}",
@@ -124,7 +124,7 @@ def test_a_missing_gradient_is_explained_by_the_line_of_the_cell(shown: dict[str
     place = f"In[{number('model')}]:5"
     assert forms["text/plain"].startswith("det.weight   grad = None   verdict: DETACHED")
     assert f"  {place}    k = det(h).detach()\n" in forms["text/plain"]
-    assert forms["text/plain"].endswith(f"next: %why det.weight loss · %where line:{place} loss")
+    assert forms["text/plain"].endswith(f"next: %why det.weight loss · %graph --where line:{place} loss")
     assert "<pre>det.weight" in forms["text/html"]
 
 
@@ -269,7 +269,7 @@ def test_nothing_is_shown_of_what_went_to_a_file(shown: dict[str, NotebookNode])
 
 
 def test_magics_have_a_help(shown: dict[str, NotebookNode]) -> None:
-    assert summary("profile") in bundle(shown["help"])["text/plain"]
+    assert summary("debug") in bundle(shown["help"])["text/plain"]
 
 
 def test_no_magic_of_the_shell_is_replaced_and_unloading_takes_all_away(shown: dict[str, NotebookNode]) -> None:

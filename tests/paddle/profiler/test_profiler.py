@@ -47,7 +47,7 @@ def test_measured_steps_hold_the_parts_that_have_names(tmp_path: Path, capsys: p
     assert all(e["dur"] >= 0 for e in events)
     told = capsys.readouterr().out
     assert "forward" in told
-    assert "gradtool profile MODEL" in told
+    assert "gradtool stats --time MODEL" in told
     json.dumps(events)
 
 

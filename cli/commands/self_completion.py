@@ -1,4 +1,4 @@
-"""Print the script that has a shell complete commands, options, files and names at Tab."""
+"""Print the script that lets a shell complete commands, options, files and names."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from typing import Any
 import click
 
 from ..context import Output, output_options
+from ..help_pages import Command
 
 
-@click.command("completion")
+@click.command("self completion", cls=Command)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish", "powershell"]))
 @output_options
 def command(shell: str, **values: Any) -> None:
     """Print the script that completes gradtool's commands in SHELL.
 
     \b
-    bash        gradtool completion bash >> ~/.bashrc
-    zsh         gradtool completion zsh >> ~/.zshrc
-    fish        gradtool completion fish > ~/.config/fish/completions/gradtool.fish
-    powershell  gradtool completion powershell >> $PROFILE
+    bash        gradtool self completion bash >> ~/.bashrc
+    zsh         gradtool self completion zsh >> ~/.zshrc
+    fish        gradtool self completion fish > ~/.config/fish/completions/gradtool.fish
+    powershell  gradtool self completion powershell >> $PROFILE
     """
     out = Output.take(values)
     from click.shell_completion import get_completion_class

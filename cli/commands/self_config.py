@@ -1,4 +1,4 @@
-"""Show what holds: the options of commands, and where each value comes from."""
+"""Show which settings apply to commands, and where each comes from."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ import click
 
 from .. import configuration
 from ..context import Output, output_options
+from ..help_pages import Command
 
 
-@click.command("config")
+@click.command("self config", cls=Command)
 @click.argument("commands", nargs=-1, metavar="[COMMAND]...")
 @click.option("--schema", is_flag=True, help="Print the JSON schema of gradtool.toml, for editors.")
-@click.option("--all", "all_", is_flag=True, help="Also show what nobody has set.")
+@click.option("--all", "all_", is_flag=True, help="Show options that nobody has set, too.")
 @output_options
 @click.pass_context
 def command(context: click.Context, /, commands: tuple[str, ...], schema: bool, all_: bool, **values: Any) -> None:
-    """Show which settings hold for each COMMAND, and where they come from.
+    """Show which settings apply to each COMMAND, and where they come from.
 
     \b
-    gradtool config
-    gradtool config check --all
-    gradtool config --schema -o gradtool.schema.json
+    gradtool self config
+    gradtool self config check --all
+    gradtool self config --schema -o gradtool.schema.json
 
     Settings come from the command line, GRADTOOL_… variables, gradtool.toml and [tool.gradtool] of pyproject.toml.
     """

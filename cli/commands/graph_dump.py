@@ -1,4 +1,4 @@
-"""Write both graphs as DOT and the stack of every operator."""
+"""Write both graphs as DOT, and the stack of every operator, to a folder."""
 
 from __future__ import annotations
 
@@ -8,20 +8,24 @@ import click
 
 from ..context import Output, backward_options, model_options, output_options
 from ..files import make_folder
+from ..help_pages import Command
 
 
-@click.command("dump")
+@click.command("graph --dump", cls=Command)
+@click.option("--dump", "folder", metavar="DIR", required=True, help="Write the files to DIR.")
 @model_options
-@click.argument("folder", metavar="DIR")
 @backward_options
-@click.option("--grads", is_flag=True, help="Also grads.npz: the gradients of one run, by the names of the parameters.")
-@click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed, by name; implies --grads.")
+@click.option("--grads", is_flag=True, help="Add grads.npz: the gradients of one run, by the names of the parameters.")
+@click.option("--feed", metavar="FILE[ROWS]", help="Feed the arrays in FILE, by their names; implies --grads.")
 @click.option("--stamp", is_flag=True, help="Put the time before the names, so that nothing is replaced.")
 @output_options
 def command(**values: Any) -> None:
     """Write backward_graph.dot, ref_forward_graph.dot, call_stack.log, outline.json, manifest.json for MODEL to DIR.
 
-    Two dumps of one model are the same files. `gradtool diff DIR MODEL` says what has changed since, by outline.json.
+    \b
+    gradtool graph --dump graphs model.py
+
+    Two dumps of one model are the same files. gradtool diff DIR MODEL prints what has changed since, by outline.json.
     """
     out = Output.take(values)
     from gradtool.engine.questions.dump import Dump

@@ -1,4 +1,4 @@
-"""List the rules of the gate."""
+"""List the rules of gradtool check."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from ..context import Output, output_options
+from ..help_pages import Command
 
 
-@click.command("rules")
+@click.command("explain --rules", cls=Command)
 @output_options
 def command(**values: Any) -> None:
     """List the rules that gradtool check applies: code, name, severity, what each finds."""

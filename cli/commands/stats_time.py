@@ -1,4 +1,4 @@
-"""Time and bytes of forward and backward per operator, type, layer or line."""
+"""Measure time and bytes of forward and backward, by operator, type, layer or line."""
 
 from __future__ import annotations
 
@@ -8,43 +8,45 @@ from typing import Any
 import click
 
 from ..asking import ask, must_be_one
-from ..context import Output, model_options, output_options
+from ..context import Output, feed_option, model_options, output_options
 from ..errors import CLEAN
+from ..help_pages import Command
 
 
-@click.command("profile")
+@click.command("stats --time", cls=Command)
 @model_options
 @click.option(
     "--by",
     type=click.Choice(["op", "type", "layer", "line", "iteration", "part"]),
     default="type",
     show_default=True,
-    help="What a row is.",
+    help="Choose what a row is.",
 )
-@click.option("--repeats", type=click.IntRange(1), default=5, show_default=True, help="How often to measure.")
-@click.option("--top", type=click.IntRange(1), metavar="N", help="Only the N slowest rows.")
+@click.option("--repeats", type=click.IntRange(1), default=5, show_default=True, help="Measure so many times.")
+@click.option("--top", type=click.IntRange(1), metavar="N", help="Print only the N slowest rows.")
 @click.option(
-    "--flame", metavar="FILE", help="Write stacks for programs that draw flame graphs: folded; FILE.json: speedscope."
+    "--flame", metavar="FILE", help="Write stacks for a flame graph: folded, or for speedscope if FILE ends in .json."
 )
-@click.option("--fused", is_flag=True, help="Show which operators are computed together, and what that takes.")
-@click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed, by name.")
+@click.option("--fused", is_flag=True, help="Show which operators are computed together, and the time that takes.")
+@feed_option
 @output_options
 def command(**values: Any) -> int:
     """Measure MODEL's operators, forward and backward: median over the repeats, and their spread.
 
     \b
-    gradtool profile model.py --by layer
-    gradtool profile model.py --flame stacks.txt
-    gradtool profile model.py --fused
+    gradtool stats --time model.py --by layer
+    gradtool stats --time model.py --flame stacks.txt
+    gradtool stats --time model.py --fused
 
-    What is measured is the kernel or the gradient rule, without Python around it, after a run that does not count; of
-    a branch or a loop of a program what stands around the operators inside, which are counted for themselves. The
-    file runs once: in dynamic mode the operators of its last forward pass are called again on what they read. On JAX
-    (--backend jax) it is the time on the device, of the program as it is compiled, or of what was recorded as one
-    program: what XLA has fused is shared among its operators, and what belongs to none of them has rows of its own.
+    The time is that of the kernel or the gradient rule, without the Python around it, after a first run that does not
+    count. Operators inside a branch or a loop of a program have times of their own; the branch has the rest. The file
+    runs once: in dynamic mode the operators of its last forward pass are called again on what they read.
 
-    With --fused: the groups of operators that one compiled function computes once a program has run often (--backend
-    numba), each with its operators and their lines, its time, and the time of the same operators one by one.
+    On JAX (--backend jax) it is the time on the device of the compiled program. The time of what XLA has fused is
+    shared among its operators. What belongs to none of them has rows of its own.
+
+    With --fused, print the groups of operators that one compiled function computes once a program has run often
+    (--backend numba). Each has its operators and their lines, its time, and the time of the operators one by one.
     """
     out = Output.take(values)
     from gradtool.engine.questions.profile import Profile

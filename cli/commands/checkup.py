@@ -1,4 +1,4 @@
-"""Say all that is quickly said about a model; without one, what this installation consists of."""
+"""Run a model once and print everything that is wrong with its gradients."""
 
 from __future__ import annotations
 
@@ -8,35 +8,29 @@ import click
 
 from ..asking import decided, exit_option
 from ..computing import computing_options
-from ..context import Output, loading_options, output_options
+from ..context import Output, feed_option, loading_options, output_options
 from ..errors import CLEAN, ENGINE
+from ..help_pages import Command
 
 
-@click.command("doctor")
-@click.argument("model", required=False)
+@click.command("checkup", cls=Command)
+@click.argument("model")
 @loading_options
 @computing_options
-@click.option("--feed", metavar="FILE[ROWS]", help="Arrays to feed, by name.")
+@feed_option
 @exit_option()
 @output_options
 def command(**values: Any) -> int:
-    """What is wrong with MODEL's gradients: the findings of why, nan and stats, and the table, on one screen.
+    """Print what is wrong with MODEL's gradients on one screen: the findings of why, nan and stats, and the table.
 
     \b
     gradtool train.py
-    gradtool doctor train.py -- --lr 3
+    gradtool train.py -- --lr 3
 
-    The file is run once. What is wrong comes first, each with the command that digs deeper; below the table stands what
-    was looked at, and what was not. MODEL alone, without a command, asks the same.
-
-    Without MODEL: versions of Python and of what gradtool needs, whether Graphviz's dot is there, and the backends.
+    The file runs once. Findings come first, each with the command that digs deeper. Below the table stands what was
+    looked at, and what was not.
     """
     out = Output.take(values)
-    if values["model"] is None:
-        from gradtool.viz.views import doctor
-
-        out.emit(doctor.view(bool(out.verbose)))
-        return CLEAN
     from gradtool.engine.questions.others import look_at
     from gradtool.engine.request.request import Request
     from gradtool.viz.report import checkup

@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 from ..context import Output, output_options
+from ..help_pages import Command
 
 
-@click.command("samples")
+@click.command("self samples", cls=Command)
 @click.argument("action", type=click.Choice(["list", "show", "copy"]), default="list")
 @click.argument("name", required=False, metavar="[NAME]")
 @click.argument("folder", required=False, default=".", metavar="[FOLDER]")
@@ -18,7 +19,7 @@ from ..context import Output, output_options
 def command(action: str, name: str | None, folder: str, **values: Any) -> None:
     """List the sample models, show the source of one (show NAME), or copy it (copy NAME DIR, copy all DIR).
 
-    DIR is the current folder unless it is said; no file there is overwritten.
+    DIR is the current folder unless you name another; no file there is overwritten.
     """
     out = Output.take(values)
     from gradtool.engine.core.command_errors import CommandError, unknown
@@ -29,7 +30,7 @@ def command(action: str, name: str | None, folder: str, **values: Any) -> None:
 
     names = samples.names()
     if action != "list" and name is None:
-        raise CommandError(f"{action} which sample?", f"gradtool samples {action} {names[0]}")
+        raise CommandError(f"{action} which sample?", f"gradtool self samples {action} {names[0]}")
     if name is not None and name not in names and (action, name) != ("copy", "all"):
         raise unknown("sample", name, names)
     wanted = [samples.sample(each) for each in (names if name in (None, "all") else [name]) if each is not None]
@@ -42,6 +43,8 @@ def command(action: str, name: str | None, folder: str, **values: Any) -> None:
         files = {os.path.join(folder, each.file): each.text for each in wanted}
         there = [file for file in files if os.path.lexists(file)]
         if there:
-            raise CommandError(f"there is a file {there[0]}, which stays as it is", "gradtool samples copy NAME DIR")
+            raise CommandError(
+                f"there is a file {there[0]}, which stays as it is", "gradtool self samples copy NAME DIR"
+            )
         make_folder(folder)
         out.emit(views.copied(rows, [os.path.normpath(file) for file in files]), also=files)
