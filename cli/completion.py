@@ -109,7 +109,7 @@ KINDS: dict[str, type[StringParamType]] = {
 """What stands in the help for a value -> how it is completed; whatever begins with FILE is a file."""
 
 
-def equipped(command: click.Command) -> click.Command:
+def equip(command: click.Command) -> click.Command:
     """*command*, whose texts are completed by what its help calls them."""
     for param in command.params:
         metavar = param.metavar or (param.name or "").upper()

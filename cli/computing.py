@@ -13,7 +13,7 @@ import click
 from gradtool.engine.kernels import threads
 from gradtool.engine.kernels.choice import DEVICE, PRECISION, SETTING, available, backend, current, using
 
-from .help_pages import Rare
+from .rare import RareOption
 
 if TYPE_CHECKING:
     from gradtool.engine.kernels.backend import Backend
@@ -24,12 +24,12 @@ PRECISIONS = ("highest", "high", "default")
 
 
 def computing_options(command: F) -> F:
-    """What the kernels run on, for as long as the command runs."""
+    """Add the options of backends, which hold as long as the command runs."""
     return _backend_option(device_options(command))
 
 
 def device_options(command: F) -> F:
-    """Where on the backend: for a command that says itself which backends (``backend`` and ``against``)."""
+    """Add ``--device`` and its like, for a command with backends of its own (``backend`` and ``against``)."""
 
     @functools.wraps(command)
     def run(*words: Any, **values: Any) -> Any:
@@ -46,16 +46,16 @@ def device_options(command: F) -> F:
             return command(*words, **values)
 
     options = (
-        click.option("--device", cls=Rare, metavar="cpu|gpu|tpu[:N]", help="Choose where the backend computes."),
+        click.option("--device", cls=RareOption, metavar="cpu|gpu|tpu[:N]", help="Choose where the backend computes."),
         click.option(
             "--precision",
-            cls=Rare,
+            cls=RareOption,
             type=click.Choice(PRECISIONS),
             help="Choose how exactly the backend multiplies matrices of float32.  [default: highest]",
         ),
         click.option(
             "--threads",
-            cls=Rare,
+            cls=RareOption,
             type=click.IntRange(1),
             help="Compute on N threads; 1 is best if other programs are busy.  [default: as many as processors]",
         ),
@@ -126,7 +126,7 @@ def _meant(name: str | None, against: str | None) -> Iterator[Backend]:
 def _backend_option(command: F) -> F:
     return click.option(
         "--backend",
-        cls=Rare,
+        cls=RareOption,
         type=click.Choice(available()),
         show_default=os.environ.get(SETTING) or "onednn where its extra is installed, else numpy",
         help="Choose what computes.",

@@ -23,8 +23,8 @@ from gradtool.viz.views import view as views
 from . import streams, terminal
 from .computing import computing_options
 from .files import Content, write_all
-from .help_pages import Rare
 from .main import RAISED, SCRIPT
+from .rare import RareOption
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -48,7 +48,7 @@ def _options(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
 
 
 def output_options(command: F, more: tuple[str, ...] = ()) -> F:
-    """How and where results are shown; *more* are forms that only this command has."""
+    """Add the options of results; *more* are forms that only this command has."""
     forms = click.Choice((*FORMATS, *more))
     return _options(
         click.option("--format", "format_", type=forms, default="text", help="Choose the form of the result."),
@@ -60,18 +60,18 @@ def output_options(command: F, more: tuple[str, ...] = ()) -> F:
 
 
 def note_options(command: F) -> F:
-    """How much a command writes on stderr."""
+    """Add ``--quiet`` and ``--verbose``."""
     return _options(
-        click.option("-q", "--quiet", cls=Rare, is_flag=True, help="Print no notes on stderr."),
-        click.option("-v", "--verbose", cls=Rare, count=True, help="Print more detail."),
+        click.option("-q", "--quiet", cls=RareOption, is_flag=True, help="Print no notes on stderr."),
+        click.option("-v", "--verbose", cls=RareOption, count=True, help="Print more detail."),
     )(command)
 
 
 def color_option(command: F) -> F:
-    """Whether a text has colours."""
+    """Add ``--color``."""
     return click.option(
         "--color",
-        cls=Rare,
+        cls=RareOption,
         type=click.Choice(["auto", "always", "never"]),
         default="auto",
         help="Use colours; NO_COLOR turns them off, too.",
@@ -79,85 +79,87 @@ def color_option(command: F) -> F:
 
 
 def ascii_option(command: F) -> F:
-    """Whether a text is limited to ASCII."""
-    return click.option("--ascii", "ascii_", cls=Rare, is_flag=True, help="Use ASCII characters only.")(command)
+    """Add ``--ascii``."""
+    return click.option("--ascii", "ascii_", cls=RareOption, is_flag=True, help="Use ASCII characters only.")(command)
 
 
 def feed_option(command: F) -> F:
-    """What is fed to a program, or given to a function."""
+    """Add ``--feed``: arrays for a program, or for a function."""
     return click.option("--feed", metavar="FILE[ROWS]", help="Feed the arrays in FILE, by their names.")(command)
 
 
 def model_options(command: F) -> F:
-    """Which model, and how it is loaded."""
+    """Add MODEL, and the options of loading and computing."""
     return _options(click.argument("model"), loading_options, computing_options)(command)
 
 
 def loading_options(command: F) -> F:
-    """How a model is loaded."""
+    """Add the options of loading a model."""
     return _options(
-        click.option("--loss", cls=Rare, metavar="NAME", help="Take NAME as the loss: a Python name or a tensor name."),
+        click.option(
+            "--loss", cls=RareOption, metavar="NAME", help="Take NAME as the loss: a Python name or a tensor name."
+        ),
         click.option(
             "--loss-fn",
-            cls=Rare,
+            cls=RareOption,
             type=click.Choice(LOSS_FUNCTIONS),
             help="Make a loss for a saved program that has none: compare its output (or --loss) with --label.",
         ),
         click.option(
-            "--label", cls=Rare, metavar="NAME", help="Feed the label of --loss-fn as NAME.  [default: label]"
+            "--label", cls=RareOption, metavar="NAME", help="Feed the label of --loss-fn as NAME.  [default: label]"
         ),
         click.option(
             "--arg",
-            cls=Rare,
+            cls=RareOption,
             multiple=True,
             metavar="NAME=VALUE",
             help="Pass an argument to the model's function; repeatable.",
         ),
         click.option(
-            "--seed", cls=Rare, type=int, default=0, show_default=True, help="Seed parameters and random feeds."
+            "--seed", cls=RareOption, type=int, default=0, show_default=True, help="Seed parameters and random feeds."
         ),
         click.option(
             "--mode",
-            cls=Rare,
+            cls=RareOption,
             type=click.Choice(["auto", "static", "eager"]),
             default="auto",
             help="Choose the mode; static: as if the file began with paddle.enable_static().",
         ),
         click.option(
             "--engine",
-            cls=Rare,
+            cls=RareOption,
             type=click.Choice(ENGINES),
             default="gradtool",
             help="Choose what runs a script; paddle: the real one, in a process of its own (of GRADTOOL_PYTHON).",
         ),
         click.option(
-            "--stdin-filename", cls=Rare, metavar="NAME", default="<stdin>", help="Call the source on stdin NAME."
+            "--stdin-filename", cls=RareOption, metavar="NAME", default="<stdin>", help="Call the source on stdin NAME."
         ),
-        click.option("-m", "as_module", cls=Rare, is_flag=True, help="Run MODEL as a module, as python -m does."),
+        click.option("-m", "as_module", cls=RareOption, is_flag=True, help="Run MODEL as a module, as python -m does."),
         click.option(
             "--backward",
-            cls=Rare,
+            cls=RareOption,
             metavar="N|line:FILE:LINE|each",
             callback=_backward,
             help="Choose the backward pass.  [default: the last one]",
         ),
         click.option(
             "--steps",
-            cls=Rare,
+            cls=RareOption,
             metavar="N|all",
             callback=_steps,
             help=f"Stop the file after N backward passes.  [default: {ENOUGH}]",
         ),
         click.option(
             "--limit",
-            cls=Rare,
+            cls=RareOption,
             metavar="SECONDS",
             type=click.FloatRange(0, min_open=True),
             help="Stop the file after so many seconds.",
         ),
         click.option(
             "--write",
-            cls=Rare,
+            cls=RareOption,
             is_flag=True,
             help="Let the file change other files; without it only its run sees that.",
         ),
@@ -166,20 +168,20 @@ def loading_options(command: F) -> F:
 
 
 def _script(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
-    """The words after ``--``: the arguments of the file that is asked about."""
+    """Return the words after ``--``: the arguments of the file."""
     words: tuple[str, ...] = context.meta.get(SCRIPT, ())
     return words
 
 
 def _backward(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
-    """Which backward pass; as it is written."""
+    """Return the backward pass as it is written."""
     if value == EACH and context.command.name not in OF_EACH:
         raise click.BadParameter(f"only {', '.join(OF_EACH)} answer about each backward pass")
     return _taken(which_pass, value)
 
 
 def _steps(context: click.Context, option: click.Parameter, value: Any) -> int | None:
-    """How many backward passes; None where it is not said."""
+    """Return the number of backward passes; None where nobody gave one."""
     return _taken(passes_watched, value)
 
 
@@ -192,7 +194,7 @@ def _taken(read: Callable[[Any], T], value: Any) -> T:
 
 
 def backward_options(command: F) -> F:
-    """What the backward part is made for."""
+    """Add ``--params`` and ``--no-grad``."""
     return _options(
         click.option(
             "--params",
@@ -210,7 +212,7 @@ def backward_options(command: F) -> F:
 
 
 def run_options(command: F) -> F:
-    """Running the program."""
+    """Add ``--run`` and ``--feed``."""
     return _options(
         click.option("--run", is_flag=True, help="Run the program and add the norms of the gradients."),
         click.option("--feed", metavar="FILE[ROWS]", help="Feed the arrays in FILE, by their names; implies --run."),

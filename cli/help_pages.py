@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from . import commands
+from .rare import RareOption
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -24,16 +25,12 @@ ALL = "all"
 FLAGS = ("-h", "--help")
 
 
-class Rare(click.Option):
-    """An option that the first page leaves out."""
-
-
-class Context(click.Context):
+class CommandContext(click.Context):
     """A context that calls the command of a model alone as it is typed."""
 
     @property
     def command_path(self) -> str:
-        """What is typed to get here."""
+        """Words to type to get here."""
         path = super().command_path
         head, _, last = path.rpartition(" ")
         return f"{head} MODEL" if last == commands.OF_A_MODEL else path
@@ -42,7 +39,7 @@ class Context(click.Context):
 class Command(click.Command):
     """A command of ``gradtool``, or a form of one."""
 
-    context_class = Context
+    context_class = CommandContext
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """As click's; of the command of a model alone without its name, which nobody types."""
@@ -54,7 +51,7 @@ class Command(click.Command):
         """The options of the page, and the forms of the command."""
         whole = bool(ctx.meta.get(WHOLE))
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
-        rows = [option.get_help_record(ctx) for option in options if whole or not isinstance(option, Rare)]
+        rows = [option.get_help_record(ctx) for option in options if whole or not isinstance(option, RareOption)]
         with formatter.section("Options"):
             formatter.write_dl([row for row in rows if row is not None])
         entries = list(forms(self.name or ""))
@@ -77,7 +74,7 @@ class Command(click.Command):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """As click's; the first page ends with how to see the whole one."""
         super().format_epilog(ctx, formatter)
-        if not ctx.meta.get(WHOLE) and any(isinstance(param, Rare) for param in self.params):
+        if not ctx.meta.get(WHOLE) and any(isinstance(param, RareOption) for param in self.params):
             formatter.write_paragraph()
             formatter.write_text(f"All options, also those that every command has: {ctx.command_path} --help {ALL}")
 
@@ -88,8 +85,8 @@ def forms(name: str) -> Iterator[tuple[str, str]]:
         yield form.partition(" ")[2], commands.summary(form)
 
 
-def taken(words: list[str], meta: dict[str, Any]) -> list[str]:
-    """*words* without the one that asks for the whole page, which *meta* then says."""
+def drop_all(words: list[str], meta: dict[str, Any]) -> list[str]:
+    """Return *words* without ``all`` behind ``--help``; *meta* then says that the whole page is wanted."""
     for number, word in enumerate(words[:-1]):
         if word in FLAGS and words[number + 1] == ALL:
             meta[WHOLE] = True

@@ -17,7 +17,7 @@ import click
 from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.script.imports import guarded
 
-from . import commands, configuration, help_pages, streams
+from . import commands, configuration, help_pages, moved, streams
 
 SCRIPT = "gradtool.script"
 """Where click's context keeps the words after ``--``."""
@@ -49,20 +49,20 @@ class Commands(click.Group):
             return None
         command = commands.loaded(cmd_name)
         if ctx.resilient_parsing:
-            from .completion import equipped
+            from .completion import equip
 
-            return equipped(command)
+            return equip(command)
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if ctx.resilient_parsing:
-            return self._completed(ctx, args)
+            return self._resolve_unfinished(ctx, args)
         if args[0] not in (*commands.names(), commands.OF_A_MODEL) and not args[0].startswith("-"):
-            raise _missing(args[0])
-        args = help_pages.taken(args, ctx.meta)
-        chosen, rest = commands.chosen(args[0], args[1:])
+            raise moved.unknown_command(args[0])
+        args = help_pages.drop_all(args, ctx.meta)
+        chosen, rest = commands.choose_form(args[0], args[1:])
         name, command, rest = super().resolve_command(ctx, [chosen, *rest])
         after = ctx.meta.get(SCRIPT, ())
         if after and command is not None and not _names_a_model(command, rest):
@@ -78,11 +78,13 @@ class Commands(click.Group):
             configuration.held(ctx, name, command, rest)
         return name, command, rest
 
-    def _completed(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def _resolve_unfinished(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command of a line that is not finished: a shell asks what could stand there, and nothing is wrong yet."""
         name, rest = args[0], args[1:]
         with suppress(CommandError):
-            name, rest = commands.chosen(name, rest)
+            name, rest = commands.choose_form(name, rest)
         return super().resolve_command(ctx, [name, *rest])
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -112,7 +114,7 @@ class Commands(click.Group):
         with streams.written():
             _check(args)
             end = args.index("--") if "--" in args else len(args)
-            typed = _with_command(args[:end]) if args else [_GUIDE]
+            typed = _add_command(args[:end]) if args else [_GUIDE]
             context = super().make_context(info_name, typed, *rest, **more)
             context.meta[SCRIPT] = tuple(args[end + 1 :])
             context.meta[WORDS] = tuple(args)
@@ -145,22 +147,15 @@ class Commands(click.Group):
             sys.exit(run(lambda: call(arguments, *rest, standalone_mode=False, **extra), arguments))
 
 
-def _with_command(words: list[str]) -> list[str]:
+def _add_command(words: list[str]) -> list[str]:
     """*words* of a command line; where they name a model and no command, with the one that says what it can."""
     if not words or words[0] in commands.names() or words[0] in _OF_THE_GROUP:
         return words
     options_first = words[0].startswith("-") and words[0] != "-"
     named = any(word == "-m" or _may_be_a_model(word) for word in (words if options_first else words[:1]))
     if words[0] == commands.OF_A_MODEL and not named:
-        raise _missing(words[0])
+        raise moved.unknown_command(words[0])
     return [commands.OF_A_MODEL, *words] if named else words
-
-
-def _missing(name: str) -> CommandError:
-    """The error for a command that there is not."""
-    from .moved import missing
-
-    return missing(name)
 
 
 def _may_be_a_model(word: str) -> bool:

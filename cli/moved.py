@@ -25,7 +25,7 @@ MOVED: Final = {
 """What people may type -> what stands behind ``gradtool`` instead."""
 
 
-def missing(name: str) -> CommandError:
+def unknown_command(name: str) -> CommandError:
     """The error for a command that there is not."""
     if name in MOVED:
         return UnknownName(f"there is no command {name!r}", f"gradtool {MOVED[name]}")

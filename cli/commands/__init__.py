@@ -16,6 +16,8 @@ from functools import cache
 
 import click
 
+from gradtool.engine.core.command_errors import CommandError, unknown
+
 from .. import configuration
 
 _FOLDER = os.path.dirname(__file__)
@@ -38,19 +40,25 @@ HOUSE = "self"
 
 @cache
 def every() -> list[str]:
-    """The names of all commands and of all their forms: ``stats``, ``stats --memory``, ``self cache``."""
-    order = [OF_A_MODEL, *FIRST, *_SECOND]
-    files = sorted(file.removesuffix(".py") for file in os.listdir(_FOLDER) if file.endswith(".py") and file[0] != "_")
-    heads = [file for file in files if "_" not in file]
-    ranked = [*[name for name in order if name in heads], *[name for name in heads if name not in (*order, HOUSE)]]
-    ranked += [HOUSE]
-    return [_name(file) for head in ranked for file in files if file.partition("_")[0] == head]
+    """Return the names of all commands and of all their forms: ``stats``, ``stats --memory``, ``self cache``."""
+    # The folder is the table: whoever adds a file has added a command.
+    files = [file.removesuffix(".py") for file in os.listdir(_FOLDER) if file.endswith(".py") and file[0] != "_"]
+    return [_name(file) for file in sorted(files, key=_place)]
+
+
+def _place(file: str) -> tuple[int, str, str]:
+    """Return the place of a file in the list: by the rank of its command, then by name, forms behind their command."""
+    head, _, form = file.partition("_")
+    ranks = {name: rank for rank, name in enumerate((OF_A_MODEL, *FIRST, *_SECOND))}
+    return len(ranks) + 1 if head == HOUSE else ranks.get(head, len(ranks)), head, form
 
 
 def _name(file: str) -> str:
-    """The name of the command in a file."""
+    """Return the name of the command in a file."""
     head, _, form = file.partition("_")
-    return " ".join(filter(None, (head, form if head == HOUSE else form and f"--{form}")))
+    if not form:
+        return head
+    return f"{head} {form}" if head == HOUSE else f"{head} --{form}"
 
 
 def file_name(name: str) -> str:
@@ -69,36 +77,33 @@ def forms(name: str) -> list[str]:
     return [form for form in every() if form.startswith(f"{name} ")]
 
 
-def chosen(name: str, words: Sequence[str]) -> tuple[str, list[str]]:
-    """The command or the form of it that the words behind *name* choose, and the words that are left.
+def choose_form(name: str, words: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the command or the form of it that the words behind *name* choose, and the words that are left.
 
     Raises:
         CommandError: they choose two, or one that there is not.
     """
     if name == HOUSE:
-        return _of_the_house(words)
+        return _find_in_house(words)
+    # Only the names of forms are looked for here: click parses the words with the options of the form.
     there = {form.partition(" ")[2]: form for form in forms(name)}
     flags = [flag for flag in there if any(word.partition("=")[0] == flag for word in words)]
     if len(flags) > 1:
-        from gradtool.engine.core.command_errors import CommandError
-
         raise CommandError(f"{flags[0]} and {flags[1]} exclude each other", f"gradtool {name} --help")
     return there[flags[0]] if flags else name, list(words)
 
 
-def _of_the_house(words: Sequence[str]) -> tuple[str, list[str]]:
+def _find_in_house(words: Sequence[str]) -> tuple[str, list[str]]:
     if not words or words[0].startswith("-"):
         return HOUSE, list(words)
     form = f"{HOUSE} {words[0]}"
     if form not in every():
-        from gradtool.engine.core.command_errors import unknown
-
         raise unknown(f"command of gradtool {HOUSE}", words[0], [each.partition(" ")[2] for each in forms(HOUSE)])
     return form, list(words[1:])
 
 
 def summary(name: str) -> str:
-    """What a command does, in one sentence."""
+    """Return one sentence about what a command does."""
     with open(os.path.join(_FOLDER, f"{file_name(name)}.py"), encoding="utf-8") as source:
         return next((line for line in source if line.startswith('"""')), "").strip('"\n')
 
@@ -108,6 +113,7 @@ def loaded(name: str) -> click.Command:
     command: click.Command = importlib.import_module(f".{file_name(name)}", __name__).command
     if all(option.name != "isolated" for option in command.params):
         flag = name.partition(" ")[2]
+        # A form without a value is a switch; one with a value declares its option itself.
         if flag.startswith("--") and all(flag not in option.opts for option in command.params):
             command.params.insert(0, click.Option([flag], is_flag=True, expose_value=False, help=summary(name)))
         command.params += configuration.everywhere()

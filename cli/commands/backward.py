@@ -12,7 +12,8 @@ from ..asking import ask, exit_option, judged, look_at_others, must_be_one
 from ..context import Output, backward_options, model_options, output_options, run_options
 from ..errors import CLEAN
 from ..files import Content, make_folder
-from ..help_pages import Command, Rare
+from ..help_pages import Command
+from ..rare import RareOption
 from ..sizes import byte_size
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 @backward_options
 @click.option(
     "--callbacks",
-    cls=Rare,
+    cls=RareOption,
     multiple=True,
     metavar="MOD:FN",
     help="Call FN(block, context) for each new operator; repeatable.",
@@ -37,16 +38,16 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--memory-budget",
-    cls=Rare,
+    cls=RareOption,
     metavar="BYTES",
     callback=byte_size,
     help="Choose checkpoints so that values and gradients fit into BYTES, such as 512M.",
 )
 @run_options
-@click.option("--only-grads", cls=Rare, is_flag=True, help="Print exactly the list that append_backward returns.")
+@click.option("--only-grads", cls=RareOption, is_flag=True, help="Print exactly the list that append_backward returns.")
 @click.option("--dot", metavar="FILE", help="Write the graph to FILE for Graphviz.")
 @click.option(
-    "--part", cls=Rare, type=click.Choice(["fwd", "bwd", "both"]), default="both", help="Choose what --dot draws."
+    "--part", cls=RareOption, type=click.Choice(["fwd", "bwd", "both"]), default="both", help="Choose what --dot draws."
 )
 @click.option("--dump", metavar="DIR", help="Write both graphs and the stack of every operator to DIR.")
 @click.option("--list", "listed", is_flag=True, help="List the backward passes of MODEL, and stop there.")

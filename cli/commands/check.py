@@ -9,7 +9,8 @@ import click
 from ..computing import computing_options
 from ..context import Output, ascii_option, feed_option, loading_options, note_options
 from ..errors import CLEAN, FAILED
-from ..help_pages import Command, Rare
+from ..help_pages import Command
+from ..rare import RareOption
 from ..rules import rule_options
 
 
@@ -18,7 +19,9 @@ from ..rules import rule_options
 @loading_options
 @computing_options
 @rule_options()
-@click.option("--extend-select", cls=Rare, multiple=True, metavar="CODE", help="Apply these rules, too; repeatable.")
+@click.option(
+    "--extend-select", cls=RareOption, multiple=True, metavar="CODE", help="Apply these rules, too; repeatable."
+)
 @click.option(
     "--train",
     type=click.IntRange(1),
@@ -44,7 +47,7 @@ from ..rules import rule_options
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option(
     "--jobs",
-    cls=Rare,
+    cls=RareOption,
     type=click.IntRange(0),
     metavar="N",
     help="Check N models at a time, each in its own process; 0: one after the other in this one.  "
@@ -52,19 +55,19 @@ from ..rules import rule_options
 )
 @click.option(
     "--timeout",
-    cls=Rare,
+    cls=RareOption,
     type=click.FloatRange(0, min_open=True),
     default=300.0,
     show_default=True,
     metavar="SECONDS",
     help="Stop a model in a process of its own after so many seconds.",
 )
-@click.option("--show-files", cls=Rare, is_flag=True, help="List the models that would be checked, and stop.")
+@click.option("--show-files", cls=RareOption, is_flag=True, help="List the models that would be checked, and stop.")
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
-@click.option("--no-cache", cls=Rare, is_flag=True, help="Check every model again, and store nothing.")
+@click.option("--no-cache", cls=RareOption, is_flag=True, help="Check every model again, and store nothing.")
 @click.option(
     "--cache-dir",
-    cls=Rare,
+    cls=RareOption,
     metavar="DIR",
     default=".gradtool_cache",
     show_default=True,

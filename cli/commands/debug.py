@@ -13,7 +13,8 @@ from gradtool.engine.script import sessions
 
 from ..computing import computing_options
 from ..context import Output, ascii_option, backward_options, color_option, feed_option, loading_options, note_options
-from ..help_pages import Command, Rare
+from ..help_pages import Command
+from ..rare import RareOption
 from ..sizes import byte_size
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 @click.option("--on-error", is_flag=True, help="Begin at the operator that failed.")
 @click.option(
     "--history",
-    cls=Rare,
+    cls=RareOption,
     metavar="SIZE",
     callback=byte_size,
     help="Hold so many bytes of values, such as 512M, and compute others again.",

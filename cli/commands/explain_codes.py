@@ -6,7 +6,10 @@ from typing import Any
 
 import click
 
+from gradtool.viz.views import explained
+
 from ..context import Output, output_options
+from ..guide import pages
 from ..help_pages import Command
 
 
@@ -15,8 +18,4 @@ from ..help_pages import Command
 def command(**values: Any) -> None:
     """List the codes of gradtool's errors, with a few words about each."""
     out = Output.take(values)
-    from gradtool.viz.views import explained
-
-    from ..guide import pages
-
     out.emit(explained.every([(code, pages.page(code).title) for code in pages.codes()]))

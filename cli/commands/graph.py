@@ -11,7 +11,8 @@ from gradtool.engine.core.wording import command_line, repeated
 from gradtool.viz import forms
 
 from ..context import Output, ascii_option, backward_options, model_options, note_options
-from ..help_pages import Command, Rare
+from ..help_pages import Command
+from ..rare import RareOption
 
 FORMATS = tuple(forms.NAMED)
 COLOURS = ("role", "norm", "time", "bytes", "dtype", "layer")
@@ -21,7 +22,7 @@ COLOURS = ("role", "norm", "time", "bytes", "dtype", "layer")
 @model_options
 @backward_options
 @click.option(
-    "--part", cls=Rare, type=click.Choice(["fwd", "bwd", "both"]), default="both", help="Choose which operators."
+    "--part", cls=RareOption, type=click.Choice(["fwd", "bwd", "both"]), default="both", help="Choose which operators."
 )
 @click.option(
     "--collapse",
@@ -33,7 +34,7 @@ COLOURS = ("role", "norm", "time", "bytes", "dtype", "layer")
 )
 @click.option(
     "--max-nodes",
-    cls=Rare,
+    cls=RareOption,
     type=click.IntRange(min=1),
     default=400,
     show_default=True,
@@ -42,7 +43,7 @@ COLOURS = ("role", "norm", "time", "bytes", "dtype", "layer")
 @click.option("--focus", metavar="SELECTOR", help="Draw only what is near an operator or tensor.")
 @click.option(
     "--radius",
-    cls=Rare,
+    cls=RareOption,
     type=click.IntRange(min=0),
     default=2,
     show_default=True,
@@ -51,13 +52,18 @@ COLOURS = ("role", "norm", "time", "bytes", "dtype", "layer")
 @click.option("--path", metavar="A..B", help="Draw only what lies between two operators or tensors.")
 @click.option(
     "--layout",
-    cls=Rare,
+    cls=RareOption,
     type=click.Choice(["mirror", "dot"]),
     default="mirror",
     help="Choose who places the boxes; dot: Graphviz.",
 )
 @click.option(
-    "--dot-limit", cls=Rare, type=float, default=20.0, show_default=True, help="Give --layout dot so many seconds."
+    "--dot-limit",
+    cls=RareOption,
+    type=float,
+    default=20.0,
+    show_default=True,
+    help="Give --layout dot so many seconds.",
 )
 @click.option(
     "--color",

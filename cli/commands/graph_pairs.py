@@ -6,24 +6,16 @@ from typing import Any
 
 import click
 
-from ..context import Output
 from ..help_pages import Command
-from .graph_text import listing_options
+from .graph_text import operator_options, print_operators
 
 
 @click.command("graph --pairs", cls=Command)
-@listing_options
+@operator_options
 def command(**values: Any) -> None:
     """Print each forward operator of MODEL next to its gradient operators, with what is saved and the line.
 
     \b
     gradtool graph --pairs model.py
     """
-    out = Output.take(values)
-    from gradtool.engine.questions.program import Operators
-    from gradtool.engine.request.request import Request
-    from gradtool.viz.views import program
-
-    values["fed"] = values.pop("feed")
-    question = Operators.take(values)
-    out.emit(program.pairs(question.ask(Request.take(values), out)))
+    print_operators(values, lambda view, answer, as_table: view.pairs(answer))

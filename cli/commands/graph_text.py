@@ -7,14 +7,16 @@ from typing import Any, TypeVar
 
 import click
 
+from gradtool.viz.views.view import View
+
 from ..context import Output, backward_options, model_options, output_options
 from ..help_pages import Command
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def listing_options(command: F) -> F:
-    """Which operators are listed."""
+def operator_options(command: F) -> F:
+    """Add the options of a list of operators."""
     for option in reversed(
         (
             model_options,
@@ -34,7 +36,7 @@ def listing_options(command: F) -> F:
 
 
 @click.command("graph --text", cls=Command)
-@listing_options
+@operator_options
 @click.option("--source", "source_", is_flag=True, help="Add the line that made each operator.")
 def command(**values: Any) -> None:
     """Print MODEL's program with the backward part of its loss; in dynamic mode the tape behind the loss.
@@ -43,13 +45,23 @@ def command(**values: Any) -> None:
     gradtool graph --text model.py
     gradtool graph --text model.py --part bwd --source
     """
+    sources = values.pop("source_")
+    print_operators(values, lambda view, answer, as_table: view.view(answer, sources, as_table))
+
+
+def print_operators(values: dict[str, Any], show: Callable[[Any, Any, bool], View]) -> None:
+    """Ask for the operators, and print the view that *show* makes of them.
+
+    Args:
+        values: the options of :func:`operator_options`.
+        show: takes the module of views, the answer, and True where a table is wanted.
+    """
     out = Output.take(values)
     from gradtool.engine.questions.program import Operators
     from gradtool.engine.request.request import Request
     from gradtool.viz.views import program
 
-    sources = values.pop("source_")
     values["fed"] = values.pop("feed")
     question = Operators.take(values)
     answer = question.ask(Request.take(values), out)
-    out.emit(program.view(answer, sources, out.format in ("tsv", "markdown")))
+    out.emit(show(program, answer, out.format in ("tsv", "markdown")))

@@ -13,7 +13,8 @@ from gradtool.engine.request.limits import LOADING
 from ..computing import computing_options
 from ..context import Output, loading_options, output_options
 from ..errors import CLEAN, ENGINE, FAILED, INTERRUPTED
-from ..help_pages import Command, Rare
+from ..help_pages import Command
+from ..rare import RareOption
 from ..rules import rule_options
 from ..sizes import byte_size
 
@@ -33,7 +34,7 @@ _DATA = (".npz", ".npy", ".parquet", ".zarr")
 @click.option("--rows", metavar="FILE[:BATCH]", help="Feed a file of arrays row by row, or BATCH rows at a time.")
 @click.option(
     "--dtype",
-    cls=Rare,
+    cls=RareOption,
     type=click.Choice(["float16", "float32", "float64"]),
     help="Convert the floating numbers of the data; spreadsheets and Parquet hold float64.",
 )
@@ -48,19 +49,32 @@ _DATA = (".npz", ".npy", ".parquet", ".zarr")
 @click.option("--models", "patterns", multiple=True, metavar="GLOB", help="Add these models to MODEL; repeatable.")
 @loading_options
 @computing_options
-@click.option("--by", cls=Rare, type=click.Choice(["parameter", "layer", "op"]), help="Choose what a line of stats is.")
-@click.option("--big", cls=Rare, type=float, metavar="LIMIT", help="Count numbers beyond LIMIT as overflow in nan.")
-@click.option("--subnormal", cls=Rare, is_flag=True, help="Count numbers that are too small for full precision in nan.")
 @click.option(
-    "--order", cls=Rare, type=click.IntRange(1, 2), help="Look at gradients of gradients in nan and gradcheck, with 2."
+    "--by", cls=RareOption, type=click.Choice(["parameter", "layer", "op"]), help="Choose what a line of stats is."
 )
 @click.option(
-    "--params", cls=Rare, multiple=True, metavar="SELECTOR", help="Choose parameters for why and backward, as there."
+    "--big", cls=RareOption, type=float, metavar="LIMIT", help="Count numbers beyond LIMIT as overflow in nan."
 )
 @click.option(
-    "--no-grad", cls=Rare, multiple=True, metavar="SELECTOR", help="Cut gradients for why and backward, as there."
+    "--subnormal", cls=RareOption, is_flag=True, help="Count numbers that are too small for full precision in nan."
 )
-@rule_options(Rare, " in check")
+@click.option(
+    "--order",
+    cls=RareOption,
+    type=click.IntRange(1, 2),
+    help="Look at gradients of gradients in nan and gradcheck, with 2.",
+)
+@click.option(
+    "--params",
+    cls=RareOption,
+    multiple=True,
+    metavar="SELECTOR",
+    help="Choose parameters for why and backward, as there.",
+)
+@click.option(
+    "--no-grad", cls=RareOption, multiple=True, metavar="SELECTOR", help="Cut gradients for why and backward, as there."
+)
+@rule_options(RareOption, " in check")
 @click.option(
     "--jobs",
     type=click.IntRange(1),
@@ -69,7 +83,9 @@ _DATA = (".npz", ".npy", ".parquet", ".zarr")
     metavar="N",
     help="Compute N points at a time, each in its own process; 1: one after the other in this one.",
 )
-@click.option("--scheduler", cls=Rare, metavar="ADDRESS", help="Use the workers of a Dask cluster: tcp://host:8786.")
+@click.option(
+    "--scheduler", cls=RareOption, metavar="ADDRESS", help="Use the workers of a Dask cluster: tcp://host:8786."
+)
 @click.option(
     "--timeout",
     type=click.FloatRange(0, min_open=True),

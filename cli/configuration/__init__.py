@@ -25,6 +25,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from ..rare import RareOption
+
 if TYPE_CHECKING:
     from .settings import Settings
 
@@ -46,17 +48,15 @@ PROJECT: Final = "pyproject.toml"
 
 def everywhere() -> list[click.Option]:
     """``--config`` and ``--isolated``, which every command has."""
-    from ..help_pages import Rare
-
     return [
-        Rare(
+        RareOption(
             ["--config", "config_file"],
             metavar="FILE",
             envvar="GRADTOOL_CONFIG",
             expose_value=False,
             help="Read settings from FILE only.",
         ),
-        Rare(
+        RareOption(
             ["--isolated"],
             is_flag=True,
             envvar="GRADTOOL_ISOLATED",

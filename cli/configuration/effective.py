@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from gradtool.engine.core.command_errors import unknown
+
 from .. import commands
 from . import environment, gate, options
 from .settings import Settings
@@ -33,8 +35,6 @@ def settings(found: Settings, names: Sequence[str], all_: bool) -> list[dict[str
     known = [name for name in commands.every() if " " not in name]
     for name in names:
         if name not in known:
-            from gradtool.engine.core.command_errors import unknown
-
             raise unknown("command", name, known)
     wanted = [each for name in names or known for each in (name, *commands.forms(name))]
     rows = [row for name in wanted for row in _of_command(found, name)]

@@ -10,8 +10,8 @@ import pytest
 
 from gradtool.cli import commands, moved
 from gradtool.cli.configuration import options
-from gradtool.cli.help_pages import Rare
 from gradtool.cli.main import main
+from gradtool.cli.rare import RareOption
 from tests.cli.conftest import Run, Write
 
 MOST = 15
@@ -80,7 +80,7 @@ def test_a_first_page_has_few_options_and_says_how_to_see_all(name: str, gradtoo
     listed, forms = rows(first.out, "Options:"), rows(first.out, "Forms")
     assert len(listed) + len(forms) <= MOST
     typed = "gradtool MODEL" if name == commands.OF_A_MODEL else f"gradtool {name}"
-    rare = [p for p in commands.loaded(name).params if isinstance(p, Rare)]
+    rare = [p for p in commands.loaded(name).params if isinstance(p, RareOption)]
     last = " ".join(first.out.split())
     assert last.endswith(f"All options, also those that every command has: {typed} --help all") is bool(rare)
     for param in commands.loaded(name).params:
@@ -173,4 +173,4 @@ def test_a_name_that_is_no_command_any_more_names_the_new_spelling(
 def test_what_is_named_instead_is_there() -> None:
     for spelling in moved.MOVED.values():
         name, rest = spelling.split()[0], spelling.split()[1:]
-        assert name == "MODEL" or commands.chosen(name, rest)[0] in commands.every()
+        assert name == "MODEL" or commands.choose_form(name, rest)[0] in commands.every()

@@ -29,7 +29,7 @@ def names() -> list[str]:
 
 
 def is_one(op_type: str) -> bool:
-    """Whether there is an operator of that type."""
+    """Return True where there is an operator of that type."""
     return registry.find(op_type) is not None
 
 

@@ -28,7 +28,7 @@ def names() -> list[str]:
 
 
 def is_one(code: str) -> bool:
-    """Whether a code or a name means one rule."""
+    """Return True where a code or a name means one rule."""
     return len(rules.matching(code)) == 1
 
 

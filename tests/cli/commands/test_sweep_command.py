@@ -148,7 +148,7 @@ def test_feeds_that_the_shell_found_are_feeds(gradtool: Run, models: Path) -> No
         (["nan", "eager.py", "--seeds", "0,1"], "build(x, label, scale=1.0): missing a required argument: 'x'"),
         (["nan", "eager.py", "--rows", "data.npz:8", "--set", "width=1,2"], "unexpected keyword argument 'width'"),
         (["why", "eager.py", "--rows", "data.npz", "--big", "1"], "--big is no option of why"),
-        (["nan", "eager.py", "--seeds", "0,1", "--backward", "each"], "each pass has an answer of its own"),
+        (["nan", "eager.py", "--seeds", "0,1", "--backward", "each"], "answer about each backward pass"),
         (["nan", "eager.py", "--rows", "data.npz", "-o", "r.svgz.png", "--format", "png"], "'png' is not one of"),
     ],
 )
