@@ -32,7 +32,7 @@ def _windows(c: Call, image: tuple[int, ...], transposed: bool = False) -> dict[
 
 
 def _rest(how: dict[str, Any], window: tuple[int, ...], few: tuple[int, ...], many: tuple[int, ...]) -> list[int]:
-    """How many rows and columns of the larger image no window reaches."""
+    """The number of rows and columns of the larger image that no window reaches."""
     rank, rest = len(window), []
     for i in range(rank):
         reach = (window[i] - 1) * how["dilations"][i] + 1
