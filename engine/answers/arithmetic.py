@@ -62,7 +62,7 @@ class Arithmetic:
         return float(self._product(one, other))
 
     def alike(self, some: list[Any], others: list[Any]) -> list[bool]:
-        """Which arrays of *some* are equal to those of *others*; of other shapes none is."""
+        """Return which arrays of *some* are equal to those of *others*; of other shapes none is."""
         same = [n for n, (a, b) in enumerate(zip(some, others, strict=True)) if a.shape == b.shape]
         equal = self._alike([some[n] for n in same], [others[n] for n in same])
         result = [False] * len(some)

@@ -192,7 +192,7 @@ def stats(model: Any, feed: Mapping[str, Any] | None = None) -> StatsStory:
 
 
 def saved(model: Any, feed: Mapping[str, Any] | None = None) -> SavedStory:
-    """What one backward pass of *model* keeps alive of the forward pass.
+    """Return what one backward pass of *model* keeps alive of the forward pass.
 
     Args:
         model: a function that computes a loss in dynamic mode and returns it (or runs backward itself), or the loss

@@ -52,7 +52,7 @@ class Cause:
     unread: Unread | None = None
 
     def advice_for(self, s: Slots) -> str:
-        """What to do about it in the case at hand."""
+        """Return what to do about it in the case at hand."""
         return next((advice for condition, advice in self.cases if condition(s)), self.advice)
 
 
@@ -105,7 +105,7 @@ def _repeated(values: np.ndarray) -> np.ndarray:
 
 
 def _matrices(found: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """What holds of each matrix, for all of its elements."""
+    """Return what holds of each matrix, for all of its elements."""
     return np.broadcast_to(found[..., None, None], shape)
 
 

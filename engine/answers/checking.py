@@ -397,7 +397,7 @@ def _reason_against(model: WrittenModel, recorded: Any, subjects: Sequence[Claim
 
 
 def _faithful(again: Array, recorded: Array, subjects: Sequence[Claim]) -> bool:
-    """Whether the loss that was computed again is the recorded one up to rounding."""
+    """Return whether the loss that was computed again is the recorded one up to rounding."""
     far = FAITHFUL * (10 if any(np.dtype(s.dtype).itemsize < 4 for s in subjects) else 1)
     return np.allclose(again, recorded, rtol=far, atol=far * (1e-3 + float(np.abs(recorded).max(initial=0))))
 

@@ -45,7 +45,10 @@ class Slots:
         self._makers = Makers() if makers is None else makers
 
     def made(self, *slots: str) -> Maker:
-        """Who made what was read in the first of *slots* that is there; a maker of no type where that is not known."""
+        """Return who made what was read in the first of *slots* that is there.
+
+        A maker of no type where that is not known.
+        """
         array = self._arrays.get(next((slot for slot in slots if slot in self._arrays), ""))
         return self._makers.of(array) or _NOBODY
 
@@ -102,29 +105,29 @@ def rows(s: Slots, test: Callable[[Any], Any]) -> Mask:
 
 
 def no_score(row: Any) -> Any:
-    """Where every score of a row is -inf."""
+    """Return where every score of a row is -inf."""
     return np.all(row == -np.inf, axis=-1)
 
 
 def made_by(types: str, *slots: str) -> Condition:
-    """Whether an operator of one of *types* made what is read in *slots*."""
+    """Return whether an operator of one of *types* made what is read in *slots*."""
     names = frozenset(types.split())
     return lambda s: s.made(*slots).type in names
 
 
 def clipped(*slots: str) -> Condition:
-    """Whether what is read in *slots* was clipped at 0 or below."""
+    """Return whether what is read in *slots* was clipped at 0 or below."""
     return lambda s: s.made(*slots).type == "clip" and float(s.made(*slots).attrs.get("min") or 0.0) <= 0
 
 
 def spread(*slots: str) -> Condition:
-    """Whether what is read in *slots* is a root of a mean or a sum of squares: a deviation or a length."""
+    """Return whether what is read in *slots* is a root of a mean or a sum of squares: a deviation or a length."""
 
     return lambda s: s.made(*slots).type == "sqrt" and not _SUMS.isdisjoint(s.made(*slots).before)
 
 
 def one_less(*slots: str) -> Condition:
-    """Whether what is read in *slots* is a number of elements less one."""
+    """Return whether what is read in *slots* is a number of elements less one."""
 
     def holds(s: Slots) -> bool:
         maker = s.made(*slots)
@@ -135,7 +138,7 @@ def one_less(*slots: str) -> Condition:
 
 
 def product_of(types: str, others: str) -> Condition:
-    """Whether one of two factors was made by an operator of one of *types*, and one by one of *others*."""
+    """Return whether one of two factors was made by an operator of one of *types*, and one by one of *others*."""
     one, other = frozenset(types.split()), frozenset(others.split())
 
     def holds(s: Slots) -> bool:
@@ -146,7 +149,7 @@ def product_of(types: str, others: str) -> Condition:
 
 
 def is_divided(event: OpEvent) -> bool:
-    """Whether the operator makes a sum or a quotient, as where softmax, softplus or sigmoid are written by hand."""
+    """Return whether the operator makes a sum or a quotient, as softmax or sigmoid do that are written out."""
     if event.type == "scale":
         return float(event.attrs.get("bias", 0.0)) == 1.0
     return event.type in ("reduce_sum", "sum", "elementwise_div", "elementwise_add", "log1p", "log")

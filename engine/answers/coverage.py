@@ -28,7 +28,7 @@ class Coverage:
 
     @property
     def summarised(self) -> Asked | None:
-        """What the listener needs in place of arrays."""
+        """Return what the listener needs in place of arrays."""
         return getattr(self.listener, "summarised", None)
 
     def uneventful(self, quiet: Quiet) -> None:
@@ -48,7 +48,7 @@ class Coverage:
                 self._programs[event.origin.block.program] = None
 
     def missing(self) -> list[str]:
-        """What of the programs that ran backward was not looked at, in words."""
+        """Return what of the programs that ran backward was not looked at, in words."""
         for quiet in self._quiet:
             for event in quiet.events:
                 self._note(event)

@@ -152,7 +152,7 @@ class _Plan:
         self.instructions.append(Instruction(None, separate, tuple(ins), tuple(outs), spread=True))
 
     def explained(self, error: Exception, instruction: Instruction, inputs: Sequence[Any]) -> GradtoolError:
-        """What an instruction raised, told with its entry."""
+        """Return what an instruction raised, told with its entry."""
         entry = self._entries[next(n for n, i in enumerate(self.instructions) if i is instruction)]
         told = error if isinstance(error, GradtoolError) else KernelError(f"{entry.type} failed: {error}")
         return describe(told, op=entry.name, made=source.describe(entry.loc))

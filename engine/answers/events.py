@@ -64,7 +64,7 @@ class SlotArray:
 
     @property
     def arriving(self) -> bool:
-        """Whether it is a gradient."""
+        """Return whether it is a gradient."""
         return self.slot.endswith(names.GRAD)
 
 
@@ -102,7 +102,7 @@ class OpEvent:
 
     @property
     def inputs(self) -> list[SlotArray]:
-        """What it read."""
+        """Return what it read."""
         if not isinstance(self.reads, list):
             self.reads = self.reads()
         return self.reads
@@ -193,7 +193,10 @@ class Adapter:
 
     @property
     def summarised(self) -> Asked | None:
-        """What the listener needs of steps in place of arrays; within blocks, whose plans are run in turn, arrays."""
+        """Return what the listener needs of steps in place of arrays.
+
+        Within blocks, whose plans are run in turn, arrays.
+        """
         return None if self._inside else getattr(self.listener, "summarised", None)
 
     def __call__(self, event: Any) -> None:
@@ -279,7 +282,7 @@ class Adapter:
         self.listener(event)
 
     def in_turn(self, act: Callable[..., None]) -> Callable[..., None]:
-        """What calls *act* when what has happened until then is told: it has been."""
+        """Return what calls *act* when what has happened until then is told: it has been."""
         return act
 
     def settled(self, gradients: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -348,7 +351,7 @@ def _variables(slots: Sequence[Any], values: Sequence[Any], arrays: Sequence[Any
 
 
 def _is_tensor(array: Any) -> bool:
-    """Whether it is no scope of a block, no array of tensors (which others made), nor absent."""
+    """Return whether it is no scope of a block, no array of tensors (which others made), nor absent."""
     return type(array) is ndarray or (hasattr(array, "dtype") and not isinstance(array, TensorArray))
 
 

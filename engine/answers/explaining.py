@@ -32,7 +32,7 @@ class Explanation:
 
 
 def has_empty_row(event: OpEvent, bad: np.ndarray[Any, Any]) -> bool:
-    """Whether an operator that chooses among scores had a row without any, where its output is bad."""
+    """Return whether an operator that chooses among scores had a row without any, where its output is bad."""
     if event.type not in causes.CHOOSING.split():
         return False
     try:
@@ -83,7 +83,7 @@ def _explanation(
 
 
 def _masked(event: OpEvent, s: conditions.Slots, bad: np.ndarray[Any, Any]) -> bool:
-    """Whether the gradient arrived as 0 at all bad elements."""
+    """Return whether the gradient arrived as 0 at all bad elements."""
     if event.part != BACKWARD or not any(v.arriving for v in event.inputs):
         return False
     dout = s.dout

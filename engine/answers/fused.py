@@ -53,7 +53,7 @@ class FusedStory(Result):
 
     @property
     def operators(self) -> int:
-        """How many operators are in groups."""
+        """Return how many operators are in groups."""
         return sum(len(g.members) for g in self.groups)
 
     @property

@@ -119,7 +119,7 @@ class Checked:
 
     @property
     def unrepeated(self) -> bool:
-        """Whether it was not checked since the pass cannot be repeated."""
+        """Return whether it was not checked since the pass cannot be repeated."""
         return self.status == UNCHECKED and self.cause.startswith(CANNOT)
 
     @property
@@ -138,7 +138,7 @@ class GradcheckStory(Result):
 
     @property
     def passed(self) -> bool:
-        """Whether everything was checked and agrees."""
+        """Return whether everything was checked and agrees."""
         return all(e.status == OK for e in self.entries)
 
     @property
@@ -166,7 +166,7 @@ class GradcheckStory(Result):
 
 
 def tolerance(dtype: Any, order: int) -> float:
-    """How far a gradient of that type may be off."""
+    """Return how far a gradient of that type may be off."""
     first = {"float64": 1e-6, "float32": 2e-3, "float16": 3e-2, "bfloat16": 1e-1}.get(np.dtype(dtype).name, 1e-1)
     return first if order == 1 else max(5e-4, 3 * first)
 
@@ -235,7 +235,7 @@ def _undecided(model: Recomputable, s: Claim, result: Checked) -> bool:
 
 
 def _floor(size: float, precise: bool) -> float:
-    """What rounding leaves of a difference of numbers as large as *size*, in terms of the tolerance."""
+    """Return what rounding leaves of a difference of numbers as large as *size*, in terms of the tolerance."""
     return (1e-4 if precise else 1e-1) * size
 
 
@@ -337,7 +337,7 @@ def _look_closer(
 
 
 def likely_cause(a: Array, n: Array, shape: tuple[int, ...] | None, s: Claim, limit: float) -> str:
-    """What the pattern of errors looks like.
+    """Return what the pattern of errors looks like.
 
     Args:
         a, n: gradient and difference of the elements looked at.

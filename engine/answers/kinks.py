@@ -48,7 +48,7 @@ def _second(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str
 
 
 def _extreme(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
-    """Which elements are the largest: equal to the result, wherever the reduced dimensions are."""
+    """Return which elements are the largest: equal to the result, wherever the reduced dimensions are."""
     x = xp.asarray(ins[0])
     axes = attrs.get("dim") or ()
     every = attrs.get("reduce_all") or not axes
@@ -58,7 +58,7 @@ def _extreme(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[st
 
 
 def _largest(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
-    """Which elements are among the results, wherever these lie."""
+    """Return which elements are among the results, wherever these lie."""
     return xp.isin(ins[0], outs[0])
 
 
@@ -112,7 +112,10 @@ CHOICES = OWN | OF_PYTORCH
 
 
 def choice(xp: Any, type_: str, attrs: Mapping[str, Any], operands: Sequence[Any], outputs: Sequence[Any]) -> Any:
-    """What an operator of that type chose, an array of the module *xp*; None where there is nothing to choose."""
+    """Return what an operator of that type chose, an array of the module *xp*.
+
+    None where there is nothing to choose.
+    """
     choose = CHOICES.get(type_)
     if choose is not None:
         return choose(xp, operands, outputs, attrs)

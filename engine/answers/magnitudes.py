@@ -30,7 +30,7 @@ def plain(value: Any) -> np.ndarray[Any, Any]:
 
 
 def holds_numbers(array: np.ndarray[Any, Any]) -> bool:
-    """Whether *array* is of a type that can hold NaN."""
+    """Return whether *array* is of a type that can hold NaN."""
     return array.dtype.kind in "fc" or array.dtype.name == "bfloat16"
 
 

@@ -41,7 +41,7 @@ class Makers:
             self._remember(value.array, maker)
 
     def of(self, array: Any) -> Maker | None:
-        """Who made *array*; None where that is not known."""
+        """Return who made *array*; None where that is not known."""
         held = self._by_array.get(id(array)) or self._of_numbers.get(id(array))
         return None if held is None else held[0]
 

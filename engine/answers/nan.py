@@ -112,7 +112,7 @@ class NanStory(Result):
 
     @property
     def clean(self) -> bool:
-        """Whether there is no finding."""
+        """Return whether there is no finding."""
         return not self.births
 
     def __str__(self) -> str:
@@ -143,17 +143,17 @@ class Sighting:
 
     @property
     def spreads(self) -> bool:
-        """Whether it is NaN or infinity where NaN or infinity was read."""
+        """Return whether it is NaN or infinity where NaN or infinity was read."""
         return self.kind in _WORST and not self.came.isdisjoint(_WORST)
 
     @property
     def turns(self) -> bool:
-        """Whether it is NaN and none was read."""
+        """Return whether it is NaN and none was read."""
         return self.kind == NAN and NAN not in self.came
 
     @property
     def was_there(self) -> bool:
-        """Whether what was read explains it: the same kind, or one that is worse."""
+        """Return whether what was read explains it: the same kind, or one that is worse."""
         return self.kind in self.came or not self.came.isdisjoint(_WORST)
 
 
@@ -199,7 +199,7 @@ class Hunt:
 
     @property
     def summarised(self) -> InOrder | None:
-        """What will do in place of arrays, as long as nothing is wrong with them."""
+        """Return what will do in place of arrays, as long as nothing is wrong with them."""
         return None if self.subnormal else _in_order(self.big)
 
     def uneventful(self, quiet: Quiet) -> None:
@@ -227,7 +227,7 @@ class Hunt:
             self._see(event)
 
     def story(self, unchecked: Iterable[str] = ()) -> NanStory:
-        """What was found so far."""
+        """Return what was found so far."""
         for birth, _, (_, advice) in self._unread:
             birth.advice = advice
         births = self._done
@@ -303,7 +303,7 @@ class Hunt:
         self._open = sorted([*births, *others, *rest], key=lambda b: b.step)
 
     def _is_bad(self, array: Any) -> bool:
-        """Whether an array holds bad numbers that somebody has written."""
+        """Return whether an array holds bad numbers that somebody has written."""
         return bool(self._kinds(array)) and not self._carried.is_unwritten(array)
 
     def _end_pass(self) -> None:
@@ -411,7 +411,7 @@ class Hunt:
             self._born(seen)
 
     def _was_told_inside(self, seen: Sighting) -> bool:
-        """Whether an operator in the block of this one, or in the user's rule, was judged for these numbers."""
+        """Return whether an operator in the block of this one, or in the user's rule, was judged for these numbers."""
         event = seen.event
         if not event.contains:
             return False
@@ -430,7 +430,7 @@ class Hunt:
         self.carriers += 1
 
     def _ends(self, value: SlotArray) -> bool:
-        """Whether a gradient ends here: at a leaf, or at a parameter's variable."""
+        """Return whether a gradient ends here: at a leaf, or at a parameter's variable."""
         place = value.place
         if place is None:
             return False
@@ -539,7 +539,7 @@ class Hunt:
 
 
 def _reads(event: OpEvent, waits: tuple[Birth, Any, causes.Unread]) -> bool:
-    """Whether *event* reads what was born, and is one of the operators that are waited for."""
+    """Return whether *event* reads what was born, and is one of the operators that are waited for."""
     _, array, (test, _) = waits
     return any(v.array is array for v in event.inputs) and test(event)
 
@@ -552,7 +552,7 @@ def _forward_of(event: OpEvent) -> Any:
 
 
 def _writes_infinity(event: OpEvent) -> bool:
-    """Whether an attribute of the operator is infinite."""
+    """Return whether an attribute of the operator is infinite."""
     return any(_infinite(v) for v in event.attrs.values())
 
 

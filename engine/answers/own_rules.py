@@ -22,7 +22,7 @@ _FLAT = frozenset(("floor", "ceil", "round", "sign", "trunc", "elementwise_floor
 
 
 def is_own(node: GradNode) -> bool:
-    """Whether the gradient of a recorded call is the user's own: of a PyLayer, or an ``autograd.Function``."""
+    """Return whether the gradient of a recorded call is the user's own: of a PyLayer, or an ``autograd.Function``."""
     return getattr(node.op, "grad_op", None) is None and bool(getattr(node, "rule_at", True))
 
 
@@ -52,7 +52,7 @@ def meant(run: Timeline, places: Places, nodes: Iterable[GradNode]) -> Iterator[
 
 
 def _hands_on(run: Timeline, taken: set[int], given: set[int]) -> bool:
-    """Whether all that a call gives is what it was given."""
+    """Return whether all that a call gives is what it was given."""
     values = [np.asarray(run.store.get(n)) for n in taken if n in run.store]
     return all(
         n in run.store and any(np.array_equal(v, np.asarray(run.store.get(n)), equal_nan=False) for v in values)
@@ -61,7 +61,7 @@ def _hands_on(run: Timeline, taken: set[int], given: set[int]) -> bool:
 
 
 def _is_led_to(run: Timeline, taken: set[int], given: set[int]) -> bool:
-    """Whether operators with a derivative lead from what a call takes to what it gives."""
+    """Return whether operators with a derivative lead from what a call takes to what it gives."""
     todo, seen = list(given), set()
     while todo:
         number = todo.pop()

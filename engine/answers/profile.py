@@ -151,7 +151,7 @@ class ProfileStory(Result):
 
     @property
     def repeats(self) -> int:
-        """How often each operator was measured, at most."""
+        """Return how often each operator was measured, at most."""
         return max((len(c.seconds) for c in self.costs), default=0)
 
     def by(self, key: str) -> list[Group]:
@@ -297,7 +297,7 @@ class Clock:
             before.seconds += cost.seconds
 
     def _measured(self, event: OpEvent) -> Cost | None:
-        """What the operator took in earlier repeats."""
+        """Return what the operator took in earlier repeats."""
         if isinstance(event.origin, Operator):
             return self._known.get((event.origin, event.inside))
         if 0 <= self._index < len(self._at) and self._at[self._index].type == event.type:
@@ -418,7 +418,7 @@ def add_layers(costs: Sequence[Cost], nodes: Sequence[GradNode], names: Mapping[
 
 
 def _called(variable: Variable) -> str:
-    """What a parameter is called, by its place in its model where it has one."""
+    """Return what a parameter is called, by its place in its model where it has one."""
     return (from_program.path_of(variable) or variable.name) if variable.is_parameter else ""
 
 

@@ -47,7 +47,7 @@ class Telling(Protocol):
         """Nothing more happens."""
 
     def in_turn(self, act: Callable[..., None]) -> Callable[..., None]:
-        """What calls *act* between the events that are told before and after it."""
+        """Return what calls *act* between the events that are told before and after it."""
 
     def settled(self, gradients: Mapping[Place, Any]) -> dict[Place, Any]:
         """The gradients of the last pass by their places, as they are told."""
@@ -198,16 +198,16 @@ class Retelling(Numbering):
 
     @property
     def summarised(self) -> Asked | None:
-        """What the listener needs of static programs in place of arrays."""
+        """Return what the listener needs of static programs in place of arrays."""
         return None if self._programs is None else self._programs.summarised
 
     @property
     def hears_programs(self) -> bool:
-        """Whether anybody is told of the steps of static programs."""
+        """Return whether anybody is told of the steps of static programs."""
         return self._programs is not None
 
     def in_turn(self, act: Callable[..., None]) -> Callable[..., None]:
-        """What calls *act* when what has happened until then is told."""
+        """Return what calls *act* when what has happened until then is told."""
         return lambda *args: self._told.append((lambda: act(*args), []))
 
     def finish(self) -> None:
@@ -319,7 +319,7 @@ class Retelling(Numbering):
         return None if operands is None or operands not in self._store else self._store.get(operands)
 
     def _again(self, entry: Entry, node: Any, arriving: Sequence[Any]) -> Sequence[Any]:
-        """What a gradient operator gives where *arriving* arrives."""
+        """Return what a gradient operator gives where *arriving* arrives."""
         rest = iter(arriving)
 
         def placed(operand: Any) -> Any:
@@ -431,7 +431,7 @@ class Retelling(Numbering):
         return self._store.known(array)
 
     def holds(self, loss: int | None) -> bool:
-        """Whether there was a pass, and what computed the *loss* before it was noted; by its number."""
+        """Return whether there was a pass, and what computed the *loss* before it was noted; by its number."""
         return bool(self._totals) and any(loss in entry.made for entry in self._before if entry.part == FORWARD)
 
     def took(self, loss: int | None, runs: int) -> Iterator[Took]:
@@ -448,7 +448,7 @@ class Retelling(Numbering):
 
 
 def _is_users(node: Any) -> bool:
-    """Whether the gradient rule of a node is the user's own."""
+    """Return whether the gradient rule of a node is the user's own."""
     return getattr(node.op, "grad_op", None) is None
 
 

@@ -143,7 +143,7 @@ class SavedStory(Result):
 
 
 def _is_kept(op: Any, readers: Sequence[Any]) -> bool:
-    """Whether a result of *op* is computed before backward and read there, or by what gives a view of it."""
+    """Return whether a result of *op* is computed before backward and read there, or by what gives a view of it."""
     return part_of(op) is not BACKWARD and any(part_of(r) is BACKWARD or r.op.trait & Trait.VIEW for r in readers)
 
 
@@ -281,7 +281,10 @@ def _choose(buffers: Iterable[Buffer], there: set[int]) -> None:
 
 @cache
 def _gives_a_view(op: OpDef) -> bool:
-    """Whether the definition says so; a flag of an enumeration takes longer to look at than everything around it."""
+    """Return whether the definition says so.
+
+    A flag of an enumeration takes longer to look at than everything around it.
+    """
     return Trait.VIEW in op.trait
 
 

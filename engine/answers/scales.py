@@ -43,7 +43,7 @@ class Scales:
             self._waiting = None
 
     def takes(self, births: Sequence[Birth], victims: dict[str, None], loss_is_bad: bool) -> bool:
-        """Whether what was born in the pass that is over is set aside until its gradients are unscaled."""
+        """Return whether what was born in the pass that is over is set aside until its gradients are unscaled."""
         scale, self._scale = self._scale, None
         if scale is None or loss_is_bad or not births or self._waiting is not None:
             return False

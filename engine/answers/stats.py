@@ -66,7 +66,7 @@ class Line:
 
     @property
     def times(self) -> float:
-        """How many times its weight a gradient is; 0 where that says nothing.
+        """Return how many times its weight a gradient is; 0 where that says nothing.
 
         A bias begins at 0: what its first steps made of it is no measure for its gradient. So does the token for a
         class, which is a vector that has the rank of what it is put in front of.
@@ -76,7 +76,7 @@ class Line:
 
     @property
     def verdict(self) -> str:
-        """What is to be said of it, in the words of :mod:`.numbers`."""
+        """Return what is to be said of it, in the words of :mod:`.numbers`."""
         g, ratio = self.gradient, self.ratio
         if g is None:
             return numbers.NONE
@@ -129,13 +129,13 @@ class StatsStory(Result):
 
     @property
     def trend(self) -> Trend | None:
-        """Whether norms rise or fall with depth, in order and by :data:`TREND` decades."""
+        """Return whether norms rise or fall with depth, in order and by :data:`TREND` decades."""
         course = self.course
         return course if course is not None and abs(course.decades) >= TREND else None
 
     @property
     def course(self) -> Trend | None:
-        """How norms rise or fall with depth, however little; None where they do not do so in order."""
+        """Return how norms rise or fall with depth, however little; None where they do not do so in order."""
         deep = [p for p in self.parameters if p.gradient is not None and len(p.shape) > 1 and p.gradient.norm > 0]
         if len(deep) < 4:
             return None

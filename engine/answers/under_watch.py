@@ -107,7 +107,7 @@ def through_program(
 
 
 def stays(listener: Listener | None) -> bool:
-    """Whether *listener* needs no values where it is, so that they may stay on a device."""
+    """Return whether *listener* needs no values where it is, so that they may stay on a device."""
     return getattr(listener, "summarised", None) is not None
 
 
@@ -167,7 +167,7 @@ class Passes:
 
     @property
     def summarised(self) -> Asked | None:
-        """What the listener needs in place of arrays."""
+        """Return what the listener needs in place of arrays."""
         return getattr(self.listener, "summarised", None)
 
     def uneventful(self, quiet: Quiet) -> None:

@@ -85,7 +85,7 @@ class Divergence:
 
     @property
     def empty(self) -> bool:
-        """Whether every value that belongs to another one is the same to the bit."""
+        """Return whether every value that belongs to another one is the same to the bit."""
         return not self.partings
 
 
@@ -134,7 +134,7 @@ class _Comparing:
                 self._value(a, b, (left, right, slot, began))
 
     def _reads_the_same(self, left: Entry) -> bool:
-        """Whether what two operators read is the same, but for what operators make that are on one side only."""
+        """Return whether what two operators read is the same, but for what operators make that are on one side only."""
         return all(self.same.get(a, a in self.alone) for _, a in left.reads)
 
     def _value(self, a: int, b: int, made: tuple[Entry, Entry, str, bool] | None) -> None:

@@ -130,7 +130,7 @@ def _once(outline: Outline, known: frozenset[str], operators: Iterable[int]) -> 
 
 
 def _is_frozen(outline: Outline, other: Outline, name: str) -> bool:
-    """Whether a leaf takes gradients in *outline* and none in *other*."""
+    """Return whether a leaf takes gradients in *outline* and none in *other*."""
     return other.leaves[name].frozen and not outline.leaves[name].frozen
 
 
@@ -145,7 +145,7 @@ def _recorded_for(outline: Outline, frozen: Collection[str]) -> set[int]:
 
 
 def _takes_gradients(outline: Outline, operand: Operand, made: Sequence[bool], frozen: Collection[str]) -> bool:
-    """Whether a gradient goes through an operand to any leaf that is not among *frozen*."""
+    """Return whether a gradient goes through an operand to any leaf that is not among *frozen*."""
     if operand.maker != NOTHING:
         return made[operand.maker]
     leaf = outline.leaves[operand.tensor]
@@ -153,7 +153,7 @@ def _takes_gradients(outline: Outline, operand: Operand, made: Sequence[bool], f
 
 
 def _same_kind(leaf: Leaf, other: Leaf | None) -> bool:
-    """Whether leaves of one name belong together; names of constants are numbered and say nothing."""
+    """Return whether leaves of one name belong together; names of constants are numbered and say nothing."""
     return other is not None and leaf.role == other.role != CONSTANT
 
 
@@ -170,7 +170,7 @@ def _keys(outline: Outline, known: frozenset[str], upstream: Sequence[int]) -> I
 
 
 def _exact(op: Operation, known: frozenset[str]) -> Hashable:
-    """What an operator is, with the leaves that it reads and without what it reads of other operators."""
+    """Return what an operator is, with the leaves that it reads and without what it reads of other operators."""
     leaves = tuple((o.slot, o.tensor) for o in op.operands if o.maker == NOTHING and o.tensor in known)
     return op.depth, op.layer, op.type, attributes_key(op.attributes), leaves
 

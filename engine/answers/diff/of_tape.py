@@ -17,7 +17,7 @@ Plain = Callable[[Any], Any]
 def operations(
     graph: TapeGraph, plain: Plain, leaf: Callable[[NodeView], Leaf]
 ) -> tuple[int, list[Operation], dict[str, Leaf]]:
-    """How many operators are forward ones, all of them, these first, and the leaves that they read.
+    """Return how many operators are forward ones, all of them, these first, and the leaves that they read.
 
     Args:
         leaf: of a tensor that no operator has made.

@@ -104,7 +104,7 @@ class Leaf:
 
     @property
     def frozen(self) -> bool:
-        """Whether it takes no gradient by itself, wherever it is used."""
+        """Return whether it takes no gradient by itself, wherever it is used."""
         return self.gradient.startswith(("frozen", *_STOPPED))
 
     @property
@@ -136,7 +136,7 @@ class Outline:
 
     @property
     def backward(self) -> int:
-        """How many of the operators are backward ones."""
+        """Return how many of the operators are backward ones."""
         return len(self.operations) - self.forward
 
     @cached_property

@@ -38,7 +38,7 @@ def reduced(outline: Outline) -> Outline:
 
 
 def called(paths: Mapping[str, str]) -> Mapping[str, str]:
-    """What the leaves of a graph are called by their paths: the path in the layer, where no other leaf has that.
+    """Return what the leaves of a graph are called by their paths: the path in the layer, where no other leaf has that.
 
     Args:
         paths: of each leaf, see :attr:`.outline.Leaf.path`.

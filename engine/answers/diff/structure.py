@@ -64,12 +64,12 @@ class Difference:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing differs."""
+        """Return whether nothing differs."""
         return not self.changes and not self.effects
 
 
 def difference(before: Outline, after: Outline) -> Difference:
-    """What differs between two graphs. Names of files, lines and numbered names of operators count for nothing."""
+    """Return the differences of two graphs. Names of files, lines and numbered names of operators do not count."""
     before, after = comparable(before, after)
     matching = match(before, after)
     forward = [change for _, change in sorted(_forward(matching), key=lambda placed: placed[0])]
@@ -149,7 +149,7 @@ def _change(kind: str, text: str, left: Operation, right: Operation) -> Change:
 
 
 def _place(matching: Matching, added: int) -> float:
-    """Where an operator of *after* would stand in *before*: behind the last one before it that has a partner."""
+    """Return where an operator of *after* would stand in *before*: behind the last one before it that has a partner."""
     at = added
     while at >= 0 and at not in matching.back:
         at -= 1
@@ -224,7 +224,7 @@ def _replacements(matching: Matching, removed: Sequence[int], added: Sequence[in
 
 
 def _reads_the_same(matching: Matching, here: int, there: int, replaced: Mapping[int, int]) -> bool:
-    """Whether two operators read the same first operand."""
+    """Return whether two operators read the same first operand."""
     left, right = matching.before.operations[here].operands, matching.after.operations[there].operands
     if not left or not right:
         return not left and not right
@@ -310,7 +310,10 @@ def _rewired(matching: Matching, left: Operation, right: Operation) -> Iterator[
 
 
 def _elsewhere(matching: Matching, was: Operand, now: Operand) -> str:
-    """What is said of an operand that comes from elsewhere; empty if it does not, or what came or went explains it."""
+    """Return the words about an operand that comes from elsewhere.
+
+    Empty if it does not, or what came or went explains it.
+    """
     if was.maker == NOTHING and now.maker == NOTHING:
         if matching.leaves.get(was.tensor) == now.tensor or _constants(matching, was, now):
             return ""
@@ -329,14 +332,17 @@ def _elsewhere(matching: Matching, was: Operand, now: Operand) -> str:
 
 
 def _constants(matching: Matching, was: Operand, now: Operand) -> bool:
-    """Whether two leaves are constants, which have no names of their own."""
+    """Return whether two leaves are constants, which have no names of their own."""
     return matching.before.leaves[was.tensor].role == matching.after.leaves[now.tensor].role == CONSTANT
 
 
 def _lasting(
     op: Operation, matched: Mapping[int, int], outline: Outline, leaves: Mapping[str, str], other: Outline
 ) -> int:
-    """How many operands must be there on the other side: neither constant nor frozen there, nor made by what went."""
+    """Return how many operands must be there on the other side.
+
+    Neither constant nor frozen there, nor made by what went.
+    """
     count = 0
     for operand in op.operands:
         if operand.maker != NOTHING:

@@ -44,7 +44,7 @@ class Influence:
 
 
 def between(run: Timeline, source: int, at: Index | None, target: int, of: Index | None) -> Influence:
-    """Whether the elements *of* one value differ where those *at* another are changed.
+    """Return whether the elements *of* one value differ where those *at* another are changed.
 
     A change that shows nothing is tried again, larger and with other numbers: a relu may have hidden it.
 
@@ -122,7 +122,7 @@ def _back(spread: Spread, source: int, number: int, asked: Array) -> list[Entry]
 
 
 def _narrowed(mask: Array, asked: Array) -> Array:
-    """What differs of an operand in the rows that the asked elements of the result are in, if anything does."""
+    """Return what differs of an operand in the rows that the asked elements of the result are in, if anything does."""
     axes = 0
     for one, two in zip(mask.shape, asked.shape, strict=False):
         if one != two:
@@ -154,7 +154,7 @@ def _carrier(spread: Spread, entry: Entry, number: int, asked: Array) -> int:
 
 
 def _only(spread: Spread, operand: Any, changed: int) -> Any:
-    """What a kernel takes where one operand alone is changed."""
+    """Return what a kernel takes where one operand alone is changed."""
     if isinstance(operand, list):
         return [_only(spread, o, changed) for o in operand]
     if isinstance(operand, FixedOperand):

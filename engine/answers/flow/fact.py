@@ -24,7 +24,7 @@ class Kind(enum.Enum):
 
     @property
     def of_calls(self) -> bool:
-        """Whether it is seen where layers are called, and nowhere else."""
+        """Return whether it is seen where layers are called, and nowhere else."""
         return self not in (Kind.LABEL, Kind.SPREAD, Kind.SQUASHED, Kind.FLAT, Kind.SINGULAR)
 
 

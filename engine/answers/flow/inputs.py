@@ -39,7 +39,7 @@ def without(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Ite
 
 
 def _influences(probe: Probe, index: int, where: Array, rng: np.random.Generator) -> bool | None:
-    """Whether a change at *where* changes an output; None where no changed input was taken.
+    """Return whether a change at *where* changes an output; None where no changed input was taken.
 
     What has none is tried again with larger changes, with parameters that are slightly others (a branch whose last
     layer begins at zero passes nothing on yet), and with other random numbers: a layer may be skipped at random.
@@ -61,7 +61,7 @@ def _influences(probe: Probe, index: int, where: Array, rng: np.random.Generator
 
 
 def _again(probe: Probe, index: int, other: Array, seed: int) -> bool:
-    """Whether there is an influence with other random numbers, and parameters that are slightly others."""
+    """Return whether there is an influence with other random numbers, and parameters that are slightly others."""
     with probe.jittered(seed):
         return any_differs(_unequal(probe.run(seed=seed), probe.run({index: other}, seed=seed)))
 
@@ -79,7 +79,7 @@ def _others(array: Array, where: Array, rng: np.random.Generator) -> Iterator[Ar
 
 
 def _unequal(before: list[Array], after: list[Array]) -> list[Array]:
-    """Which elements differ at all: for a claim of absence rounding counts."""
+    """Return which elements differ at all: for a claim of absence rounding counts."""
     return [
         np.asarray(~((a == b) | ((a != a) & (b != b)))) if a.shape == b.shape else np.ones(a.shape, bool)
         for a, b in zip(before, after, strict=False)
@@ -123,7 +123,7 @@ def _columns(probe: Probe, index: int, rng: np.random.Generator) -> Iterator[Fac
 
 
 def _is_compared(probe: Probe, index: int) -> bool:
-    """Whether what is computed from an input meets a threshold, as in a spiking neuron."""
+    """Return whether what is computed from an input meets a threshold, as in a spiking neuron."""
     reached = {probe.recording.inputs[index]}
     for entry in probe.recording.timeline.entries:
         if not entry.backward and not reached.isdisjoint(entry.inputs):
@@ -169,7 +169,7 @@ def _hidden(name: str, array: Array) -> Iterator[list[Array]]:
 
 
 def _reaches(probe: Probe, index: int, mask: int, places: Array, rng: np.random.Generator) -> bool:
-    """Whether a change at *places* changes an output elsewhere, or one that has no places.
+    """Return whether a change at *places* changes an output elsewhere, or one that has no places.
 
     The mask stays as it is, also where it is computed from what changes: ``tokens != 0``.
     """
@@ -191,7 +191,7 @@ def _over(places: Array, array: Array) -> Array:
 
 
 def _gets_out(mask: Array, places: Array) -> bool:
-    """Whether more than the *places* of samples and steps differs; of pairs of steps that is not known yet."""
+    """Return whether more than the *places* of samples and steps differs; of pairs of steps that is not known yet."""
     steps = [axis for axis, size in enumerate(mask.shape) if axis and size == places.shape[1]]
     if len(steps) > 1 or mask.ndim < 2 or mask.shape[0] != places.shape[0]:
         return False

@@ -105,7 +105,7 @@ def _reaching(run: Timeline, compared: Compared, unchecked: list[str]) -> Fact |
 
 
 def _others(run: Timeline, compared: Compared) -> bool:
-    """Whether the prediction is computed from other data than what the label is made of."""
+    """Return whether the prediction is computed from other data than what the label is made of."""
     # Numbers as labels may be what is to be given back, as by a variational autoencoder, which draws beside them.
     drawn = np.asarray(run.store.get(compared.root)).dtype.kind != "f"
     data = (n for n in upstream(run, (compared.prediction,)) if n != compared.root and _is_data(run, n, drawn))
@@ -113,7 +113,10 @@ def _others(run: Timeline, compared: Compared) -> bool:
 
 
 def _is_shifted(run: Timeline, compared: Compared) -> bool:
-    """Whether data is read in several slices and no other way, one of which the label is: the steps and those after."""
+    """Return whether data is read in several slices and no other way, one of which the label is.
+
+    The steps and those after.
+    """
     readers = [e for e in run.entries if not e.backward and compared.root in e.inputs]
     label = upstream(run, (compared.label,))
     own = [e for e in readers if not label.isdisjoint(e.made)]
@@ -124,13 +127,13 @@ _SLICING = frozenset({"slice", "strided_slice"})
 
 
 def _is_data(run: Timeline, number: int, drawn: bool = True) -> bool:
-    """Whether a value was given, or where it counts drawn, and is no parameter."""
+    """Return whether a value was given, or where it counts drawn, and is no parameter."""
     value = run.values[number]
     return value.role != "parameter" and (value.maker == NOBODY or (drawn and not run.entries[value.maker].inputs))
 
 
 def _meets(spread: Spread, compared: Compared) -> bool:
-    """Whether prediction and label differ for the same sample (and step)."""
+    """Return whether prediction and label differ for the same sample (and step)."""
     prediction = spread.masks.get(compared.prediction)
     label = spread.masks.get(compared.label)
     if label is None and compared.label == compared.root:
@@ -148,7 +151,7 @@ def _meets(spread: Spread, compared: Compared) -> bool:
 
 
 def _fact(run: Timeline, compared: Compared, spread: Spread) -> Fact:
-    """Where the label meets other data: the first operator on the way that reads both."""
+    """Return where the label meets other data: the first operator on the way that reads both."""
     made = {n for e in run.entries for n in e.made}
     changed = {n for n in spread.masks if n in made} | {compared.root}
     place = next((e for e in spread.entries if any(n not in changed for n in e.inputs)), None)

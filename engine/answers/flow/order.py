@@ -151,7 +151,10 @@ def _hiding(run: Timeline, depends: set[int]) -> Iterator[int]:
 
 
 def _hides_a_triangle(array: Any) -> bool:
-    """Whether a triangle of an array is much below zero, or zero, beside other numbers; or marked, in whatever way."""
+    """Return whether a triangle of an array is much below zero, or zero, beside other numbers.
+
+    Or marked, in whatever way.
+    """
     shape: tuple[int, ...] = getattr(array, "shape", ())
     if len(shape) < 2 or shape[-1] != shape[-2] or array.dtype.kind not in "bfiu":
         return False
@@ -161,7 +164,7 @@ def _hides_a_triangle(array: Any) -> bool:
 
 
 def triangle(array: Array) -> str | None:
-    """What a triangular mask is called; None for what is none."""
+    """Return what a triangular mask is called; None for what is none."""
     if array.ndim < 2 or array.shape[-1] != array.shape[-2] or array.size < 4 or array.dtype.kind not in "bfiu":
         return None
     square = array.reshape(-1, *array.shape[-2:])[0]
@@ -182,6 +185,6 @@ _RELATIVE = {-1: "the one before", 0: "itself", 1: "the next one"}
 
 
 def _hides(values: Array) -> bool:
-    """Whether two values are those of a mask: no and yes, or much below zero and zero."""
+    """Return whether two values are those of a mask: no and yes, or much below zero and zero."""
     low, high = float(values[0]), float(values[1])
     return (low, high) == (0.0, 1.0) or (high == 0.0 and low <= -LARGE)

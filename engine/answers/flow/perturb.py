@@ -10,7 +10,7 @@ Array = np.ndarray[Any, Any]
 
 
 def scale(array: Array) -> float:
-    """How large a change of a floating-point array has to be to count as another input."""
+    """Return how large a change of a floating-point array has to be to count as another input."""
     finite = array[np.isfinite(array)] if array.dtype.kind == "f" else array.reshape(-1)
     return float(np.std(finite)) + 0.1 * float(np.abs(finite).mean()) + 1e-2 if finite.size else 1.0
 

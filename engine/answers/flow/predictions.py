@@ -52,7 +52,7 @@ def downstream(
 
 
 def predicted(run: Timeline, learned: Collection[int]) -> Predicted:
-    """What is predicted, found by going back from the loss.
+    """Return what is predicted, found by going back from the loss.
 
     Args:
         learned: the numbers of the parameters.
@@ -69,14 +69,14 @@ def predicted(run: Timeline, learned: Collection[int]) -> Predicted:
 
 
 def _data(run: Timeline, learned: Collection[int]) -> set[int]:
-    """What was given and is no parameter, with what is computed of it alone."""
+    """Return what was given and is no parameter, with what is computed of it alone."""
     given = {n for n, v in enumerate(run.values) if v.maker == NOBODY and n not in learned and _size(run, n) > 1}
     drawn = {n for e in run.entries if not e.backward and _draws(e) and not e.inputs for n in e.made}
     return downstream(run, given | drawn, _reads_values)
 
 
 def _reads_values(entry: Entry) -> bool:
-    """Whether an operator reads numbers, and not only how many there are: sizes are no data."""
+    """Return whether an operator reads numbers, and not only how many there are: sizes are no data."""
     op = getattr(entry.origin, "op", None)
     return op is None or not getattr(op, "trait", Trait(0)) & Trait.LIKE
 
@@ -101,7 +101,7 @@ def _walk(run: Timeline, moving: set[int], ends: Callable[[int, Entry], bool]) -
 
 
 def _compared(run: Timeline, moving: set[int], data: set[int]) -> list[int]:
-    """What losses compare with given data."""
+    """Return what losses compare with given data."""
     found: dict[int, None] = {}
 
     def ends(number: int, entry: Entry) -> bool:
@@ -158,7 +158,7 @@ def paired(run: Timeline, learned: Collection[int]) -> list[Fact]:
 
 
 def _before_layout(run: Timeline, number: int) -> int:
-    """What was repeated along axes to make a value."""
+    """Return what was repeated along axes to make a value."""
     maker = run.values[number].maker
     if maker == NOBODY or run.entries[maker].type != "expand_v2":
         return number
@@ -237,7 +237,7 @@ def _inputs(run: Timeline, outputs: Iterable[int], moving: set[int], data: set[i
 
 
 def _laid_out(run: Timeline, number: int, rows: set[int]) -> int:
-    """What data was before its elements were laid out for the model: how that is done is part of it.
+    """Return what data was before its elements were laid out for the model: how that is done is part of it.
 
     So it is as long as what was there before has as many rows, too; a slice counts where it takes the steps one by one.
     """

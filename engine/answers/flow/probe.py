@@ -51,7 +51,7 @@ class Recording:
     outputs: list[int]
 
     def spread(self, changes: Mapping[int, Array]) -> Spread:
-        """What changes of some inputs, by their position, change on the way to the outputs."""
+        """Return what changes of some inputs, by their position, change on the way to the outputs."""
         by_number = {n: array for i, array in changes.items() if (n := self.inputs[i]) is not None}
         return Spread(self.timeline, by_number, self.outputs)
 
@@ -91,7 +91,7 @@ class Probe:
         raise NotImplementedError
 
     def still(self, index: int, axis: int, rng: np.random.Generator) -> Array | None:
-        """Which places along *axis* of an input may have no influence; None where nothing tells."""
+        """Return which places along *axis* of an input may have no influence; None where nothing tells."""
         raise NotImplementedError
 
     def of_two(self) -> Probe | None:
@@ -100,7 +100,7 @@ class Probe:
 
     @cached_property
     def outputs(self) -> list[Array]:
-        """What comes out for the inputs as they are."""
+        """Return what comes out for the inputs as they are."""
         return self.run()
 
     @cached_property
@@ -178,7 +178,7 @@ class CallProbe(Probe):
         return None if slopes is None else ~(slopes != 0).any(axis=tuple(a for a in range(slopes.ndim) if a != axis))
 
     def _slopes(self, index: int, rng: np.random.Generator) -> Array | None:
-        """What a product with the Jacobian gives for an input; None where none arrives."""
+        """Return what a product with the Jacobian gives for an input; None where none arrives."""
         from ...eager.passes import Pass
 
         tensors = [Tensor(x.array.copy()) for x in self.inputs]
@@ -208,5 +208,5 @@ def _beyond_rounding(before: Array, after: Array) -> Array:
 
 
 def any_differs(masks: Iterable[Array]) -> bool:
-    """Whether an element of any of them is true."""
+    """Return whether an element of any of them is true."""
     return any(m.any() for m in masks)

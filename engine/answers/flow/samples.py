@@ -34,7 +34,7 @@ MESSAGES = frozenset({"graph_send_recv", "graph_send_ue_recv", "graph_send_uv", 
 
 
 def batches(probe: Probe) -> tuple[int, dict[int, int], list[int]] | None:
-    """How many samples there are, the axis that they lie along by input, and the outputs that have a row for each.
+    """Return the number of samples, the axis that they lie along by input, and the outputs with a row for each.
 
     None where no output has a row for each row of an input.
     """
@@ -133,7 +133,10 @@ def _others(difference: Array, row: int) -> int | None:
 
 
 def _are_pairs(difference: Array, row: int) -> bool:
-    """Whether all that differs beside *row* are its pairs: elements in that place of a second axis of samples."""
+    """Return whether all that differs beside *row* are its pairs.
+
+    Elements in that place of a second axis of samples.
+    """
     rest = difference & ~at(difference, 0, row)
     for axis in range(1, rest.ndim):
         if rest.shape[axis] == rest.shape[0]:
@@ -178,7 +181,10 @@ def _fact(
 
 
 def _are_numbers(probe: Probe, change: Mapping[int, Array]) -> bool:
-    """Whether what is changed are whole numbers alone: names of nodes, say, whose neighbours others have, too."""
+    """Return whether what is changed are whole numbers alone.
+
+    Names of nodes, say, whose neighbours others have, too.
+    """
     return all(probe.inputs[i].array.dtype.kind in "iu" for i in change)
 
 
@@ -189,7 +195,7 @@ _STATISTICS = frozenset({"reduce_mean", "reduce_sum", "reduce_max", "reduce_min"
 
 
 def _sums_up(probe: Probe, place: Entry) -> bool:
-    """Whether an operator makes one thing of a batch: statistics, or weights adapted to it by gradients."""
+    """Return whether an operator makes one thing of a batch: statistics, or weights adapted to it by gradients."""
     run, rows = probe.recording.timeline, probe.outputs[0].shape[0]
     shapes = [np.shape(Branch(run).made(n)) for n in place.made]
     return place.type in _STATISTICS or not any(rows in shape for shape in shapes)
@@ -242,7 +248,7 @@ def _torn(spread: Spread) -> tuple[Entry, str] | None:
 
 
 def _is_block(mask: Array) -> bool:
-    """Whether what is true are whole neighbouring slices along one axis."""
+    """Return whether what is true are whole neighbouring slices along one axis."""
     for axis in range(mask.ndim):
         rest = tuple(a for a in range(mask.ndim) if a != axis)
         some, every = mask.any(axis=rest), mask.all(axis=rest)

@@ -18,7 +18,7 @@ Array = np.ndarray[Any, Any]
 
 
 def differing(before: Any, after: Any) -> Array:
-    """Which elements of two arrays differ; NaN is equal to NaN. All of them where the shapes do."""
+    """Return which elements of two arrays differ; NaN is equal to NaN. All of them where the shapes do."""
     a, b = np.asarray(before), np.asarray(after)
     if a.shape != b.shape:
         return np.ones(b.shape, bool)
@@ -86,11 +86,11 @@ class Spread:
                 self._follow(entry)
 
     def after(self, number: int) -> Any:
-        """What a value is after the changes."""
+        """Return what a value is after the changes."""
         return self._branch.value(number, len(self.timeline.entries))
 
     def before(self, number: int) -> Any:
-        """What a value was."""
+        """Return what a value was."""
         return self._base.made(number)
 
     @cached_property

@@ -66,7 +66,7 @@ class Course:
             self._keep(track, point)
 
     def waiting(self, track: Track) -> Point | None:
-        """What has arrived at *track* and was not taken yet."""
+        """Return what has arrived at *track* and was not taken yet."""
         return self._arrived.get(track)
 
     def updated(self, tracks: Iterable[Track], update: Update, source: Any, keep: int = 0) -> dict[Track, Point]:
@@ -111,7 +111,10 @@ class Course:
         return step
 
     def _is_stranger(self, tracks: Iterable[Track]) -> bool:
-        """Whether the step before the last did without an update of *tracks*: they take no turns with its others."""
+        """Return whether the step before the last did without an update of *tracks*.
+
+        They take no turns with its others.
+        """
         if len(self.steps) < 2:
             return False
         before = self.steps[-2].points

@@ -34,7 +34,7 @@ class Extent:
 
     @property
     def all_zero(self) -> bool:
-        """Whether every element is 0."""
+        """Return whether every element is 0."""
         return 0 < self.elements == self.zeros
 
     @classmethod
@@ -75,7 +75,7 @@ def norm(value: Any) -> float:
 
 
 def moved(before: Any, after: Any) -> float:
-    """How far an array has moved; of a table of which some rows are new, how far these have."""
+    """Return how far an array has moved; of a table of which some rows are new, how far these have."""
     if isinstance(after, RowUpdate):
         before, after = before[after.rows], after.values
     with np.errstate(all="ignore"):
@@ -83,13 +83,13 @@ def moved(before: Any, after: Any) -> float:
 
 
 def factor(after: float, before: float) -> float | None:
-    """What a norm was multiplied by; None for nothing, or where that is not known."""
+    """Return what a norm was multiplied by; None for nothing, or where that is not known."""
     times = after / before if before else math.nan
     return times if math.isfinite(times) and abs(times - 1) > _SAME else None
 
 
 def clipping(after: float, before: float) -> float:
-    """What clipping multiplied a norm by: 1 where it did nothing, NaN where a norm is not finite."""
+    """Return what clipping multiplied a norm by: 1 where it did nothing, NaN where a norm is not finite."""
     if not (math.isfinite(after) and math.isfinite(before)):
         return math.nan
     return factor(after, before) or 1.0

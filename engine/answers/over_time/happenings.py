@@ -105,7 +105,7 @@ def _of_tracks(history: History) -> Iterator[Happening]:
 
 
 def _may_be_meant(kind: str, first: int, members: Sequence[Track], history: History) -> bool:
-    """Whether these numbers do not show that something is wrong; ``why`` may know."""
+    """Return whether these numbers do not show that something is wrong; ``why`` may know."""
     if kind == ZERO:
         before = chain.from_iterable(step.points for step in history.steps[:first])
         return set(before).isdisjoint(members)  # by structure, perhaps
@@ -195,7 +195,7 @@ _SEARCHING = frozenset({"LBFGS"})
 
 
 def _searches(step: TrainingStep) -> bool:
-    """Whether an update of a step is by an optimizer that decides itself where it looks, and when it is done."""
+    """Return whether an update of a step is by an optimizer that decides itself where it looks, and when it is done."""
     return any(update.by in _SEARCHING for update in step.updates)
 
 
@@ -226,7 +226,7 @@ _LOOKS: dict[str, Callable[[Sequence[Point | None], Track, History], Seen | None
 
 
 def trailing(flags: Sequence[bool]) -> int:
-    """How many at the end are true."""
+    """Return how many at the end are true."""
     run = 0
     for flag in reversed(flags):
         if not flag:

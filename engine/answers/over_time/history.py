@@ -155,7 +155,7 @@ class TrainingStep:
 
     @property
     def loss(self) -> float | None:
-        """That of its last pass."""
+        """Return that of its last pass."""
         return self.passes[-1].loss if self.passes else None
 
     @property
@@ -165,7 +165,7 @@ class TrainingStep:
 
     @property
     def clipped(self) -> float | None:
-        """What the optimizers' clipping multiplied norms by, the smallest."""
+        """Return what the optimizers' clipping multiplied norms by, the smallest."""
         return _least([u.clipped for u in self.updates])
 
 
@@ -187,7 +187,7 @@ class History:
 
     @property
     def updated(self) -> bool:
-        """Whether a step is an update; a backward pass if not."""
+        """Return whether a step is an update; a backward pass if not."""
         return any(step.updates for step in self.steps)
 
     def points(self, track: Track) -> list[Point | None]:

@@ -52,7 +52,7 @@ class ProgramCourse:
 
     @property
     def heard(self) -> bool:
-        """Whether a program with a backward part was run."""
+        """Return whether a program with a backward part was run."""
         return self._number > 0
 
     def all_tracks(self) -> list[Track]:

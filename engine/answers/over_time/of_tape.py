@@ -250,7 +250,10 @@ class TapeCourse:
         derived[key] = weakref.ref(t, lambda _: derived.pop(key, None)), track
 
     def _is_weight(self, track: Track) -> bool:
-        """Whether what the script writes there is an update: where there are parameters, other leaves are data."""
+        """Return whether what the script writes there is an update.
+
+        Where there are parameters, other leaves are data.
+        """
         return track.listed or not self._parameters
 
     def _cutting(self, event: watch.Cutting) -> None:
@@ -291,7 +294,7 @@ class TapeCourse:
             self._lack(event.tensors)
 
     def _is_back(self, track: Track) -> bool:
-        """Whether the script has just taken *track* back to where it was before it moved it by hand.
+        """Return whether the script has just taken *track* back to where it was before it moved it by hand.
 
         Then it was moved for a look at the loss there, and the update is what follows (sharpness-aware minimisation).
         """
@@ -311,7 +314,7 @@ class TapeCourse:
                 del self._lost[track]
 
     def _is_due(self, track: Track, grad: Tensor) -> bool:
-        """Whether an update of *track* by *grad* counts; what waits for it then says how large it is."""
+        """Return whether an update of *track* by *grad* counts; what waits for it then says how large it is."""
         point = self.course.waiting(track)
         reference, version = self._left.get(track, (None, 0))
         same = reference is not None and reference() is grad and grad.inplace_version == version
@@ -386,7 +389,7 @@ class TapeCourse:
 
 
 def _number_of(root: Tensor) -> float | None:
-    """What a root is, if it is one number."""
+    """Return what a root is, if it is one number."""
     array = magnitudes.plain(root.array)
     return float(array.reshape(())) if array.size == 1 and magnitudes.holds_numbers(array) else None
 

@@ -95,5 +95,5 @@ class Record:
 
 
 def _has(point: Point | None, what: str) -> bool:
-    """Whether a gradient of a step is missing, or there and zero; one that is missing is no zero."""
+    """Return whether a gradient of a step is missing, or there and zero; one that is missing is no zero."""
     return point is None if what is MISSING else point is not None and point.gradient.all_zero

@@ -131,7 +131,7 @@ def compare(
 
 
 def fingerprint(array: Any) -> bytes:
-    """What tells an array from others, to the bit."""
+    """Return what tells an array from others, to the bit."""
     array = np.ascontiguousarray(array)
     return hashlib.blake2b(array.tobytes(), digest_size=16, person=str(array.shape).encode()[:16]).digest()
 
@@ -181,7 +181,7 @@ class _Comparing:
         return value if hasattr(value, "shape") and hasattr(value, "dtype") else None
 
     def _rows(self) -> int:
-        """How many rows the batch has: the first dimension of what meets parameters and is not made of any."""
+        """Return how many rows the batch has: the first dimension of what meets parameters and is not made of any."""
         of_parameters = {n for n, v in enumerate(self.run.values) if v.role == "parameter"}
         firsts: Counter[int] = Counter()
         for entry in self.run.entries[: self.run.begin]:
@@ -231,7 +231,7 @@ class _Comparing:
             self._sum(number)
 
     def _fixed(self, entry: Entry, value: Any) -> Layout:
-        """How what is read for its shape alone lies: as the value that the forward operator read or gave."""
+        """Return how what is read for its shape alone lies: as the value that the forward operator read or gave."""
         if not isinstance(value, np.ndarray):
             return Layout(SAME)
         forward = self.run.entries[entry.pair] if entry.pair >= 0 else entry
@@ -330,7 +330,7 @@ class _Comparing:
         return max((self._layout(n).factor for n in entry.inputs if n >= 0), default=1.0)
 
     def _noise(self, entry: Entry) -> float:
-        """What sums of what the operator reads may be off by where they cancel."""
+        """Return what sums of what the operator reads may be off by where they cancel."""
         arrays = [a for a in map(self._array, entry.inputs) if a is not None and a.size and a.dtype.kind == "f"]
         most = max((float(np.abs(a[np.isfinite(a)]).max(initial=0)) for a in arrays), default=0.0)
         return 64 * float(max((np.finfo(a.dtype).eps for a in arrays), default=0.0)) * most * self._factor(entry)
@@ -339,7 +339,7 @@ class _Comparing:
         return Finding(entry.name, entry.part, slot, kind, apart, entry.loc, entry.layer)
 
     def _parts(self, entry: Entry) -> list[Sequence[Any]] | None:
-        """What each replica computes; None where that cannot be asked."""
+        """Return what each replica computes; None where that cannot be asked."""
         if entry.kernel is None or entry.fixed:
             return None
         found: list[Sequence[Any]] = []

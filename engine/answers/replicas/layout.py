@@ -43,7 +43,7 @@ class Layout:
     locals: tuple[Any, ...] = ()
 
     def part(self, whole: Any, replica: int, count: int) -> Any:
-        """What the replica of that number has."""
+        """Return what the replica of that number has."""
         if self.locals:
             return self.locals[replica]
         if self.kind == ROWS:
@@ -57,7 +57,7 @@ class Layout:
 
 
 def layout_of(whole: Any, parts: Sequence[Any], noise: float = 0.0) -> Layout:
-    """How *whole* and what replicas have computed belong together.
+    """Return how *whole* and what replicas have computed belong together.
 
     Args:
         noise: by how much a value may be off in any case.
@@ -99,7 +99,7 @@ def _divided(whole: tuple[int, ...], parts: Sequence[tuple[int, ...]]) -> int | 
 
 
 def close(a: Any, b: Any, factor: float, largest: float = 0.0, noise: float = 0.0) -> bool:
-    """Whether *a* is *factor* times *b*, but for the order in which sums were added up.
+    """Return whether *a* is *factor* times *b*, but for the order in which sums were added up.
 
     Args:
         largest: of the summands, where these may cancel.

@@ -43,7 +43,7 @@ class FirstLoss:
 
     @property
     def usual(self) -> float:
-        """What one has that gives every class the same probability."""
+        """Return what one has that gives every class the same probability."""
         return math.log(self.classes)
 
 
@@ -95,7 +95,9 @@ class FirstLossSeen:
         )
 
     def _are_pairs(self, logits: Any) -> bool:
-        """Whether samples are compared with samples: as many columns as rows, a product of what was computed twice.
+        """Return whether samples are compared with samples.
+
+        As many columns as rows, a product of what was computed twice.
 
         How sharp such a comparison is to be is chosen; there are no classes.
         """

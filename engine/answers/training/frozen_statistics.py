@@ -97,7 +97,7 @@ class FrozenStatistics:
         return [x for x in layers if self._trained.isdisjoint(x._readers)]
 
     def is_trained(self, tensor: Tensor) -> bool:
-        """Whether a tensor ever got a gradient."""
+        """Return whether a tensor ever got a gradient."""
         return tensor._leaf is not None and tensor._leaf in self._trained
 
     def _call(self, event: watch.Called) -> None:

@@ -81,7 +81,7 @@ class Modes:
 
 
 def _trains(kind: str, attrs: Any) -> bool:
-    """Whether an operator works as in training, and would not in evaluation."""
+    """Return whether an operator works as in training, and would not in evaluation."""
     if kind in _DROPPING:
         return not attrs.get("is_test", False)
     if kind in _NORMALISING:

@@ -99,7 +99,7 @@ def learn(run: Timeline, steps: int, part: float, optimizer: Own) -> OneBatch | 
 def _by_its_own(
     run: Timeline, pairs: Mapping[int, int], steps: int, optimizer: Own, first: float, enough: float
 ) -> OneBatch | None:
-    """What keeps the user's optimizer from learning what others learn, if it is one of the things that are known."""
+    """Return what keeps the user's optimizer from learning what others learn, if that is a known cause."""
     rate = optimizer.rate
     if not rate:
         return None
@@ -195,7 +195,7 @@ def _descend(
 
 
 def _stopped(run: Timeline, pairs: Mapping[int, int], first: float, best: float) -> OneBatch:
-    """What keeps the loss where it is."""
+    """Return what keeps the loss where it is."""
     branch = Branch(run)
     gradients = [np.asarray(branch.made(g)) for g in pairs.values()]
     zero = sum(not np.any(g) for g in gradients)
@@ -217,7 +217,7 @@ def _dead(run: Timeline, branch: Branch) -> Entry | None:
 
 
 def _ranges(run: Timeline, branch: Branch) -> list[str]:
-    """What the loss compares: the ranges of the operands of the last operator that reads two of one shape."""
+    """Return what the loss compares: the ranges of the operands of the last operator that reads two of one shape."""
     for entry in reversed(run.entries[: run.begin]):
         arrays = [np.asarray(branch.made(n)) for _, n in entry.reads]
         if len(arrays) == 2 and arrays[0].shape == arrays[1].shape and arrays[0].size > 1:

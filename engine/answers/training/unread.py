@@ -189,7 +189,7 @@ class Unread:
             self._clips.setdefault(loc, Vain(event.by, loc, event.tensors, after)).times += 1
 
     def _is_stale(self, tensor: Tensor) -> bool:
-        """Whether nothing was added to its gradient, or put in its place, since a step or since it was cleared."""
+        """Return whether its gradient was neither added to nor replaced since a step or since it was cleared."""
         grad = tensor.leaf.grad
         if tensor.leaf not in self._stale or grad is None:
             return False

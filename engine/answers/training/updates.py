@@ -191,7 +191,7 @@ class Updates:
 
 
 def _pushed(still: Sequence[Tensor], held: Sequence[Tensor]) -> list[Tensor]:
-    """Which of the parameters that are *still* as they were have a gradient that is to move them.
+    """Return which of the parameters that are *still* as they were have a gradient that is to move them.
 
     One whose own rate is 0 is to stay. A gradient that is rounding beside those of the others is none: that of a bias
     before batch norm is, whatever the loss.

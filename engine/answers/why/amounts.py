@@ -54,11 +54,11 @@ class Amounts(Generic[V, C]):
 
     @cached_property
     def sizes(self) -> Sizable[V, C]:
-        """What is told of gradients that are too small or too large."""
+        """Return the words about gradients that are too small or too large."""
         return Sizable(self._case, self.slopes)
 
     def _death(self, value: V) -> Death[V, C] | None:
-        """Where the gradient of *value* became zero; where none came by at all, on the way to the loss."""
+        """Return where the gradient of *value* became zero; where none came by at all, on the way to the loss."""
         way: list[C] = []
         for v, call in self._reasons.along(value):
             if v in self.slopes.uses:
@@ -149,7 +149,10 @@ class Amounts(Generic[V, C]):
         return culprit is not None and self._case.culprit_is_trained(use, culprit)
 
     def _judge_cancellation(self, base: Answer, death: Death[V, C], slopes: Slopes[V, C]) -> Answer:
-        """What is said where the parts of a gradient cancel; no fault where they only ever shift what others make."""
+        """Return the answer where the parts of a gradient cancel.
+
+        No fault where they only ever shift what others make.
+        """
         flow = self._reasons.flow
         uses = [u for u in slopes.uses[death.value] if not u.dead]
         names = self._case.call_names([u.call for u in uses])
@@ -170,7 +173,7 @@ class Amounts(Generic[V, C]):
 
     @cached_property
     def _is_at_rest(self) -> bool:
-        """Whether the loss is 0 and all its slopes are, as where it is least."""
+        """Return whether the loss is 0 and all its slopes are, as where it is least."""
         case = self._case
         return case.loss_is_zero() and all(self.slopes.is_dead(p.value) for p in case.parameters())
 
@@ -185,7 +188,7 @@ class Amounts(Generic[V, C]):
         return Nearest(uses, constant)
 
     def _constant_factor(self, value: V) -> Death[V, C] | None:
-        """Where a zero that no gradient can change is multiplied into what *value* does for the loss."""
+        """Return where a zero that no gradient can change is multiplied into what *value* does for the loss."""
         nearest = self._constants.of(value)
         if nearest is None:
             return None
@@ -229,7 +232,7 @@ def _innermost(death: Death[V, C], slopes: Slopes[V, C]) -> tuple[Death[V, C], S
 
 
 def _selects_nothing(death: Death[V, C]) -> bool:
-    """Whether what is left of a selection is empty: a loss of nothing is 0 and at no minimum."""
+    """Return whether what is left of a selection is empty: a loss of nothing is 0 and at no minimum."""
     return death.use is not None and death.use.empty
 
 

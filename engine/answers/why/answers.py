@@ -114,7 +114,7 @@ class Answer(Result):
 
     @property
     def has_gradient(self) -> bool:
-        """Whether a gradient arrives that is not zero, whatever else is wrong with it."""
+        """Return whether a gradient arrives that is not zero, whatever else is wrong with it."""
         if self.verdict is Verdict.VANISHED:
             return self.gradient is not None and self.gradient.norm > 0
         return self.verdict.arrives

@@ -142,7 +142,7 @@ class Births(Generic[V, C]):
         return None
 
     def origin(self, value: V, size: float | None = None) -> Birth | None:
-        """Where *value* became as large or small as it is; large, if that is not known.
+        """Return where *value* became as large or small as it is; large, if that is not known.
 
         Args:
             size: the order of magnitude of its largest element.
@@ -218,7 +218,7 @@ def _size(array: Any) -> float | None:
 
 
 def _flat(type_: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any], times: str) -> str:
-    """What is said of an operator that is flat far out: its inputs, and how many of them lie there."""
+    """Return the words about an operator that is flat far out: its inputs, and how many of them lie there."""
     low, high = BOUNDED[type_]
     out = next((dense(a) for a in outputs.values() if not isinstance(a, (list, tuple))), None)
     x = next((dense(a) for a in inputs.values() if not isinstance(a, (list, tuple))), None)

@@ -31,7 +31,7 @@ def let_go(made: Location) -> Location:
 
 
 def result(code: CodeType) -> Location:
-    """Where a function returns its result; where it begins, if it does so on several lines."""
+    """Return the line where a function returns its result; where it begins, if it does so on several lines."""
     function = functions.body(code)
     if function is None or isinstance(function, ast.Module):
         return ((code, code.co_firstlineno),)
@@ -40,7 +40,7 @@ def result(code: CodeType) -> Location:
 
 
 def _returns(code: CodeType, line: int) -> bool:
-    """Whether the function returns what its statement at *line* makes."""
+    """Return whether the function returns what its statement at *line* makes."""
     function = functions.body(code)
     statement = None if function is None else functions.statement(function, line)
     if function is None or statement is None:

@@ -30,7 +30,7 @@ class Carried:
 
 
 def carried(journal: Journal, loss: int, freed: Location) -> Carried | None:
-    """What leads from the graph of *loss* into the graph of an earlier backward call, or None.
+    """Return what leads from the graph of *loss* into the graph of an earlier backward call, or None.
 
     Args:
         freed: where the earlier call was made.
@@ -63,18 +63,18 @@ def keeper(journal: Journal, value: int, since: int = 0) -> str:
 
 
 def is_same(journal: Journal, loss: int) -> bool:
-    """Whether the last backward call that added to gradients began at *loss*, too."""
+    """Return whether the last backward call that added to gradients began at *loss*, too."""
     return any(e.into == loss for events in journal.events.values() for e in events if e.kind == "added")
 
 
 def _last_pass(journal: Journal, loss: int) -> int:
-    """When the last backward call before that of *loss* added to gradients; 0 if there was none."""
+    """Return when the last backward call before that of *loss* added to gradients; 0 if there was none."""
     events = (e for entries in journal.events.values() for e in entries)
     return max((e.time for e in events if e.kind == "added" and e.into != loss), default=0)
 
 
 def _name_holder(made: Call, reader: Call, freed: Location) -> Carried:
-    """What the outermost function calls it in which *made* gives it a name and *reader* reads that name.
+    """Return what the outermost function calls it in which *made* gives it a name and *reader* reads that name.
 
     The functions around the loop are looked at last: their lines ran once.
     """
@@ -90,7 +90,7 @@ def _name_holder(made: Call, reader: Call, freed: Location) -> Carried:
 
 
 def _common(*stacks: Location) -> int:
-    """How many of the outermost frames *stacks* have in common."""
+    """Return how many of the outermost frames *stacks* have in common."""
     steps = zip(*map(reversed, stacks), strict=False)
     return sum(1 for _ in itertools.takewhile(lambda frames: len(set(frames)) == 1, steps))
 

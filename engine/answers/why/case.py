@@ -81,7 +81,7 @@ class Case(ABC, Generic[V, C]):
 
     @abstractmethod
     def subjects(self) -> list[Subject[V]]:
-        """What is asked about: by default the parameters, or the leaves where there are none."""
+        """Return what is asked about: by default the parameters, or the leaves where there are none."""
 
     @abstractmethod
     def parameters(self) -> list[Subject[V]]:
@@ -89,11 +89,14 @@ class Case(ABC, Generic[V, C]):
 
     @abstractmethod
     def reason(self, subject: Subject[V]) -> Reason[V, C]:
-        """Whether the graph leads to it, and if not, why."""
+        """Return whether the graph leads to it, and if not, why."""
 
     @abstractmethod
     def slopes(self) -> Slopes[V, C] | None:
-        """What the backward pass gives, the parts of what was chosen as arrays; None where there are no values."""
+        """Return what the backward pass gives, the parts of what was chosen as arrays.
+
+        None where there are no values.
+        """
 
     @abstractmethod
     def call_names(self, calls: Iterable[C]) -> dict[int, str]:
@@ -101,22 +104,22 @@ class Case(ABC, Generic[V, C]):
 
     @abstractmethod
     def target_name(self) -> str:
-        """What people call the loss."""
+        """Return the name that people have for the loss."""
 
     @abstractmethod
     def is_differentiated(self, value: V) -> bool:
-        """Whether the loss is computed from gradients of *value*."""
+        """Return whether the loss is computed from gradients of *value*."""
 
     @abstractmethod
     def computed_at(self) -> Location:
-        """Where the loss was computed."""
+        """Return the line where the loss was computed."""
 
     def also(self, subject: Subject[V], answer: Answer) -> Answer:
         """*answer*, after a look at what happened beside the graph."""
         return answer
 
     def culprit_is_trained(self, use: Use[V, C], position: int) -> bool:
-        """Whether operand *position* of a use is a parameter that gets a gradient that is not zero."""
+        """Return whether operand *position* of a use is a parameter that gets a gradient that is not zero."""
         return False
 
     def zero_factor(self, use: Use[V, C], value: V | None) -> Factor[V] | None:
@@ -128,11 +131,11 @@ class Case(ABC, Generic[V, C]):
         return None
 
     def loss_scale(self) -> float:
-        """What a scaler multiplied the loss by, and divides gradients by before the update."""
+        """Return what a scaler multiplied the loss by, and divides gradients by before the update."""
         return 1.0
 
     def loss_is_zero(self) -> bool:
-        """Whether the loss is 0."""
+        """Return whether the loss is 0."""
         return False
 
     def cause_of(self, subject: Subject[V], answer: Answer) -> Location:
@@ -332,7 +335,7 @@ class Case(ABC, Generic[V, C]):
 
     @cached_property
     def amounts(self) -> Amounts[V, C] | None:
-        """What is told of how much gradient tensors get; None where there are no values."""
+        """Return the words about how much gradient tensors get; None where there are no values."""
         slopes = self.slopes()
         return None if slopes is None else Amounts(self, slopes)
 
@@ -397,7 +400,7 @@ def _join(answers: Sequence[Answer]) -> list[Answer]:
 
 
 def _cause(answer: Answer) -> Verdict:
-    """What answers have in common that are one finding: a zero that chooses also multiplies, further on."""
+    """Return what answers have in common that are one finding: a zero that chooses also multiplies, further on."""
     chooses = answer.verdict is Verdict.NOT_SELECTED and bool(answer.cut_at)
     return Verdict.TIMES_ZERO if chooses else answer.verdict
 

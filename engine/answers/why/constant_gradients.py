@@ -46,7 +46,7 @@ def behind(reasons: JournalReasons, calls: Collection[Call]) -> dict[int, Call]:
 
 
 def _is_trained(reasons: JournalReasons, call: Call) -> bool:
-    """Whether what was differentiated depends on something that the loss gives a gradient to."""
+    """Return whether what was differentiated depends on something that the loss gives a gradient to."""
     sources = behind(reasons, [call])
     return any(v in reasons.reached for v in sources) or any(v in reasons.reached for v in call.reads if v is not None)
 
@@ -74,5 +74,5 @@ def _is_layer(use: Call) -> bool:
 
 
 def _is_weight(reasons: JournalReasons, value: int) -> bool:
-    """Whether a value is a leaf that is trained."""
+    """Return whether a value is a leaf that is trained."""
     return value in reasons.reached and value not in reasons.flow.maker

@@ -60,7 +60,7 @@ class Leg(Generic[V, C]):
 
     @property
     def by_depth(self) -> bool:
-        """Whether no single call explains the change, and there are layers that may."""
+        """Return whether no single call explains the change, and there are layers that may."""
         return self.layers >= LAYERS and abs(self.jump[0]) < _HALF * abs(self.change)
 
 
@@ -80,7 +80,7 @@ class Gain(Generic[V, C]):
 
     @property
     def layers(self) -> int:
-        """How many."""
+        """Return how many."""
         return len(self.uses)
 
 
@@ -98,7 +98,7 @@ class Courses(Generic[V, C]):
         """By the identity of a call the weight that it reads."""
 
     def leg(self, value: V) -> Leg[V, C] | None:
-        """What is known of the way to *value*; None where no gradient came."""
+        """Return what is known of the way to *value*; None where no gradient came."""
         way: list[tuple[V, float, Use[V, C] | None, V | None]] = []
         v: V | None = value
         while v is not None and v not in self._legs:

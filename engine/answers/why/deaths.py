@@ -69,7 +69,7 @@ class Nearest(Generic[V, C, T]):
         self._steps: dict[V, _Step[V, C, T] | None] = {}
 
     def of(self, value: V) -> tuple[T, V, tuple[C, ...]] | None:
-        """What is so, at which value, and the calls that lead there; None if it is so nowhere."""
+        """Return what is so, at which value, and the calls that lead there; None if it is so nowhere."""
         step = self._step(value)
         if step is None:
             return None
@@ -119,7 +119,7 @@ class Deaths(Generic[V, C]):
         self._nearest: Nearest[V, C, list[Use[V, C]]] = Nearest(uses, self._ends)
 
     def of(self, value: V) -> Death[V, C] | None:
-        """Where the gradient of *value*, which is zero, became zero: the nearest such place."""
+        """Return where the gradient of *value*, which is zero, became zero: the nearest such place."""
         end = self._nearest.of(value)
         if end is None:
             return None
@@ -137,7 +137,7 @@ class Deaths(Generic[V, C]):
         return next(([u] for u in uses if u.killer is not None), None)
 
     def _is_selecting(self, use: Use[V, C], way: tuple[C, ...]) -> Death[V, C] | None:
-        """Where the elements that a joining operator moved are left out, if that is what makes them zero."""
+        """Return where the elements that a joining operator moved are left out, if that is what makes them zero."""
         if use.type not in JOINS:
             return None
         for w in use.onto:

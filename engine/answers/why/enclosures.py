@@ -28,7 +28,7 @@ class Enclosure(Generic[V]):
 
     @property
     def is_mode(self) -> bool:
-        """Whether it is a mode that the program is in, whatever tensors need."""
+        """Return whether it is a mode that the program is in, whatever tensors need."""
         return self.kind == "inference_mode"
 
     @property

@@ -95,7 +95,7 @@ def _overwritten(error: InplaceError, raised: Location) -> Answer:
 
 
 def _is_update(writer: str) -> bool:
-    """Whether it is the operator of an optimizer."""
+    """Return whether it is the operator of an optimizer."""
     op = registry.find(writer)
     return op is not None and "Param" in op.input_index
 

@@ -75,7 +75,10 @@ _NUMBER = re.compile(r"(\d+)")
 
 
 def _patterns(texts: Sequence[str]) -> list[tuple[Pattern, str]]:
-    """What a name of these *texts*, numbers in between, can be told by: its pattern but for one number, and that."""
+    """Return what a name of these *texts*, numbers in between, can be told by.
+
+    Its pattern but for one number, and that.
+    """
     if len(texts) == 3:
         return [((texts[0], texts[2]), texts[1])]
     places = range(1, len(texts), 2)

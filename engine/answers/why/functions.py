@@ -29,7 +29,7 @@ def body(code: CodeType) -> Body | None:
 
 
 def is_expression(code: CodeType) -> bool:
-    """Whether it is a comprehension or a lambda, whose results go to the function around it."""
+    """Return whether it is a comprehension or a lambda, whose results go to the function around it."""
     return code.co_name.startswith("<") and code.co_name != "<module>"
 
 

@@ -23,15 +23,18 @@ class Evidence(ABC, Generic[V]):
 
     @abstractmethod
     def elsewhere(self, subject: Subject[V]) -> Location | None:
-        """Where another backward call gives it a gradient."""
+        """Return the line where another backward call gives it a gradient."""
 
     @abstractmethod
     def behind_others(self, subject: Subject[V]) -> bool:
-        """Whether the loss of another backward call is computed from it, with or without a gradient."""
+        """Return whether the loss of another backward call is computed from it, with or without a gradient."""
 
     @abstractmethod
     def left_out(self, subject: Subject[V]) -> str:
-        """What is said of a parameter that was there when lists were made and that is in none; otherwise empty."""
+        """Return the words about a parameter that was there when lists were made and that is in none.
+
+        Otherwise empty.
+        """
 
 
 def intended(evidence: Evidence[V], subject: Subject[V], answer: Answer) -> Answer:

@@ -97,7 +97,7 @@ class JournalEvidence(intent.Evidence[int]):
 
     @cached_property
     def _last_step(self) -> int:
-        """When an optimizer updated for the last time."""
+        """Return when an optimizer updated for the last time."""
         events = self._flow.journal.events.values()
         return max((e.time for of in events for e in of if e.kind == "step"), default=0)
 
@@ -141,23 +141,23 @@ class JournalEvidence(intent.Evidence[int]):
 
     @cached_property
     def _last_arrival(self) -> int | None:
-        """When the backward pass that is asked about gave its last gradient; None where it gave none."""
+        """Return when the backward pass that is asked about gave its last gradient; None where it gave none."""
         events = self._flow.journal.events.values()
         times = [e.time for of in events for e in of if e.kind == "added" and e.into == self._loss]
         return max(times, default=None)
 
     @cached_property
     def _first(self) -> int:
-        """When the first gradient of all came."""
+        """Return when the first gradient of all came."""
         events = self._flow.journal.events.values()
         return min((e.time for of in events for e in of if e.kind == "added"), default=0)
 
     def _is_apart(self, value: int) -> bool:
-        """Whether no operator leads from *value* to the loss; its values may have come there all the same."""
+        """Return whether no operator leads from *value* to the loss; its values may have come there all the same."""
         return self._reasons.of(value).verdict.is_apart
 
     def _leaves_in_this_step(self, value: int, answer: Answer) -> bool:
-        """Whether what is computed from *value* in this step goes on as plain values."""
+        """Return whether what is computed from *value* in this step goes on as plain values."""
         maker = self._flow.maker.get(self._loss)
         if answer.verdict is not Verdict.DETACHED or maker is None:
             return False
@@ -199,7 +199,7 @@ class JournalEvidence(intent.Evidence[int]):
         return bool(model) and any(self._model(value) == model for value in listing.leaves)
 
     def _model(self, value: int) -> str:
-        """What the outermost layer that holds a parameter is called; empty where none does."""
+        """Return what the outermost layer that holds a parameter is called; empty where none does."""
         named = self._flow.names.get(value)
         path = getattr(named.tensor, "layer_path", None) if named is not None else None
         if named is None or not path or not named.shown.endswith(f".{path}"):
@@ -215,7 +215,10 @@ def _apart(answer: Answer, verdict: Verdict, said: str) -> Answer:
 
 
 def _explain_freeze(flow: JournalFlow, loss: int, subject: Subject[int], answer: Answer) -> Answer:
-    """What froze a parameter; a finding where it had gradients before and its optimizer goes on as if it still did."""
+    """Return what froze a parameter.
+
+    A finding where it had gradients before and its optimizer goes on as if it still did.
+    """
     value = subject.value
     stops = [e for e in flow.journal.events.get(value, ()) if e.kind == "stopped"]
     if not stops:
@@ -332,12 +335,12 @@ def _find_second_stage(flow: JournalFlow, value: int, frozen: int) -> tuple[List
 
 
 def _is_relisted(flow: JournalFlow, value: int, time: int) -> bool:
-    """Whether an optimizer was made after *time* that leaves the parameter out."""
+    """Return whether an optimizer was made after *time* that leaves the parameter out."""
     return any(x.time > time and value not in x.leaves for x in flow.journal.listings)
 
 
 def _describe_replacement(flow: JournalFlow, value: int) -> str | None:
-    """What is said of a parameter that a layer held once, and holds no longer."""
+    """Return the words about a parameter that a layer held once, and holds no longer."""
     replacement = flow.journal.replacements.get(value)
     if replacement is None:
         return None
@@ -348,7 +351,7 @@ def _describe_replacement(flow: JournalFlow, value: int) -> str | None:
 
 
 def _other_pass(flow: JournalFlow, loss: int, value: int) -> Location | None:
-    """Where another backward call than that of *loss* gave *value* a gradient.
+    """Return the line where another backward call than that of *loss* gave *value* a gradient.
 
     Another one stands on another line, or starts from a loss that another line made.
     """

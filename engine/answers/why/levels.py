@@ -37,13 +37,13 @@ class Level(NamedTuple):
 
     @property
     def dead(self) -> bool:
-        """Whether it is zero, or nothing but rounding errors."""
+        """Return whether it is zero, or nothing but rounding errors."""
         largest = self.largest
         return largest == 0.0 or (largest <= _NOISE * self.doubt and math.isfinite(largest))
 
     @property
     def noise(self) -> float:
-        """What an element counts as zero up to."""
+        """Return what an element counts as zero up to."""
         return _NOISE * self.doubt
 
     @property
@@ -99,7 +99,7 @@ def measured(g: Any) -> Level:
 
 
 def cancelling(level: Level, terms: float, g: Any) -> bool:
-    """Whether *g*, of that level, is so little beside the largest of its *terms* that these may have cancelled."""
+    """Return whether *g* is so small next to the largest of its *terms* that these may have cancelled."""
     return level.largest <= max(SUSPECT, _NOISE * rounding(g)) * terms
 
 
@@ -116,7 +116,10 @@ def _rounding(kind: np.dtype[Any]) -> float:
 
 
 def scrambled(g: Any, unit: float) -> Any:
-    """What has the pattern of *g*, in units of *unit*, with other signs and sizes: nothing cancels in sums of it."""
+    """Return what has the pattern of *g*, in units of *unit*, with other signs and sizes.
+
+    Nothing cancels in sums of it.
+    """
     if isinstance(g, TensorArray):
         return g.mapped(lambda part: scrambled(part, unit))
     a = dense(g)

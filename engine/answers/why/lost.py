@@ -77,7 +77,7 @@ class LostUses(Generic[V, C]):
         )
 
     def of(self, value: V) -> Loss[V, C] | None:
-        """What *value* lost, or the first thing on the way of its gradients that lost something."""
+        """Return what *value* lost, or the first thing on the way of its gradients that lost something."""
         nearest = self._nearest.get(value)
         return None if nearest is None else self._losses[nearest]
 
@@ -87,7 +87,7 @@ class LostUses(Generic[V, C]):
 
     @cached_property
     def _losses(self) -> dict[V, Loss[V, C]]:
-        """What was lost, by the value that gets a gradient all the same."""
+        """Return what was lost, by the value that gets a gradient all the same."""
         reasons = self._reasons
         uses: dict[V, list[tuple[C, Reason[V, C] | None]]] = {}
         for call, read, written in reasons.flow.links():

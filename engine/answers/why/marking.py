@@ -73,7 +73,7 @@ class _Marking(Generic[V, C]):
 
     @cached_property
     def incoming(self) -> dict[str, list[EdgeView]]:
-        """What forward operators read, by their ids."""
+        """Return what forward operators read, by their ids."""
         incoming: dict[str, list[EdgeView]] = {}
         for e in self.forward:
             incoming.setdefault(e.target, []).append(e)
@@ -103,7 +103,7 @@ class _Marking(Generic[V, C]):
         self.lost = {i: why for i, why in self.lost.items() if i not in self.state}
 
     def _takes_gradient(self, edge: EdgeView) -> bool:
-        """Whether the operator that reads a tensor along *edge* could give it a gradient."""
+        """Return whether the operator that reads a tensor along *edge* could give it a gradient."""
         definition = registry.find(self.types[edge.target])
         if definition is None or definition.rule is None:
             return definition is None
@@ -111,7 +111,7 @@ class _Marking(Generic[V, C]):
         return edge.slot not in names or names.index(edge.slot) in definition.rule.wrt
 
     def _find_trainable(self, start: set[str]) -> set[str]:
-        """What is computed from something that could be trained, itself included."""
+        """Return what is computed from something that could be trained, itself included."""
         onward: dict[str, list[str]] = {}
         for e in self.forward:
             onward.setdefault(e.source, []).append(e.target)
@@ -124,7 +124,7 @@ class _Marking(Generic[V, C]):
         return reached
 
     def _is_forward(self, edge: EdgeView) -> bool:
-        """Whether a forward operator reads what travels along it, rather than how large that is."""
+        """Return whether a forward operator reads what travels along it, rather than how large that is."""
         type_ = self.types.get(edge.target)
         if type_ is None or edge.source not in self.types:
             return False

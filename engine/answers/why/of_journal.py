@@ -140,7 +140,7 @@ class JournalFlow(Flow[int, Call]):
         return call.unrecorded is None
 
     def stopped_at(self, value: int) -> Location:
-        """Where ``stop_gradient`` was last set, if the program set it."""
+        """Return the line where ``stop_gradient`` was last set, if the program set it."""
         events = [e for e in self.journal.events.get(value, ()) if e.kind == "stopped"]
         return events[-1].loc if events else NOWHERE
 
@@ -227,7 +227,7 @@ class JournalReasons(Reasons[int, Call]):
         return reason
 
     def as_number(self, value: int) -> Event | None:
-        """Where what is computed from *value* became a Python number on a line that computes the targets with it."""
+        """Return the event in which a result of *value* became a Python number that the targets are computed with."""
         return self._numbers.get(value)
 
     @cached_property
@@ -237,7 +237,7 @@ class JournalReasons(Reasons[int, Call]):
         return self._spread(own, lambda one, other: one if one.time > other.time else other)
 
     def round_trip(self, value: int) -> RoundTrip | None:
-        """Where what is computed from *value* left the graph as plain values and came back towards the targets."""
+        """Return the way of a result of *value* out of the graph as plain values and back to the targets."""
         return self._copies.get(value) or self._returns.get(value)
 
     @cached_property
@@ -325,7 +325,7 @@ def explain_tensors(
     names: Iterable[NamedTensor],
     no_grad: Iterable[Tensor],
 ) -> JournalReasons:
-    """What a backward pass from *targets* reaches, and why it does not reach the rest.
+    """Return what a backward pass from *targets* reaches, and why it does not reach the rest.
 
     Args:
         journal: kept while the program ran.

@@ -30,11 +30,11 @@ class BlockReasons:
     reasons: ProgramReasons
 
     def start(self, v: Variable) -> Value:
-        """What *v*, of a block around, holds when the block begins."""
+        """Return what *v*, of a block around, holds when the block begins."""
         return self.reasons.flow.values.initial(v)
 
     def passes(self, v: Variable) -> bool:
-        """Whether gradients come to it: through the block, or past a block that need not run."""
+        """Return whether gradients come to it: through the block, or past a block that need not run."""
         if self.start(v) in self.reasons.reached:
             return True
         current = self.reasons.flow.values.current
@@ -44,7 +44,7 @@ class BlockReasons:
 
 
 def _look_inside(op: Operator, wanted: Collection[Variable], flow: ProgramFlow) -> BlockReasons:
-    """What gradients of the variables *wanted*, which *op* writes, reach in its block."""
+    """Return what gradients of the variables *wanted*, which *op* writes, reach in its block."""
     block_region = region(op)
     targets = dict.fromkeys(c.end for c in block_region.carried if c.end is not None and c.result in wanted)
     while True:
@@ -122,7 +122,7 @@ class ProgramFlow(Flow[Value, Operator]):
         written: Sequence[Variable | None],
         reached: Collection[Value | None] | None,
     ) -> list[bool]:
-        """Which reads of an operator with a block get a gradient through it."""
+        """Return which reads of an operator with a block get a gradient through it."""
         inside = self.inside.get(op)
         if inside is None and reached is not None:
             wanted = {v for v in written if v is not None and self.values.written(op, v) in reached}
@@ -170,7 +170,7 @@ class ProgramFlow(Flow[Value, Operator]):
         )
 
     def _find_rounding(self, value: Value) -> Cut[Value, Operator] | None:
-        """Where numbers became the whole ones that *value* holds, if operators made these of others."""
+        """Return where numbers became the whole ones that *value* holds, if operators made these of others."""
         v = variable_of(value)
         while not v.dtype.is_differentiable and v.op is not None:
             operands = [o for o in each(v.op.inputs) if o is not None]
@@ -284,7 +284,7 @@ class ProgramReasons(Reasons[Value, Operator]):
     _by_layers: dict[Variable, Operator] | None = None
 
     def _read_by_layers(self) -> dict[Variable, Operator]:
-        """What blocks of layers read whose backward the user wrote; these give gradients to arguments alone."""
+        """Return what blocks of layers read whose backward the user wrote; these give gradients to arguments alone."""
         if self._by_layers is None:
             layers = [op for op in self.flow.ops if op.type == "pylayer"]
             self._by_layers = {v: op for op in layers for v in reads(op.sub_blocks[0])}
@@ -300,7 +300,7 @@ class ProgramReasons(Reasons[Value, Operator]):
         return way
 
     def value(self, v: Variable) -> Value:
-        """What *v* stands for where someone asks for its gradient."""
+        """Return what *v* stands for where someone asks for its gradient."""
         return asked_for(self.flow.values, v)
 
     def of_variable(self, v: Variable) -> Reason[Value, Operator]:
@@ -331,7 +331,7 @@ def explain(
     no_grad_at: Location = NOWHERE,
     values: Values | None = None,
 ) -> ProgramReasons:
-    """What a backward pass from *targets* over *ops* reaches, and why it does not reach the rest.
+    """Return what a backward pass from *targets* over *ops* reaches, and why it does not reach the rest.
 
     It changes nothing, and its time grows in proportion to the operators.
 

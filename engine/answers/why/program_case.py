@@ -167,7 +167,7 @@ class ProgramCase(Case[Value, Operator]):
 
     @cached_property
     def _counts(self) -> dict[Operator, int]:
-        """How many of its type come before an operator."""
+        """Return how many of its type come before an operator."""
         counts: dict[OpDef, int] = {}
         by_op: dict[Operator, int] = {}
         own = self.loss.block
@@ -197,7 +197,7 @@ class ProgramCase(Case[Value, Operator]):
             self._run = rounds.last, np.asarray(made[self.loss])
 
     def _ran(self) -> tuple[Round[Step], Any] | None:
-        """What one run computed, and the loss."""
+        """Return what one run computed, and the loss."""
         if self._run is None and self.run is not None:
             rounds = of_steps.told()
             with watch.unwatched(), watch.watched(rounds):
@@ -207,7 +207,7 @@ class ProgramCase(Case[Value, Operator]):
 
     @cached_property
     def _first_values(self) -> dict[Variable, Any]:
-        """What persistable and fed variables held when an operator first read them."""
+        """Return what persistable and fed variables held when an operator first read them."""
         ran = self._ran()
         begun: dict[Variable, Any] = {}
         written: set[Variable] = set()
@@ -219,7 +219,7 @@ class ProgramCase(Case[Value, Operator]):
         return begun
 
     def _layer_gradients(self) -> dict[Operator, list[Any]]:
-        """What the operators give whose backward the user wrote, on a copy with a backward part, by what they read."""
+        """Return the gradients of operators whose backward the user wrote, computed on a copy, by operator."""
         written = self._reasons.flow.values.written
         reached = self.reasons.reached
         holders = {

@@ -31,11 +31,11 @@ class BackwardCall:
     at: Location = NOWHERE
 
     def gives(self, name: str) -> bool:
-        """Whether the parameter of that name gets a gradient."""
+        """Return whether the parameter of that name gets a gradient."""
         return name in self._reach and (self.listed is None or name in self.listed)
 
     def uses(self, name: str) -> bool:
-        """Whether its loss is computed from the parameter of that name."""
+        """Return whether its loss is computed from the parameter of that name."""
         return any(p.name == name and self._reasons.value(p) in self._reasons.depends for p in self._parameters)
 
     @cached_property

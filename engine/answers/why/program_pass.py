@@ -135,7 +135,7 @@ def _sweep(reasons: ProgramReasons, run: _Ran, slopes: Slopes[Value, Operator], 
 
 
 def _rule_at(op: Operator) -> Location:
-    """Where the user wrote the gradient of a layer: the last line of what is its backward block."""
+    """Return the line where the user wrote the gradient of a layer: the last line of what is its backward block."""
     if op.type != "pylayer" or len(op.sub_blocks) < 2:
         return NOWHERE
     return next((inner.loc for inner in reversed(op.sub_blocks[1].ops) if inner.loc), NOWHERE)
@@ -175,7 +175,7 @@ class _Visited:
         return [None if v is None else begun[v] if v in begun else slopes.sums.get(inside.start(v)) for v in self.read]
 
     def blame(self, position: int) -> tuple[Killer, Blame[Value, Operator] | None]:
-        """What made the gradient of an operand zero."""
+        """Return what made the gradient of an operand zero."""
         if not self.runs:
             return not_run(self.op.type), None
         death = self.slopes.death(self.inside.start(self.read[position]))
@@ -234,7 +234,7 @@ def _pull_back(
 def _operands(
     rule: Rule, inputs: Sequence[Any], outputs: Sequence[Any], places: Sequence[Any], arriving: Mapping[Value, Any]
 ) -> list[Any]:
-    """What *rule* reads of an operator, in its order.
+    """Return what *rule* reads of an operator, in its order.
 
     Args:
         places: by output slot, the values that were written.
@@ -264,7 +264,7 @@ def _fill_arrival(arriving: Mapping[Value, Any], value: Value | None, array: Any
 
 
 def _pull_by_slot(op: Operator, rule: Rule, args: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
-    """What *rule* gives for *args* where slots hold lists, or numbers may be of a rare type."""
+    """Return what *rule* gives for *args* where slots hold lists, or numbers may be of a rare type."""
     flags = iter(wanted)
     by_slot = [[next(flags) for _ in v] if isinstance(v, tuple) else [next(flags)] for v in op.inputs]
     masks = [by_slot[p] if p < len(by_slot) else [False] for p in rule.wrt]

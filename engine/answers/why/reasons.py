@@ -28,7 +28,10 @@ FlowStep = tuple[C, Sequence[V | None], Sequence[V], Sequence[bool], Sequence[bo
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values are the same one; sets ask for identity, and ``==`` of variables appends an operator."""
+    """Return whether two values are the same one.
+
+    Sets ask for identity, and ``==`` of variables appends an operator.
+    """
     return one in {other}
 
 
@@ -88,11 +91,11 @@ class Flow(ABC, Generic[V, C]):
 
     @abstractmethod
     def passes_stops_on(self, call: C) -> bool:
-        """Whether what *call* makes stops gradients only because all that it reads does."""
+        """Return whether what *call* makes stops gradients only because all that it reads does."""
 
     @abstractmethod
     def name(self, value: V) -> str:
-        """What people call the value."""
+        """Return the name that people have for the value."""
 
     def known_name(self, value: V) -> str:
         """Return the name that people gave to the value, or an empty string."""
@@ -104,7 +107,7 @@ class Flow(ABC, Generic[V, C]):
 
     @abstractmethod
     def made_at(self, value: V) -> Location:
-        """Where it was made."""
+        """Return the line where it was made."""
 
     @abstractmethod
     def call_type(self, call: C) -> str:
@@ -112,7 +115,7 @@ class Flow(ABC, Generic[V, C]):
 
     @abstractmethod
     def called_at(self, call: C) -> Location:
-        """Where the user's program called the operator."""
+        """Return the line where the user's program called the operator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +322,10 @@ class Reasons(Generic[V, C]):
         return ends
 
     def frontier(self, value: V) -> list[V]:
-        """What is computed from *value* and read by nobody: where its part of the graph ends without the loss."""
+        """Return what is computed from *value* and read by nobody.
+
+        Where its part of the graph ends without the loss.
+        """
         inside = {value}
         last: dict[V, None] = {value: None}
         for _, read, written in reversed(list(self.flow.links())):

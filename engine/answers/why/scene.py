@@ -49,7 +49,7 @@ def first_of(arrays: Mapping[str, Any], *slots: str) -> Any:
 
 
 def normalises_one(scene: Scene) -> bool:
-    """Whether an operator takes mean and variance of a single element each time."""
+    """Return whether an operator takes mean and variance of a single element each time."""
     x = first_of(scene.inputs, "X")
     if x is None or scene.type not in NORMS or not x.size:
         return False

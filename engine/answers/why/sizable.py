@@ -92,7 +92,7 @@ class Sizable(Generic[V, C]):
         return self._explain_jump(told, leg)
 
     def _deep(self, base: Answer, leg: Leg[V, C], verdict: Verdict, asked: bool) -> Answer:
-        """What is said where many layers do it together."""
+        """Return the answer where many layers do it together."""
         flow = self._case.reasons.flow
         told = replace(base, verdict=verdict, label=verdict.text, advice=advice(verdict))
         first = None if leg.first is None else self._courses.leg(leg.first)
@@ -118,7 +118,7 @@ class Sizable(Generic[V, C]):
         return f"each of {gain.layers} layers multiplies it by {gain.factor:.3g}, from {first} back to {last}"
 
     def _explain_jump(self, base: Answer, leg: Leg[V, C]) -> Answer:
-        """What is said where one call does it."""
+        """Return the answer where one call does it."""
         gain, value = leg.jump
         jump = self._courses.leg(value)
         if jump is None or jump.use is None:
@@ -135,12 +135,12 @@ class Sizable(Generic[V, C]):
         return told
 
     def far_out(self, death: Death[V, C]) -> str:
-        """What is told of why inputs are where an operator is flat: where they became so large."""
+        """Return the words about why inputs are where an operator is flat: where they became so large."""
         origin = Births(self._case, self._slopes).origin(death.value)
         return f"; {origin.said}, {source.short(origin.location)}" if origin is not None and origin.size >= 1 else ""
 
     def _birth(self, jump: Leg[V, C], gain: float) -> Birth:
-        """What makes a jump, looked at once for all that lies behind it."""
+        """Return what makes a jump, looked at once for all that lies behind it."""
         birth = self._births.get(jump.value)
         if birth is None:
             birth = self._births[jump.value] = Births(self._case, self._slopes).of(jump, gain)
@@ -154,7 +154,7 @@ def _noun(gain: Gain[V, C]) -> str:
 
 
 def _verdict(norm: float, weight: float | None) -> Verdict | None:
-    """Whether a gradient is large or small, beside its tensor."""
+    """Return whether a gradient is large or small, beside its tensor."""
     if norm > LARGE or (weight and norm > max(1e2, LARGE_RATIO * weight)):
         return Verdict.LARGE
     return Verdict.SMALL if norm < TINY or (weight and norm < SMALL * weight) else None

@@ -141,7 +141,7 @@ class Made(Generic[V, C]):
     inside: Callable[[], tuple[Mapping[str, Any], Mapping[str, Any]]]
 
     def operand(self, position: int) -> Any:
-        """What it read; None where that is not kept."""
+        """Return what it read; None where that is not kept."""
         return self.inside()[0].get(self.slots[position])
 
 
@@ -241,7 +241,7 @@ class Slopes(Generic[V, C]):
         return summed(parts, g)
 
     def _use(self, look: _Look[V, C], i: int, v: V) -> Use[V, C]:
-        """What one operand of a call gets."""
+        """Return what one operand of a call gets."""
         now = look.now
         g = now.given[i]
         level = None if g is None else look.level(i)
@@ -306,7 +306,7 @@ class Slopes(Generic[V, C]):
             self._gone = {v for v in self.uses if self._is_gone(v, starts)}
 
     def _is_gone(self, v: V, starts: Collection[V]) -> bool:
-        """Whether the gradient of *v*, which has one in each round, has become zero."""
+        """Return whether the gradient of *v*, which has one in each round, has become zero."""
         if v not in starts:
             return v in self.levels and self.levels[v].dead
         g = self.sums.get(v)
@@ -315,7 +315,7 @@ class Slopes(Generic[V, C]):
     # -- after the pass -----------------------------------------------------------------------------------------------
 
     def is_dead(self, v: V) -> bool:
-        """Whether the gradient of the leaf *v* is zero, or None."""
+        """Return whether the gradient of the leaf *v* is zero, or None."""
         return v not in self.sums or self.level(v).dead
 
     def level(self, v: V) -> Level:
@@ -326,7 +326,7 @@ class Slopes(Generic[V, C]):
         return level
 
     def death(self, v: V) -> Death[V, C] | None:
-        """Where the gradient of *v*, which is zero, became zero: the nearest such place.
+        """Return where the gradient of *v*, which is zero, became zero: the nearest such place.
 
         What is out of range because it is constant is told where it becomes constant.
         """
@@ -374,7 +374,7 @@ class _Look(Generic[V, C]):
 
     @cached_property
     def _guess_levels(self) -> Sequence[Level | None]:
-        """What the call gives, in units of what arrives, if that has the same sizes and other signs."""
+        """Return what the call gives, in units of what arrives, if that has the same sizes and other signs."""
         now = self.now
         if now.again is None or not self.reading:
             return [None] * len(now.given)
@@ -394,7 +394,7 @@ class _Look(Generic[V, C]):
         return level.doubted(share * (terms if cancelling(level, terms, now.given[i]) else level.largest))
 
     def _is_suspect(self, level: Level) -> bool:
-        """Whether the terms of what the call gives may have cancelled."""
+        """Return whether the terms of what the call gives may have cancelled."""
         return level.largest <= SUSPECT * self.strongest and (cancels(self.now.type) or self._adds_up(level))
 
     def cause(self, i: int, level: Level | None) -> tuple[Killer | None, Blame[V, C] | None]:
@@ -414,16 +414,16 @@ class _Look(Generic[V, C]):
         return (cancelled if self._adds_up(level) else killer)(self._scene(i)), None
 
     def _adds_up(self, level: Level) -> bool:
-        """Whether what the call gives is sums of what arrives, and no difference that has a name."""
+        """Return whether what the call gives is sums of what arrives, and no difference that has a name."""
         type_ = self.now.type
         return not cancels(type_) and (type_ in PRODUCTS or level.elements < self.size)
 
     def constant(self) -> Killer | None:
-        """What is said of the call if it gives the same whatever it reads."""
+        """Return the cause of a zero at the call if it gives the same whatever it reads."""
         return constant(self._scene(0))
 
     def factor(self, i: int) -> Killer | None:
-        """What multiplies by zero, whether or not something arrives."""
+        """Return what multiplies by zero, whether or not something arrives."""
         if self.now.blame is not None or self.now.type not in FACTORS:
             return None
         return zero_factor(self._scene(i, 0.0, True))

@@ -98,7 +98,7 @@ class StepCase(TensorCase):
         return [t for t, g in self.start.pairs() if g is not None and g.size and not np.any(g)]
 
     def _gets_given_zeros(self, t: Tensor) -> bool:
-        """Whether gradients come to *t* from roots alone that were given zeros."""
+        """Return whether gradients come to *t* from roots alone that were given zeros."""
         return t._leaf is not None and t._leaf in self._zero_leaves
 
     @cached_property
@@ -143,7 +143,7 @@ def _is_finite(gradient: Any) -> bool:
 
 
 def _arrives(answer: Answer) -> bool:
-    """Whether a gradient that is not zero comes to a tensor, whatever happens to it then."""
+    """Return whether a gradient that is not zero comes to a tensor, whatever happens to it then."""
     if answer.has_gradient or answer.verdict is Verdict.CLEARED:
         return True
     return answer.gradient is not None and bool(answer.gradient.norm) and not answer.verdict.is_zero

@@ -76,7 +76,7 @@ def laid(call: Call, wrt: Sequence[Any], gradients: Sequence[Any]) -> list[Any]:
 
 
 def _is_written_by_users(node: GradNode) -> bool:
-    """Whether the rule is Python of the user, which may do more than compute."""
+    """Return whether the rule is Python of the user, which may do more than compute."""
     return getattr(node.op, "grad_op", None) is None
 
 
@@ -94,7 +94,7 @@ def slots_of(op: Any, count: int) -> list[str]:
 
 
 def _rule_at(node: GradNode) -> Location:
-    """Where the user wrote the gradient of a PyLayer."""
+    """Return the line where the user wrote the gradient of a PyLayer."""
     there = getattr(node, "rule_at", None)
     if there:
         return there  # type: ignore[no-any-return]  # of another engine, whose rules are not at hand

@@ -92,7 +92,7 @@ class TensorCase(Case[int, Call]):
         return own + [s for t in self.names if (s := self.subject(t)).value not in known and self._is_read_in_vain(t)]
 
     def _is_read_in_vain(self, t: Tensor) -> bool:
-        """Whether the script reads the gradient of a result that a pass has gone through, and finds none."""
+        """Return whether the script reads the gradient of a result that a pass has gone through, and finds none."""
         reads = self._events(self.journal.number(t), "unfilled") if t.node is not None else []
         added = (e.time for of in self.journal.events.values() for e in of if e.kind == "added")
         return bool(reads) and reads[-1].time > min(added, default=reads[-1].time)
@@ -101,7 +101,7 @@ class TensorCase(Case[int, Call]):
         return [self.subject(t) for t in self.usual]
 
     def _was_a_weight(self, t: Tensor) -> bool:
-        """Whether an update written out made *t*, under ``no_grad``, out of a leaf that got gradients before.
+        """Return whether an update written out made *t*, under ``no_grad``, out of a leaf that got gradients before.
 
         ``w = w - rate * w.grad`` gives the name to a tensor that stops gradients.
         """
@@ -113,7 +113,7 @@ class TensorCase(Case[int, Call]):
         return before is not None and before not in reasons.reached and bool(self._events(before, "added"))
 
     def _is_kept(self, t: Tensor) -> bool:
-        """Whether an operator keeps it for itself, as batch norm keeps its running mean."""
+        """Return whether an operator keeps it for itself, as batch norm keeps its running mean."""
         return t.stop_gradient and self.journal.number(t) in self.statistics
 
     def subject(self, t: Tensor) -> Subject[int]:
@@ -433,11 +433,11 @@ class TensorCase(Case[int, Call]):
         )
 
     def _is_of_this_step(self, value: int, call: Call) -> bool:
-        """Whether *call* came after the last gradient that an earlier pass gave to *value*."""
+        """Return whether *call* came after the last gradient that an earlier pass gave to *value*."""
         return call.time > self._start(value)
 
     def _start(self, value: int) -> int:
-        """When an earlier pass gave *value* its last gradient."""
+        """Return when an earlier pass gave *value* its last gradient."""
         since = self._since.get(value)
         if since is None:
             maker = self._reasons.flow.maker.get(self._loss_value)
@@ -464,7 +464,7 @@ class TensorCase(Case[int, Call]):
         return not_listed(self._reasons.flow, subject, answer, container)
 
     def _is_nobodys(self, subject: Subject[int]) -> bool:
-        """Whether no optimizer holds a parameter that was there when one was made, and it is written all the same."""
+        """Return whether a parameter is written though no optimizer holds it that was made after it."""
         listings = self.journal.listings
         was_there = any(subject.value < x.time for x in listings)
         held = any(subject.value in x.leaves for x in listings)

@@ -349,7 +349,7 @@ class Verdict(enum.Enum):
 
     @property
     def rank(self) -> int:
-        """How much it says where several passes have different verdicts.
+        """Return how much it says where several passes have different verdicts.
 
         Where a gradient came and is zero more is known than where none came, and least where nothing uses the tensor.
         """

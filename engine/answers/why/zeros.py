@@ -42,7 +42,7 @@ class Killer:
 
 
 def killer(scene: Scene) -> Killer:
-    """What made the gradient zero (or None) in *scene*, and what to do about it."""
+    """Return what made the gradient zero (or None) in *scene*, and what to do about it."""
     cause = _killer(scene)
     return replace(cause, advice=advised(cause.verdict, scene))
 
@@ -61,7 +61,7 @@ def _killer(scene: Scene) -> Killer:
 
 
 def zero_factor(scene: Scene) -> Killer | None:
-    """What multiplies by zero in *scene* whatever arrives; None if nothing does."""
+    """Return what multiplies by zero in *scene* whatever arrives; None if nothing does."""
     if scene.type == "scale":
         return (
             None
@@ -76,22 +76,22 @@ def zero_factor(scene: Scene) -> Killer | None:
 
 
 def constant(scene: Scene) -> Killer | None:
-    """What is said of an operator whose result is the same whatever it reads; None of others."""
+    """Return the cause of a zero at an operator whose result is the same whatever it reads; None of others."""
     return killer(scene) if _has_one_share(scene, first_of(scene.outputs, "Out", "Softmax")) else None
 
 
 def cancelled(scene: Scene) -> Killer:
-    """What is said where the terms that *scene* adds up cancel."""
+    """Return the cause where the terms that *scene* adds up cancel."""
     return Killer(Verdict.CANCELLED, f"what arrives at {scene.type} adds up to 0")
 
 
 def underflow(type_: str) -> Killer:
-    """What is said where a product is smaller than any number of its type."""
+    """Return the cause where a product is smaller than any number of its type."""
     return Killer(Verdict.VANISHED, f"it became smaller than any number that its type holds, at {type_}")
 
 
 def zeroed_by_hook() -> Killer:
-    """What is said where a hook has returned zeros."""
+    """Return the cause where a hook has returned zeros."""
     return Killer(
         Verdict.TIMES_ZERO,
         "a hook on it returned zeros",
@@ -100,19 +100,19 @@ def zeroed_by_hook() -> Killer:
 
 
 def nothing(type_: str) -> Killer:
-    """What is said of an operator that reads no elements."""
+    """Return the cause of a zero at an operator that reads no elements."""
     return Killer(Verdict.NOT_SELECTED, f"nothing is left: what {type_} reads has no elements")
 
 
 def not_run(type_: str) -> Killer:
-    """What is said of an operator whose block did not run."""
+    """Return the cause of a zero at an operator whose block did not run."""
     if type_ == "while":
         return Killer(Verdict.PRUNED, "its loop was not entered")
     return Killer(Verdict.PRUNED, "its condition did not hold, so this branch did not run")
 
 
 def cancels(type_: str) -> bool:
-    """Whether the gradient of such an operator is a difference that can leave nothing but rounding errors."""
+    """Return whether the gradient of such an operator is a difference that can leave nothing but rounding errors."""
     return type_ in _DIFFERENCES
 
 
