@@ -18,7 +18,7 @@ UNWRITTEN = frozenset(
 
 
 class Carried:
-    """What is known of arrays with bad numbers, as long as they live.
+    """Facts about arrays with bad numbers, as long as they live.
 
     Args:
         is_bad: says whether an array holds bad numbers.

@@ -56,7 +56,7 @@ class CompiledDouble(Double):
 
 @dataclass(frozen=True, slots=True)
 class _Called:
-    """What a backend asks of an operator of a program, for an entry."""
+    """An operator of a program as a backend asks for it, for an entry."""
 
     op: Any
 

@@ -397,7 +397,7 @@ def _pulled(event: watch.Pulled) -> OpEvent:
 
 
 def _read(event: watch.Pulled, grad_op: Any) -> Iterator[SlotArray]:
-    """What the rule reads: retained values, then the gradients that arrived."""
+    """Yield the operands of the rule: retained values, then the gradients that arrived."""
     node = event.node
     for a, g in enumerate(event.arriving):
         if g is not None and grad_op is None:

@@ -39,7 +39,7 @@ class StepTime:
 
 @dataclass
 class FusedStory(Result):
-    """What steps of plans took.
+    """The cost of steps of plans.
 
     Attributes:
         groups: the slowest first.
@@ -77,7 +77,7 @@ class StepClock:
         self._runs = 0
 
     def begin(self) -> None:
-        """What comes now is a repeat."""
+        """Take note that a repeat begins."""
         self._runs += 1
         for step in self._steps.values():
             step.calls = 0

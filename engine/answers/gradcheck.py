@@ -86,7 +86,7 @@ class Claim:
 
 @dataclass
 class Checked:
-    """What a check of one leaf found.
+    """The result of a check of one leaf.
 
     Attributes:
         status: ok, wrong, kink or unchecked.
@@ -132,7 +132,7 @@ class Checked:
 
 @dataclass
 class GradcheckStory(Result):
-    """What a gradient check found: one entry for each leaf and order."""
+    """The result of a gradient check: one entry for each leaf and order."""
 
     entries: list[Checked]
 

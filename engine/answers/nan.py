@@ -44,7 +44,7 @@ _MASKING = frozenset({"where_grad", "masked_fill_grad", "masked_select_grad", "c
 
 @dataclass(eq=False)
 class Birth:
-    """Where bad numbers came from.
+    """The place and cause of the first bad numbers.
 
     Attributes:
         kind: nan, inf, overflow or subnormal.
@@ -88,7 +88,7 @@ class Birth:
 
 @dataclass
 class NanStory(Result):
-    """What a search for bad numbers found.
+    """The result of a search for bad numbers.
 
     Attributes:
         births: findings in the order of the run; the first one is the one to look at.

@@ -31,7 +31,7 @@ BLOCK: Final = 1 << 16
 
 @dataclass(frozen=True)
 class Numbers:
-    """What an array holds.
+    """Facts about the elements of an array.
 
     Attributes:
         norm: root of the sum of squares; like the others but ``nonfinite``, of the finite elements. Sizes are NaN where

@@ -38,7 +38,7 @@ from .under_watch import through_program, through_tape
 
 @dataclass
 class Cost:
-    """What an operator took.
+    """The cost of an operator.
 
     Attributes:
         seconds: of each repeat, the kernel or the gradient rule alone.
@@ -137,7 +137,7 @@ class DeviceTime:
 
 @dataclass
 class ProfileStory(Result):
-    """What the operators of a run took.
+    """The cost of the operators of a run.
 
     Attributes:
         costs: in the order of the run. An operator that was measured once only has one entry in ``seconds``.
@@ -254,7 +254,7 @@ class Clock:
         self._index = -1
 
     def again(self, part: str | None = None) -> None:
-        """What comes now repeats what came before: all of it, or the operators of one *part*."""
+        """Take note that a repeat begins: of all that came before, or of the operators of one *part*."""
         self._known = {(c.origin, c.inside): c for c in self._costs}
         self._at = [c for c in self._costs if part is None or c.part == part]
         self._index = 0

@@ -39,7 +39,7 @@ Place = Any
 
 
 class Telling(Protocol):
-    """Who tells a listener what happens."""
+    """A source of events for a listener."""
 
     def __call__(self, event: Any) -> Any: ...
 
@@ -435,7 +435,7 @@ class Retelling(Numbering):
         return bool(self._totals) and any(loss in entry.made for entry in self._before if entry.part == FORWARD)
 
     def took(self, loss: int | None, runs: int) -> Iterator[Took]:
-        """What the backend takes for the loss and the gradients of a pass, as one program, in each run.
+        """Yield the cost of the loss and the gradients of a pass as one program of the backend, in each run.
 
         What reads nothing (parameters as they begin, numbers that were drawn) is given. To be called where
         :meth:`holds` says so, or when a pass is over, by what :meth:`in_turn` gives.

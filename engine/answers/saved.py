@@ -81,7 +81,7 @@ class Buffer:
 
 @dataclass
 class SavedStory(Result):
-    """What one backward pass keeps.
+    """The values that one backward pass keeps.
 
     Attributes:
         buffers: in the order of their making, those that are held anyway first.

@@ -89,7 +89,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Trend:
-    """How gradients change from the last layer to the first.
+    """The change of gradients from the last layer to the first.
 
     Attributes:
         kind: vanishing or exploding.

@@ -39,7 +39,7 @@ def attributes_of(values: Mapping[str, Any], plain: Callable[[Any], Any]) -> dic
 
 
 class Operand(NamedTuple):
-    """What an operator reads.
+    """An operand of an operator.
 
     Attributes:
         slot: ``X``.

@@ -50,7 +50,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Difference:
-    """What differs between two graphs.
+    """The differences of two graphs.
 
     Attributes:
         changes: the causes, in the order of execution; empty if the graphs are the same.
@@ -298,7 +298,7 @@ def _attributes(left: Operation, right: Operation) -> str:
 
 
 def _rewired(matching: Matching, left: Operation, right: Operation) -> Iterator[str]:
-    """What is said of operands that come from elsewhere, where no operator that came or went explains it."""
+    """Yield sentences about operands that come from elsewhere, where no operator that came or went explains it."""
     for was, now in operand_pairs(left, right):
         said = _elsewhere(matching, was, now)
         if said:
@@ -388,7 +388,7 @@ def _leaf_changes(leaf: Leaf, other: Leaf) -> str:
 
 
 def _settings(before: Outline, after: Outline) -> Iterator[Change]:
-    """What the backward parts were made with."""
+    """Yield changes of the arguments that the backward parts were made with."""
     for name in sorted({*before.settings, *after.settings}):
         was, now = list(before.settings.get(name, ())), list(after.settings.get(name, ()))
         if was != now:

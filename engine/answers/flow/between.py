@@ -24,7 +24,7 @@ Index = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Influence:
-    """What a change of one value does to another.
+    """The influence of a change of one value on another.
 
     Attributes:
         answer: ``yes``, ``no`` or ``unknown``.

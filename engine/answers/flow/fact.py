@@ -9,7 +9,7 @@ from ...core.source import NOWHERE, Location
 
 
 class Kind(enum.Enum):
-    """What a fact is about."""
+    """Kinds of facts."""
 
     MIXED = "samples influence each other"
     FUTURE = "an output depends on inputs after it"

@@ -54,7 +54,7 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Hazard:
-    """What can happen at an operator.
+    """A risk at an operator.
 
     Attributes:
         said: what it is given, and what happens then.

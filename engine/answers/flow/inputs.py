@@ -153,7 +153,7 @@ def padding(probe: Probe, rng: np.random.Generator) -> Iterator[Fact]:
 
 
 def _hidden(name: str, array: Array) -> Iterator[list[Array]]:
-    """What a mask of samples and steps may hide, by each of the two readings of its values.
+    """Yield the elements that a mask of samples and steps may hide, by each of the two readings of its values.
 
     What is not called so is taken for one where it is no integer, as numbers of segments are, and tells the beginning
     of each row from its end, as padding does.

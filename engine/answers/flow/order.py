@@ -139,7 +139,7 @@ def _masks(probe: Probe, steps: int) -> Iterator[tuple[str, Location]]:
 
 
 def _hiding(run: Timeline, depends: set[int]) -> Iterator[int]:
-    """What meets values that depend on the inputs, and hides a triangle of them; distances of steps hide nothing."""
+    """Yield masks that hide a triangle of values that depend on the inputs; distances of steps hide nothing."""
     branch = Branch(run)
     met = (n for e in run.entries if not e.backward and not depends.isdisjoint(e.inputs) for n in e.inputs)
     for number in dict.fromkeys(met):

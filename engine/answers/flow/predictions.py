@@ -23,7 +23,7 @@ NO_LABEL = "its result is not compared with anything that was given"
 
 @dataclass
 class Predicted:
-    """What a loss compares with given data, and what that is computed from.
+    """A value that a loss compares with given data, and the inputs that it is computed from.
 
     Attributes:
         outputs: numbers of what is predicted; where nothing is compared, the last values with a row for each sample.

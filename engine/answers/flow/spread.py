@@ -40,7 +40,7 @@ def upstream(timeline: Timeline, wanted: Iterable[int]) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Where the spread could not be followed: an operator that cannot run again on other values."""
+    """An operator that cannot run again on other values: the spread ends there."""
 
     entry: Entry
     why: str

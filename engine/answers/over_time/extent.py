@@ -21,7 +21,7 @@ _TINY = 1e-30
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What a gradient or a weight holds.
+    """The size of a gradient or a weight.
 
     Attributes:
         norm: root of the sum of squares of the finite elements; NaN where none is finite.

@@ -298,7 +298,7 @@ def total(step: TrainingStep) -> float | None:
 
 
 def _rates(steps: Sequence[TrainingStep]) -> Iterator[Happening]:
-    """Where the learning rate changes, each change, or all of them as one if there are many."""
+    """Yield changes of the learning rate, each change, or all of them as one if there are many."""
     rated = [(s, s.rate) for s in steps if s.rate is not None]
     changes = [(s, before, rate) for (_, before), (s, rate) in pairwise(rated) if rate != before]
     if len(changes) > _MOST_RATES:

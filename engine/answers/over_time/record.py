@@ -14,7 +14,7 @@ MISSING, ZERO = "no gradient", "a zero gradient"
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """What a failure of the last step was in the steps before.
+    """The course of a failure of the last step over the steps before.
 
     Attributes:
         since: the first step of those at the end that have it.

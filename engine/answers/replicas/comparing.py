@@ -260,7 +260,7 @@ class _Comparing:
         return bool(names & self.synchronised)
 
     def _as_it_is(self, numbers: Sequence[int], factor: float = 1.0) -> None:
-        """What came out of the whole batch is taken to be what the replicas would have."""
+        """Take the result of the whole batch as the result that the replicas would have."""
         for number in numbers:
             array = self._array(number)
             if array is not None and array.ndim > 1 and array.shape[:2] == (0, self.rows):  # nothing but a shape

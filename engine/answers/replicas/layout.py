@@ -28,7 +28,7 @@ TOLERANCE: Final = {"float16": 1e-2, "bfloat16": 5e-2, "float32": 3e-4}
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a value lies.
+    """The layout of a value.
 
     Attributes:
         kind: one of the four.

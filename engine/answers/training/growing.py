@@ -25,7 +25,7 @@ _AGE = 2
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """What tensors keep of the graphs of steps.
+    """The graphs of steps that tensors keep.
 
     Attributes:
         steps: how many steps these are.
@@ -65,7 +65,7 @@ class _Count:
 
 @dataclass(eq=False)
 class _Group:
-    """What was recorded in a part of a step, and is there still.
+    """Records of a part of a step that are still there.
 
     Attributes:
         place: how many updates there had been, and the round of backward calls.

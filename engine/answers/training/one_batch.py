@@ -28,7 +28,7 @@ _PLAIN: Final = {"SGD": 0.0, "Momentum": 0.9}
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What is known of the first step of the user's optimizer.
+    """Facts about the first step of the user's optimizer.
 
     Attributes:
         by: its class.
@@ -45,7 +45,7 @@ class Own:
 
 @dataclass(frozen=True, slots=True)
 class OneBatch:
-    """What came of it.
+    """The outcome.
 
     Attributes:
         first, best: the loss at the start, and the lowest one that was reached.

@@ -1,4 +1,4 @@
-"""What is told of how much gradient a tensor gets: nothing, nothing but rounding, too little, too much."""
+"""Answers about the size of a gradient: none, rounding alone, too little, too much."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one use of a shared tensor adds to its gradient.
+    """The share of one use of a tensor in its gradient.
 
     Attributes:
         op: the operator that uses it.
@@ -41,7 +41,7 @@ class Shared(NamedTuple):
 
 
 class End(NamedTuple):
-    """Where what is computed from a tensor ends."""
+    """The end of what is computed from a tensor."""
 
     name: str
     source: Place

@@ -1,4 +1,4 @@
-"""Where a size is born: what an operator multiplies gradients by, and where the number that it does this with is from.
+"""Origins of sizes: the numbers that operators multiply gradients by, and the places where these come from.
 
 A gradient jumps at a call because of a constant, of the elements that a sum adds up, or of a value: another operand, a
 divisor, the operator's own input. Such a value is followed to where it became as large or small as it is: the data, a
@@ -36,7 +36,7 @@ _USES = 4
 
 @dataclass(frozen=True, slots=True)
 class Birth:
-    """Where a size comes from.
+    """The origin of a size.
 
     Attributes:
         said: the explanation, with numbers.
@@ -67,7 +67,7 @@ class Step(NamedTuple, Generic[V, C]):
 
 
 class Births(Generic[V, C]):
-    """What made gradients large or small.
+    """Causes of large and small gradients.
 
     Args:
         case: the model.

@@ -1,4 +1,4 @@
-"""How gradients change in size on their way from the loss: where they grow or shrink at once, and by what per layer.
+"""Changes of gradients in size on their way from the loss: at one call, or by a factor per layer.
 
 From every value the way goes on to the use that gives most of its gradient, so all ways make one tree, and what is
 known of a value follows from the next one. Sizes are sums of magnitudes: a mean leaves them as they are, and a sum over

@@ -1,4 +1,4 @@
-"""Where gradients became zero: for every value the nearest such place on its way to the loss, in one walk for all.
+"""Places where gradients became zero: for every value the nearest one on its way to the loss, in one walk for all.
 
 What is known of a value follows from what is known of the values that are made of it, so each is looked at once.
 """
@@ -40,7 +40,7 @@ class Death(Generic[V, C]):
 
 @dataclass(frozen=True, slots=True)
 class _Step(Generic[V, C, T]):
-    """What is nearest to a value.
+    """The nearest place to a value.
 
     Attributes:
         distance: in calls.
@@ -112,7 +112,7 @@ class Nearest(Generic[V, C, T]):
 
 
 class Deaths(Generic[V, C]):
-    """Where the gradients of values became zero, after a pass."""
+    """The places where gradients of values became zero, after a pass."""
 
     def __init__(self, uses: Mapping[V, Sequence[Use[V, C]]]) -> None:
         self._uses = uses

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What changes a verdict, shown by a pair of scripts.
+    """A change of the script that changes a verdict, shown by a pair of scripts.
 
     Attributes:
         text: what to do, with terms of a framework in braces.

@@ -1,4 +1,4 @@
-"""Whether someone wanted a parameter to get no gradient at the backward call that is asked about.
+"""Signs that someone wanted a parameter to get no gradient at the backward call in question.
 
 Nothing is known of motives. What is known is what else the program does with the parameter: that another backward call
 gives it a gradient, or that no optimizer holds it although there is one. Verdicts of every command come by here.
@@ -19,7 +19,7 @@ from .verdicts import Verdict
 
 
 class Evidence(ABC, Generic[V]):
-    """What else a program does with its parameters."""
+    """Facts about other uses that a program makes of its parameters."""
 
     @abstractmethod
     def elsewhere(self, subject: Subject[V]) -> Location | None:

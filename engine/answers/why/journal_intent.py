@@ -1,4 +1,4 @@
-"""What else a program of dynamic mode does with its parameters: other backward calls, optimizers, changes of layers."""
+"""Other uses of parameters in dynamic mode: other backward calls, optimizers, changes of layers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SETTINGS = {"stop_gradient": "{stops}", "trainable": "{frozen}"}
 
 
 class JournalEvidence(intent.Evidence[int]):
-    """What a journal knows.
+    """Evidence from a journal.
 
     Args:
         loss: the number of the loss of the backward call that is asked about.

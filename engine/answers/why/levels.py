@@ -1,4 +1,4 @@
-"""How large a gradient is, and how much of it may be rounding."""
+"""Sizes of gradients, and the part of them that may be rounding."""
 
 from __future__ import annotations
 

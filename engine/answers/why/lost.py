@@ -16,7 +16,7 @@ from .verdicts import Aspect
 
 @dataclass(frozen=True, slots=True)
 class Loss(Generic[V, C]):
-    """What a value lost.
+    """The uses of a value that give no gradient back.
 
     Attributes:
         value: the value; that of the tensor in question, or one that is computed from it.

@@ -20,7 +20,7 @@ from .verdicts import Aspect, Verdict
 
 @dataclass(frozen=True, slots=True)
 class BlockReasons:
-    """What a backward pass reaches in the block of an operator.
+    """The reach of a backward pass in the block of an operator.
 
     Attributes:
         reasons: of the block, from the results that gradients come to; in a loop, also from those of earlier rounds.

@@ -43,7 +43,7 @@ Runner = Callable[[Sequence[Variable]], Sequence[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What backward is asked for.
+    """The arguments of a backward call.
 
     Attributes:
         listed: the names in the parameter list; None where there is none.

@@ -1,4 +1,4 @@
-"""What else a file does with the parameters of a static program: its other backward calls, and what they are given."""
+"""Other uses of parameters of a static program: other backward calls, and their arguments."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class BackwardCall:
 
 
 class ProgramEvidence(Evidence[Value]):
-    """What the backward calls of a file do.
+    """Evidence from the backward calls of a file.
 
     Args:
         own: the parameter list of the call that is asked about; None where it has none.

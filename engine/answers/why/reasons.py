@@ -186,7 +186,7 @@ def frozen() -> str:
 
 
 class Reasons(Generic[V, C]):
-    """What a backward pass reaches, and why it does not reach the rest.
+    """The reach of a backward pass, and the reasons for all that it does not reach.
 
     Args:
         flow: the calls of the forward pass.

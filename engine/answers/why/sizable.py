@@ -33,7 +33,7 @@ DECADES = 3.0
 
 
 class Sizable(Generic[V, C]):
-    """What is told of sizes.
+    """Answers about sizes.
 
     Args:
         case: the model.

@@ -1,4 +1,4 @@
-"""What one backward pass gives at every call: the gradients that arrive, and what each use of a value adds to them.
+"""Gradients at every call of one backward pass: those that arrive, and the part that each use of a value adds.
 
 Arrays are looked at while the pass goes by and let go of. What stays are a few numbers per use, the whole gradients of
 leaves, and the parts of the values that someone asked for.
@@ -147,7 +147,7 @@ class Made(Generic[V, C]):
 
 @dataclass(frozen=True, slots=True)
 class Blame(Generic[V, C]):
-    """Where in the block of a call a gradient became zero."""
+    """The place in the block of a call where a gradient became zero."""
 
     reasons: Reasons[V, C]
     slopes: Slopes[V, C]

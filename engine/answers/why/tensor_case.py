@@ -37,7 +37,7 @@ from .verdicts import Aspect, Verdict
 
 
 class TensorCase(Case[int, Call]):
-    """What a program of dynamic mode recorded.
+    """The record of a program of dynamic mode.
 
     Args:
         journal: kept while it ran.

@@ -19,7 +19,7 @@ from .verdicts import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Killer:
-    """What makes a gradient zero.
+    """The cause of a zero gradient.
 
     Attributes:
         share: how much of it, in percent, where the verdict is about a share.
