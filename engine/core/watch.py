@@ -430,6 +430,13 @@ class DeepCopied:
 
 
 @dataclass(frozen=True, slots=True)
+class GradientMoved:
+    """The ``.grad`` of *tensor* lies in other memory now, with the same values."""
+
+    tensor: Tensor
+
+
+@dataclass(frozen=True, slots=True)
 class Reused:
     """A value was handed out that *by* keeps from an earlier call."""
 

@@ -544,6 +544,7 @@ _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Reused: Journal._note_reuse,
     watch.Guarding: Journal._guarding,
     watch.Guarded: Journal._guarded,
+    watch.GradientMoved: lambda journal, event: None,  # values stay
     watch.Switched: lambda journal, event: None,  # a mode moves no gradient
     watch.Read: lambda journal, event: None,  # no graph goes on from there
     watch.Scaled: lambda journal, event: None,  # the product is an operator like any other

@@ -141,6 +141,9 @@ class Unread:
         self._filled.update(event.leaves)
         self._gradients = None  # of another framework they are known after this
 
+    def _move(self, event: watch.GradientMoved) -> None:
+        self._gradients = None
+
     def _clear(self, event: watch.Cleared) -> None:
         leaf = event.tensor.leaf
         self._filled.discard(leaf)
@@ -217,6 +220,7 @@ class Unread:
 _ACTS: dict[type, Any] = {
     watch.Added: Unread._added,
     watch.Filled: Unread._fill,
+    watch.GradientMoved: Unread._move,
     watch.Cleared: Unread._clear,
     watch.Listed: Unread._listed,
     watch.Updating: Unread._updating,

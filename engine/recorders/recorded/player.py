@@ -102,6 +102,8 @@ class Player:
             t.loc = source.here()
         if event.gradient_of is not None:
             self._has_gradient(self.tensors[event.gradient_of], event.array)
+            if watch.noting:
+                watch.note(watch.GradientMoved(self.tensors[event.gradient_of]))
             self._grads[event.gradient_of] = event.tensor
         if event.shares is not None and event.shares in self.tensors:
             t._version = self.tensors[event.shares].version
