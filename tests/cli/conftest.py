@@ -26,7 +26,7 @@ WITHOUT_A_MODEL = {
 }
 """Commands that are asked about no file, and what they are asked about."""
 
-VALUES = {"graph --dump": "out", "graph --where": "op:mean"}
+VALUES = {"graph --dump": "out", "graph --where": "reduce_mean.0"}
 """What forms take that have a value."""
 
 
