@@ -32,6 +32,7 @@ def main() -> int:
         text = drawn(seed, "static", options.form)
         expected = on("numpy", text)
         counts["programs"] += 1
+        counts["refused on numpy, and where it refuses"] += expected["refused"] is not None
         counts["values and gradients"] += len(expected["values"]) + len(expected["grads"])
         for name in options.backend or BACKENDS:
             gap = difference(text, expected, on(name, text))

@@ -25,6 +25,12 @@ DECIDED: tuple[tuple[str, str, str, str], ...] = (
         r"values value",
         "which whole numbers NaN and infinity become is nobody's decision; XLA says 0, or the largest",
     ),
+    (
+        "jax",
+        r'"bool".* / ',
+        r"values value",
+        "a quotient of truth values is one, and 0 by 0 has none: whether NaN is true is nobody's decision",
+    ),
 )
 """Backend, program and kind of the difference, each by a pattern, and the reason."""
 

@@ -44,6 +44,19 @@ def test_powers_of_negative_numbers_stay_nan_under_a_logarithm_on_jax() -> None:
     assert difference(text, on("numpy", text), on("jax", text)) is None
 
 
+FOLDED = """# static
+x0 = tensor("float32", [1, 4, 9], [%s], grad=True)
+v0 = paddle.nn.functional.fold(x0, [4, 4], 2, strides=1)
+gradients(["v0"], ["x0"], seeded=False)""" % ", ".join(["1.5"] * 36)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_windows_of_a_constant_that_numpy_holds(name: str) -> None:
+    expected = on("numpy", FOLDED)
+    assert expected["grads"]["x0"]["values"] == [1.0] * 36
+    assert difference(FOLDED, expected, on(name, FOLDED)) is None
+
+
 def test_a_backend_that_computes_something_else_is_found() -> None:
     text = '# static\nx0 = tensor("float32", [2], [1.0, 2.0], grad=True)\nv0 = x0 * x0\ngradients(["v0"], ["x0"])'
     right = on("numpy", text)

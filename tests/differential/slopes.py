@@ -20,13 +20,18 @@ MOST = 64
 """Operands with more elements are not asked about."""
 
 
-def slopes(text: str) -> dict[str, Any]:
-    """The gradient of each operand by central differences, from the seeds that the driver starts from; NaN at kinks."""
+def slopes(text: str, declared: dict[str, Any]) -> dict[str, Any]:
+    """The gradient of each operand by central differences, from the seeds that the driver starts from; NaN at kinks.
+
+    Args:
+        declared: what is declared of the variables of a program, by name.
+    """
     head, *lines = text.splitlines()
     names = re.findall(r"[\"'](\w+)[\"']", re.split(r"\]|retain", lines[-1])[0])
     targets = names[:1] if "append_backward" in lines[-1] else names
     average = "append_backward" in lines[-1]
-    seeded = "seeded=False" not in lines[-1] and "unknown=" not in text
+    shapes = [shape for name, (_, shape, _) in declared.items() if name.split(".")[0] in targets]
+    seeded = "seeded=False" not in lines[-1] and all(n >= 0 for shape in shapes for n in shape)
     body = [line.replace("float32", "float64") if "tensor(" in line else line for line in lines[:-1]]
     out: dict[str, Any] = {}
     here = outcome("\n".join([head, *body]), targets, seeded, average)
@@ -99,7 +104,7 @@ def verdict(text: str, ours: dict[str, Any], theirs: dict[str, Any]) -> str:
     Both are supported only where there is a kink, so that they may differ there.
     """
     right, kinks = {"ours": True, "theirs": True}, False
-    for name, slope in slopes(text).items():
+    for name, slope in slopes(text, ours.get("declared", {})).items():
         if not (gradient_of(ours, name) or gradient_of(theirs, name)):  # frozen, or not asked for
             continue
         for side, answer in (("ours", ours), ("theirs", theirs)):

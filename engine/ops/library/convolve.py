@@ -117,7 +117,7 @@ class Windows:
         within = (step * d for step, d in zip(steps, self.dilations, strict=True))
         between = (step * s for step, s in zip(steps, self.strides, strict=True))
         shape = (*x.shape[:2], *self.kernel, *self.result)
-        return self.xp.lib.stride_tricks.as_strided(x, shape, (batch, channel, *within, *between))
+        return np.lib.stride_tricks.as_strided(x, shape, (batch, channel, *within, *between))
 
     def _rows(self):
         """The index of the windows in each spatial dimension, the places in the window first."""
