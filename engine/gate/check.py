@@ -63,18 +63,8 @@ class Check:
         ]
         if self.golden is not None or self.update:
             self._golden(jobs, notes)
-        rules = {rule.code: rule for job in jobs for rule in job.selection.rules()}
-        judged = judging.judged(jobs, self._results(jobs), self.policy, self.baseline)
-        return Report(
-            judged.findings,
-            [m.name for m in models],
-            [rules[code] for code in sorted(rules)],
-            os.getcwd(),
-            self.fail_on,
-            judged.suppressed,
-            judged.gone,
-            judged.all,
-        )
+        results = self._results(jobs)
+        return judging.reported(jobs, results, self.policy, os.getcwd(), self.baseline, self.fail_on)
 
     def _selection(self, model: Subject) -> Selection:
         return replace(self.policy.of(model), golden=self.golden is not None)

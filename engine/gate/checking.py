@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import linecache
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from ..core import source
@@ -16,9 +16,10 @@ from ..request.request import Request
 from ..script import imports, interrupting, showing
 from ..script.users_code import raised_at, stack_of
 from . import failures, rules, waivers
+from .causes import roots
 from .checked import Checked, Job
 from .evidence import Evidence
-from .finding import Finding, Spot, once
+from .finding import Finding, Spot
 from .rule import Rule
 from .selection import Selection
 
@@ -49,7 +50,7 @@ def findings(
 def applied(evidence: Evidence, selection: Selection) -> list[Finding]:
     """What the rules find in a model that there is evidence of; as :func:`findings`."""
     with contextlib.closing(evidence):
-        return once([_weighed(f, selection) for f in _found(evidence, selection)])
+        return roots([_weighed(f, selection) for f in _found(evidence, selection)])
 
 
 def checked(job: Job, *, strict: bool = False) -> Checked:
@@ -91,9 +92,29 @@ def watched(job: Job, *, strict: bool = False) -> Checked:
 def _checked(job: Job, strict: bool) -> tuple[Checked, dict[str, str]]:
     """What comes of a model, and by name the files of the modules that were looked for."""
     subject = job.subject
-    evidence = Evidence(subject.request(), subject.name, subject.feed, job.golden)
+    return _of_evidence(Evidence(subject.request(), subject.name, subject.feed, job.golden), job, strict)
+
+
+def weigh(evidence: Evidence, job: Job, read: Callable[[Evidence], None]) -> Checked:
+    """Return what comes of a model as :func:`checked` does, of evidence that somebody else reads as well.
+
+    Args:
+        read: reads the run before the rules do, of which some close it.
+
+    Raises:
+        CommandError, GradtoolError: there is no such model, it cannot be asked, or *read* raises.
+    """
+    return _of_evidence(evidence, job, True, read)[0]
+
+
+def _of_evidence(
+    evidence: Evidence, job: Job, strict: bool, read: Callable[[Evidence], None] | None = None
+) -> tuple[Checked, dict[str, str]]:
+    subject = job.subject
     with imports.guarded() as guard, contextlib.closing(evidence):
         guard.origins.clear()
+        if read is not None:
+            read(evidence)
         found = _found(evidence, job.selection, ModelError if strict else CommandError)
         origins = dict(guard.origins)
     modules = (file for name, file in origins.items() if file.endswith(".py") and not source.is_ours(name))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ..answers.flow.fact import Kind
 from ..core.command_errors import CommandError, ModelError, describe_failure
 from ..core.errors import GradtoolError
+from ..core.notes import SILENT
 from ..core.otherwise import sentence
 from ..kinds.model import About
 from ..request.request import Request
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ..answers.stats import Line, StatsStory
     from ..answers.training.one_batch import OneBatch
     from ..answers.why.answers import Answer
+    from ..answers.why.terms import LostTerm
     from ..core.notes import Notes
     from ..kinds.model import Model
     from ..questions.first_steps import FirstSteps
@@ -124,8 +126,9 @@ class Evidence:
         """What the rule of that code finds; it asks as it goes."""
         yield from findings
 
-    def _opened(self) -> Run:
-        """Return the one run of the file, begun with the first reader that needs it."""
+    @property
+    def run(self) -> Run:
+        """The one run of the file, begun with the first reader that needs it."""
         if self._run is None:
             from .run import Run
 
@@ -148,7 +151,7 @@ class Evidence:
 
     def _read(self, name: str, answer: Callable[[Loaded], A]) -> A:
         """Return what a reader of the run answers; after an error of the file only what explains it counts."""
-        run = self._opened()
+        run = self.run
         result = run.read(name, answer)
         self._must_have_ended(run)
         return result
@@ -157,13 +160,21 @@ class Evidence:
         if run.error is not None:
             self.raised(run.error, "")
 
-    @cached_property
+    @property
     def verdicts(self) -> Verdicts:
-        """What ``why`` says of every parameter that has no gradient, or a zero one."""
+        """Answers of ``why`` about every parameter, of a file that ended well."""
+        answers = self.answered
+        if answers.failure is None:
+            self._must_have_ended(self.run)
+        return answers
+
+    @cached_property
+    def answered(self) -> Verdicts:
+        """Answers of ``why`` about what ran, also before an error."""
         from ..questions.why import Why, case_in
 
         asked = Why(feed=self.feed)
-        run = self._opened()
+        run = self.run
 
         def answered(left: Loaded) -> Verdicts:
             case = case_in(left, run.request, asked, self)
@@ -174,10 +185,7 @@ class Evidence:
             case.case = case.model = None
             return answers
 
-        answers = run.read("verdicts", answered)
-        if answers.failure is None:
-            self._must_have_ended(run)
-        return answers
+        return run.read("verdicts", answered)
 
     def verdicts_of(self, request: Request) -> Verdicts:
         """The same of one loss of the file.
@@ -237,6 +245,12 @@ class Evidence:
             yield from ((other.loss, answer) for answer in other.verdicts)
 
     @property
+    def terms(self) -> Iterator[tuple[str, Sequence[LostTerm]]]:
+        """The terms without a gradient of every loss of the file, likewise."""
+        yield "", self.verdicts.terms
+        yield from ((other.loss, other.verdicts.terms) for other in self.others)
+
+    @property
     def parameters(self) -> Iterator[tuple[str, Line]]:
         """The sizes of the gradients of every loss of the file, likewise."""
         for loss, story in self.stories:
@@ -249,19 +263,33 @@ class Evidence:
         for other in self.others:
             yield other.loss, other.sizes.story
 
-    @cached_property
+    @property
     def births(self) -> Births:
         """Where NaN and infinity are born."""
-        run = self._opened()
-        return self._read("births", lambda left: run.readers.births(left, self))
+        births = self.births_so_far
+        self._must_have_ended(self.run)
+        return births
 
     @cached_property
+    def births_so_far(self) -> Births:
+        """The same, also of a file that raised."""
+        run = self.run
+        return run.read("births", lambda left: run.readers.births(left, SILENT))
+
+    @property
     def sizes(self) -> Sizes:
         """Norms of gradients, by parameter."""
+        sizes = self.sizes_so_far
+        self._must_have_ended(self.run)
+        return sizes
+
+    @cached_property
+    def sizes_so_far(self) -> Sizes:
+        """The same, also of a file that raised."""
         from .sizes import BareStats
 
-        run = self._opened()
-        return self._read("sizes", lambda left: BareStats(feed=self.feed).answer(run.model(), self))
+        run = self.run
+        return run.read("sizes", lambda left: BareStats(feed=self.feed).answer(run.model(), self))
 
     @cached_property
     def sizes_again(self) -> Sizes:
@@ -287,18 +315,18 @@ class Evidence:
         """Frozen parameters that optimizers hold."""
         from .listings import lists_of
 
-        run = self._opened()
+        run = self.run
         return self._read("frozen_and_listed", lambda left: list(lists_of(run.model())))
 
     @cached_property
     def influences(self) -> Influences:
         """How information flows through the layers that are called, and from labels."""
-        run = self._opened()
+        run = self.run
         return self._read("influences", lambda left: run.readers.influences(left, self))
 
     @cached_property
     def _first(self) -> FirstSteps:
-        run = self._opened()
+        run = self.run
         first = run.first_steps()
         self._must_have_ended(run)
         return first
@@ -311,7 +339,7 @@ class Evidence:
     @cached_property
     def growing(self) -> tuple[Growing, ...]:
         """What keeps the graphs of earlier steps."""
-        run = self._opened()
+        run = self.run
         return self._read("growing", lambda left: run.growing)
 
     def one_batch(self, steps: int, part: float) -> OneBatch | str | None:
@@ -332,6 +360,14 @@ class Evidence:
             self._untried.append(f"whether one batch can be learned: {answer}")
         return answer
 
+    @property
+    def own_training(self) -> Training | None:
+        """Gradients over the steps that the file itself made; None where it made fewer than two."""
+        from ..questions.over_time import OverTime
+
+        history = self.run.history
+        return OverTime().of(About(self.name, "", ()), history) if len(history.steps) > 1 else None
+
     def training(self, steps: int | None = None) -> Training | None:
         """Gradients over the steps of the file's own training; None where there is none, which is told.
 
@@ -340,7 +376,7 @@ class Evidence:
         """
         from ..questions.over_time import OverTime
 
-        run = self._opened()
+        run = self.run
         if steps is None and run.history.steps:
             self._must_have_ended(run)
             return OverTime().of(About(self.name, "", ()), run.history)
@@ -357,7 +393,7 @@ class Evidence:
     @cached_property
     def kept(self) -> Kept:
         """What backward keeps alive."""
-        run = self._opened()
+        run = self.run
         return self._read("kept", lambda left: run.readers.kept(left, self))
 
     @cached_property

@@ -6,7 +6,7 @@ import dataclasses
 import enum
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -163,16 +163,3 @@ class Suppressed:
     def data(self, root: str) -> dict[str, Any]:
         """The finding in JSON's types, and why it does not count."""
         return {**self.finding.data(root), "suppression": {"kind": self.kind, "reason": self.reason or None}}
-
-
-def once(found: Sequence[Finding]) -> list[Finding]:
-    """Each root cause once: of the same parameter at the same line, what the first of the rules says."""
-    seen: set[tuple[str, str, Spot | None]] = set()
-    told = []
-    for finding in sorted(found, key=lambda f: f.order):
-        key = (finding.model, finding.subject, finding.spot)
-        if finding.subject and key in seen:
-            continue
-        seen.add(key)
-        told.append(finding)
-    return told

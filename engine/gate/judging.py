@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 
 from . import waivers
 from .baseline import Baseline
+from .causes import roots
 from .checked import Checked, Job
-from .finding import IN_SOURCE, Finding, Suppressed, once
+from .finding import IN_SOURCE, Finding, Severity, Suppressed
 from .policy import Policy
 from .process import CRASHED, TIMED_OUT
+from .report import Report
 from .waivers import Reading
 
 _NOT_WHOLE = frozenset({"GT903", CRASHED, TIMED_OUT})
@@ -34,6 +36,37 @@ class Judged:
     all: Sequence[Finding]
 
 
+def reported(
+    jobs: Sequence[Job],
+    results: Sequence[Checked],
+    policy: Policy,
+    root: str,
+    baseline: Baseline | None = None,
+    fail_on: Severity = Severity.ERROR,
+) -> Report:
+    """Return what is reported of models.
+
+    Args:
+        jobs: what was asked.
+        results: what came of each.
+        root: the folder that paths are relative to.
+        baseline: findings that are known already.
+        fail_on: what matters as much makes the gate fail.
+    """
+    told = judged(jobs, results, policy, baseline or Baseline())
+    rules = {rule.code: rule for job in jobs for rule in job.selection.rules()}
+    return Report(
+        told.findings,
+        [job.subject.name for job in jobs],
+        [rules[code] for code in sorted(rules)],
+        root,
+        fail_on,
+        told.suppressed,
+        told.gone,
+        told.all,
+    )
+
+
 def judged(jobs: Sequence[Job], results: Sequence[Checked], policy: Policy, baseline: Baseline) -> Judged:
     """What is reported of models.
 
@@ -54,7 +87,7 @@ def judged(jobs: Sequence[Job], results: Sequence[Checked], policy: Policy, base
         readings.append(Reading(job.subject.name, result.waivers, result.findings, asked, whole))
     by_name = {job.subject.name: job for job in jobs}
     every = dict.fromkeys(waiver for reading in readings for waiver in reading.waivers)
-    causes = once(found)
+    causes = roots(found)
     suppressed: list[Suppressed] = []
     counted: list[Finding] = []
     for finding in causes:

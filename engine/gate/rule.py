@@ -36,7 +36,11 @@ class Thresholds(dict[str, float]):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What a rule says of a model, before it is known which model and which severity: see :class:`Finding`."""
+    """What a rule says of a model, before it is known which model and which severity: see :class:`Finding`.
+
+    Attributes:
+        certain: whether nobody can have meant it: else an error is a warning.
+    """
 
     subject: str
     message: str
@@ -44,6 +48,7 @@ class Hit:
     also: tuple[str, ...] = ()
     explanation: tuple[str, ...] = ()
     advice: str = ""
+    certain: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +121,7 @@ class Rule:
             yield Finding(
                 self.code,
                 self.name,
-                self.severity,
+                self.severity if hit.certain or self.severity is not Severity.ERROR else Severity.WARNING,
                 evidence.name,
                 hit.subject,
                 hit.message,
@@ -151,7 +156,8 @@ def of_answer(answer: Answer, loss: str = "") -> Hit:
     """
     state = f"{answer.state}: " if answer.state else ""
     message = f"{answer.name} has {state}{answer.label}" if state else f"{answer.name}: {answer.label}"
-    return Hit(answer.name, message, answer.location, answer.also, (*answer.said, *about(loss)), answer.advice)
+    explanation = (*answer.said, *answer.further, *about(loss))
+    return Hit(answer.name, message, answer.location, answer.also, explanation, answer.advice, answer.certain)
 
 
 def about(loss: str) -> tuple[str, ...]:

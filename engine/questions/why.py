@@ -12,6 +12,7 @@ from ..answers.over_time.record import Record
 from ..answers.why.answers import Answer, Answers
 from ..answers.why.case import WHOLE, Case
 from ..answers.why.failures import explained
+from ..answers.why.terms import LostTerm
 from ..core.answered import Answered
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
@@ -36,6 +37,7 @@ class Verdicts(Answered, Answers):
         subjects: how many tensors were asked about.
         chosen: whether they were asked for by name.
         failure: the answer about the error that the model raised, where it explains itself; it is the only one then.
+        terms: of the loss, without a gradient although they are computed from trained parameters.
     """
 
     about: About
@@ -43,6 +45,7 @@ class Verdicts(Answered, Answers):
     subjects: int
     chosen: bool
     failure: Answer | None
+    terms: Sequence[LostTerm] = ()
 
     @property
     def findings(self) -> int:
@@ -137,7 +140,9 @@ class Opened:
         assert self.model is not None
         subjects = self.case.subjects()
         answers = self.judge(self.model.call(self._answers, self.case, asked))
-        return Verdicts.of(self.about, self.loss, answers, len(subjects), self.chosen)
+        verdicts = Verdicts.of(self.about, self.loss, answers, len(subjects), self.chosen)
+        verdicts.terms = self.case.lost_terms()
+        return verdicts
 
 
 @contextlib.contextmanager

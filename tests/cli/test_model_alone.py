@@ -57,7 +57,7 @@ def test_a_short_all_clear_that_says_what_was_looked_at(gradtool: Run, model: Wr
     assert "whether the gradients are right: gradtool gradcheck model.py" in done.out
     assert lines[-1].startswith("next: gradtool gradcheck model.py · ")
     data = screen(gradtool, "model.py")
-    assert (data["findings"], data["problems"]) == (0, [])
+    assert (data["findings"], data["results"]) == (0, [])
 
 
 @pytest.mark.parametrize(
@@ -66,13 +66,12 @@ def test_a_short_all_clear_that_says_what_was_looked_at(gradtool: Run, model: Wr
 def test_what_is_wrong_comes_first_and_leads_on(gradtool: Run, model: Write, text: str) -> None:
     file = model(text)
     data = screen(gradtool, file)
-    assert data["findings"] == json.loads(gradtool("why", file, "--format", "json").out)["findings"] > 0
-    problem = data["problems"][0]
-    assert problem["command"] == "why"
+    assert 0 < data["findings"] <= json.loads(gradtool("why", file, "--format", "json").out)["findings"]
+    problem = data["results"][0]
     assert problem["next"].startswith("gradtool why body")
     done = gradtool(file)
-    assert f" · {data['findings']} finding" in done.out.splitlines()[0]
-    assert done.out.index("verdict: ") < done.out.index("‖g‖/‖w‖")
+    assert f" · {data['findings']} {problem['severity']}" in done.out.splitlines()[0]
+    assert done.out.index(problem["code"]) < done.out.index("‖g‖/‖w‖")
     assert f"   more  {problem['next']}" in done.out
     assert done.out.splitlines()[-1].startswith(f"next: {problem['next']} · ")
     assert gradtool(*problem["next"].split()[1:]).code == 0
@@ -83,12 +82,24 @@ def test_what_is_wrong_comes_first_and_leads_on(gradtool: Run, model: Write, tex
 def test_one_cause_is_told_once(gradtool: Run, model: Write) -> None:
     file = model(NAN)
     data = screen(gradtool, file)
-    assert [p["command"] for p in data["problems"]].count("nan") == 1
-    assert all("not finite" not in " ".join(p["text"]) for p in data["problems"] if p["command"] != "nan")
+    born = [f for f in data["results"] if f["code"] in ("GT201", "GT202")]
+    assert len(born) == 1
+    assert "sqrt_grad" in born[0]["message"]
     done = gradtool(file)
-    assert done.out.splitlines()[2].startswith("1  BIRTH  backward  sqrt_grad")
+    assert done.out.splitlines()[2].startswith("1  error GT202  sqrt_grad")
     assert " NaN " in done.out
     assert not any(" ok " in line for line in done.out.splitlines() if "body.weight" in line)
+
+
+@pytest.mark.parametrize("text", [CLEAN, DETACHED, DEAD, STATIC_DETACHED, NAN, SCRIPT, FROZEN])
+def test_findings_are_those_of_the_gate(gradtool: Run, model: Write, text: str) -> None:
+    file = model(text)
+    here, gate = screen(gradtool, file), json.loads(gradtool("check", file, "--format", "json").out)
+    shown = [{k: v for k, v in f.items() if k != "next"} for f in here["results"]]
+    assert sorted(shown, key=lambda f: f["fingerprint"]) == sorted(
+        (f for f in gate["results"] if f["code"] != "GT901"), key=lambda f: f["fingerprint"]
+    )
+    assert all(f["message"] in here["not_looked_at"] for f in gate["results"] if f["code"] == "GT901")
 
 
 def test_the_answers_are_those_of_the_commands(gradtool: Run, model: Write) -> None:
@@ -155,7 +166,8 @@ def test_what_a_file_raised_stands_first(gradtool: Run, model: Write) -> None:
 def test_an_error_that_explains_itself_is_the_answer(gradtool: Run, model: Write) -> None:
     done = gradtool(model(CLEAN + "loss.backward()\nloss.backward()\n"))
     assert done.code == 4
-    assert "verdict: FREED GRAPH" in done.out
+    assert "1  error GT108  " in done.out
+    assert "freed graph" in done.out
     assert "   more  gradtool why model.py" in done.out
 
 
@@ -173,9 +185,9 @@ def test_many_parameters_and_findings_are_folded_and_counted(gradtool: Run, mode
     cut = "import paddle\nhead = paddle.nn.Linear(2, 2)\nx = paddle.ones([3, 2])\ntotal = 0\n"
     lines = "".join(f"l{i} = paddle.nn.Linear(2, 2)\ntotal = total + l{i}(x).detach()\n" for i in range(9))
     done = gradtool(model(cut + lines + "loss = (head(x) + total).mean()\n"))
-    assert " · 9 findings" in done.out
-    assert f"{MOST_PROBLEMS}  l{MOST_PROBLEMS - 1}.weight" in done.out
-    assert f"   and {9 - MOST_PROBLEMS} more: gradtool why model.py" in done.out
+    assert " · 9 errors" in done.out.splitlines()[0]
+    assert f"{MOST_PROBLEMS}  error GT103  l{MOST_PROBLEMS - 1}.weight" in done.out
+    assert f"   and {9 - MOST_PROBLEMS} more errors: gradtool check model.py" in done.out
     assert "head.weight" not in done.out.split("‖g‖/‖w‖")[1].split("get a gradient")[0]
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gradtool.engine.answers.flow.fact import Fact
 from gradtool.engine.gate.checking import Selection, findings
 from gradtool.engine.gate.finding import Finding
 from gradtool.engine.request.request import Request
-from gradtool.viz.report.findings import Inquiry, Noting, of_file
 
 HERE = Path(__file__).parent
 SCRIPTS = HERE / "scripts"
@@ -43,8 +41,3 @@ def right() -> list[Path]:
 def warnings(model: Path) -> list[Finding]:
     """Return what the rule says about a model."""
     return [f for f in findings(Request(str(model)), model.name, Selection(select=(CODE,))) if f.code == CODE]
-
-
-def told(model: Path) -> list[Fact]:
-    """Return what ``gradtool MODEL`` warns of."""
-    return list(of_file(Request(str(model)), Inquiry(), Noting()).hazards)

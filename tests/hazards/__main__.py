@@ -10,7 +10,7 @@ from gradtool.engine.loading.loader import executed
 from gradtool.engine.recorders.recorded import archive
 from gradtool.engine.request.request import Request
 
-from . import RUNS, SCRIPTS, models, right, told, warnings
+from . import RUNS, SCRIPTS, models, right, warnings
 
 
 def record() -> None:
@@ -29,14 +29,13 @@ def main() -> None:
     if parser.parse_args().record:
         record()
     wrong, programs = models(), right()
-    for name, look in (("check", warnings), ("the first page", told)):
-        missed = [m.name for m in wrong if not look(m)]
-        found = f"{len(wrong) - len(missed)} of {len(wrong)} scripts that end in NaN are warned of by {name}"
-        print(found, *missed, sep="\n  missed: ", flush=True)
+    missed = [m.name for m in wrong if not warnings(m)]
+    found = f"{len(wrong) - len(missed)} of {len(wrong)} scripts that end in NaN are warned of"
+    print(found, *missed, sep="\n  missed: ", flush=True)
     in_vain, failed = [], []
     for program in programs:
         try:
-            in_vain += [(program.name, f.message) for f in [*warnings(program), *told(program)]]
+            in_vain += [(program.name, f.message) for f in warnings(program)]
         except (CommandError, GradtoolError) as error:
             failed.append((program.name, error.message))
     print(f"{len(in_vain)} warnings in {len(programs) - len(failed)} right programs; not run: {len(failed)}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gradtool.engine.answers.coverage import Coverage
-from gradtool.engine.answers.flow.fact import Fact
 from gradtool.engine.answers.nan import Hunt
 from gradtool.engine.answers.stats import Gatherer
 from gradtool.engine.answers.why.answers import Answer
@@ -20,22 +20,29 @@ from gradtool.engine.core.notes import SILENT, Notes
 from gradtool.engine.core.source import Location
 from gradtool.engine.core.state import progress
 from gradtool.engine.core.wording import finite
+from gradtool.engine.gate.checked import Job
+from gradtool.engine.gate.checking import weigh
+from gradtool.engine.gate.evidence import Evidence
+from gradtool.engine.gate.failures import UNCHECKED
+from gradtool.engine.gate.judging import reported
+from gradtool.engine.gate.policy import Policy
+from gradtool.engine.gate.report import Report
+from gradtool.engine.gate.subject import Subject
+from gradtool.engine.kinds import telling
 from gradtool.engine.kinds.gradients import GradientTable
 from gradtool.engine.kinds.model import About, Model
 from gradtool.engine.kinds.names import Names
 from gradtool.engine.kinds.passes import CallList, calls_of
 from gradtool.engine.kinds.spots import Spot
 from gradtool.engine.questions.backward import Backward
-from gradtool.engine.questions.growing import Growing
-from gradtool.engine.questions.growing import heard as heard_growing
 from gradtool.engine.questions.nan import FORWARD_OVER, Births, end
 from gradtool.engine.questions.one_pass import heard, number_of
 from gradtool.engine.questions.over_time import OverTime
 from gradtool.engine.questions.stats import Stats
 from gradtool.engine.questions.why import Opened, Verdicts, Why, opened
-from gradtool.engine.request.limits import GRAPHS
 from gradtool.engine.request.options import Cuts
 from gradtool.engine.request.request import Request
+from gradtool.engine.script.loaded import Loaded
 from gradtool.engine.view.graph import GraphView
 
 from .. import views
@@ -45,6 +52,8 @@ if TYPE_CHECKING:
     from gradtool.engine.kinds.others import Other
 
 NOT_RUN = "The program was not run."
+
+_USUAL = Policy()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,8 +90,8 @@ class Findings:
         raised_at: the user's line that raised it, in a few lines of text.
         calls: the backward passes that the file asked for; None for a model that was there before.
         others: those of other losses, which nobody asked about.
-        hazards: operators that can become NaN or infinite later, see the rule GT209.
-        growing: what keeps the graphs of earlier steps.
+        report: findings of the rules of the gate; None for a graph that is cut, and of a loss that a session holds.
+        unchecked: what they could not look at.
         places: the user's lines that the findings are about, the most important first.
         notes: what else has to be said, such as what was fed.
         compiled: what the backend compiles, and what it does not; empty where it compiles nothing.
@@ -102,8 +111,8 @@ class Findings:
     failed: bool = False
     raised: str = ""
     raised_at: Sequence[str] = ()
-    hazards: Sequence[Fact] = ()
-    growing: Sequence[Growing] = ()
+    report: Report | None = None
+    unchecked: Sequence[str] = ()
     places: list[Location] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     compiled: list[str] = field(default_factory=list)
@@ -192,31 +201,91 @@ class Search:
         return listen
 
 
-def of_file(request: Request, inquiry: Inquiry, notes: Noting) -> Findings:
-    """Load a model file and ask about it; errors as for ``questions.why.opened``."""
+def of_file(request: Request, inquiry: Inquiry, notes: Noting, policy: Policy = _USUAL) -> Findings:
+    """Load a model file, ask about it, and apply the rules of the gate to the same run.
+
+    Args:
+        policy: rules, severities and exceptions, as ``check`` takes them from the configuration.
+
+    Raises:
+        CommandError: there is no such model, no loss, or a selector selects nothing.
+        GradtoolError: the engine refused.
+        ModelError: the file raised before it had computed a loss.
+    """
     request = replace(request, full_stacks=True)
+    if inquiry.params or inquiry.no_grad or inquiry.no_run:
+        return _of_a_cut_graph(request, inquiry, notes)
+    subject = Subject(name=request.model, target=request.model, feed=inquiry.feed)
+    job = Job(subject=subject, selection=policy.of(subject))
+    evidence = Noticed(request, subject.name, notes, inquiry.feed)
+    pages: list[Findings] = []
+    result = weigh(
+        evidence, job, lambda e: pages.append(e.run.read("page", lambda left: _page(e, left, inquiry, notes)))
+    )
+    told = pages[0]
+    told.report = reported([job], [result], policy, os.getcwd())
+    told.unchecked = [f.message for f in told.report.results if f.code == UNCHECKED]
+    return told
+
+
+class Noticed(Evidence):
+    """Evidence whose notes reach the user.
+
+    Args:
+        notes: receives them.
+    """
+
+    def __init__(self, request: Request, name: str, notes: Noting, feed: str | None) -> None:
+        super().__init__(request, name, feed)
+        self._notes = notes
+
+    def note(self, text: str) -> None:
+        """As in :class:`~gradtool.engine.core.notes.Notes`."""
+        self._notes.note(text)
+
+    def stopped(self, text: str) -> None:
+        """As in the base; the user sees it as well."""
+        super().stopped(text)
+        self._notes.stopped(text)
+
+
+def _page(evidence: Evidence, left: Loaded, inquiry: Inquiry, notes: Noting) -> Findings:
+    """Return the answers of a run, with what pictures are made of."""
+    answers, run = evidence.answered, evidence.run
+    if answers.failure is None:
+        telling.error(left, notes)
+    model = None if answers.failure is not None else run.model()
+    case = Opened(answers.about, answers.loss, None, False, answers.failure, model, run.error, left, run.history)
+    told = about(case, None, inquiry, notes, evidence)
+    _add_passes(told, case, run.request)
+    return told
+
+
+def _of_a_cut_graph(request: Request, inquiry: Inquiry, notes: Noting) -> Findings:
+    """Load a model file and ask about a graph that is cut, or not run: no rule is about such a graph."""
     search = Search(number_of(request))
     with (
         heard(search.coverage, search.number) as adapter,
-        heard_growing() as growing,
         opened(request, inquiry.why, notes) as case,
         watch.unwatched(),
     ):
         adapter.finish()
         assert case.left is not None
         end(search.hunt, case.left)
-        calls = None if case.left.live else calls_of(case.left, request)
-        history = case.history
-        grown = [g for g in growing(case.left) if g.stay.steps >= GRAPHS]
         told = about(case, search, inquiry, notes)
-        told.growing = grown
-        told.places += [g.loc for g in grown]
-        told.calls = calls if calls is None or _is_asked(case) else replace(calls, asked=None)
-        if case.model is not None:
-            told.others = case.model.left_out
-        if history is not None and len(history.steps) > 1:
-            told.answers["over-time"] = OverTime().of(replace(case.about, words=request.words()), history)
+        _add_passes(told, case, request)
         return told
+
+
+def _add_passes(told: Findings, case: Opened, request: Request) -> None:
+    """Add the passes of the file, its other losses and its steps."""
+    assert case.left is not None
+    calls = None if case.left.live else calls_of(case.left, request)
+    told.calls = calls if calls is None or _is_asked(case) else replace(calls, asked=None)
+    if case.model is not None:
+        told.others = case.model.left_out
+    if case.history is not None and len(case.history.steps) > 1:
+        told.answers["over-time"] = OverTime().of(replace(case.about, words=request.words()), case.history)
 
 
 def _is_asked(case: Opened) -> bool:
@@ -228,11 +297,14 @@ def _is_asked(case: Opened) -> bool:
     return meant is None or meant.loss is loss
 
 
-def about(case: Opened, search: Search, inquiry: Inquiry, notes: Noting) -> Findings:
+def about(
+    case: Opened, search: Search | None, inquiry: Inquiry, notes: Noting, known: Evidence | None = None
+) -> Findings:
     """Ask about a model that is loaded.
 
     Args:
-        search: it watched while that was done.
+        search: watched while that was done; None where *known* did.
+        known: answers of the same run.
     """
     told = Findings(case.about.name, case.about.mode, case.loss)
     if case.failure is not None:
@@ -246,16 +318,17 @@ def about(case: Opened, search: Search, inquiry: Inquiry, notes: Noting) -> Find
         told.raised_at = _innermost(getattr(case.error, "frames", ()))
         told.notes.append(f"{told.name} raised: {told.raised}; told is what it had computed until then.")
     model = case.model
-    assert case.case is not None
     assert model is not None
     if model.computes_while_loading and model.has_graph:
         # Before anything is asked: the journal goes on, and the passes that answers take are not the user's.
         graph = model.as_it_stands()
         told.view, told.spots = graph.view, model.spots_in(graph).spots
-        told.hazards = model.hazards()
     answers = told.verdicts
 
     def verdicts() -> Verdicts:
+        if known is not None:
+            answers.extend(known.answered)
+            return known.answered
         assert case.case is not None
         assert case.model is not None
         answers.extend(case.judge(case.model.call(case.case.answers)))
@@ -264,8 +337,12 @@ def about(case: Opened, search: Search, inquiry: Inquiry, notes: Noting) -> Find
     told.ask("why", verdicts)
     told.places += [line for a in answers if a.finding for line in _lines(a)]
     table = _gradients(told, model, inquiry, notes.alone())
-    ask = _computed if model.computes_while_loading else _run
-    told.places[:0] = ask(told, model, table, search, inquiry, notes)
+    if known is not None:
+        told.places[:0] = _known(told, model, table, known, inquiry)
+    else:
+        assert search is not None
+        ask = _computed if model.computes_while_loading else _run
+        told.places[:0] = ask(told, model, table, search, inquiry, notes)
     if table is not None:
         told.answers["backward"] = replace(table, answers=answers)
         told.compiled = model.compiled(table, inquiry.feed)
@@ -296,6 +373,25 @@ def _gradients(told: Findings, model: Model, inquiry: Inquiry, notes: Noting) ->
     told.ask("backward", gradients)
     table = told.answers.get("backward")
     return table if isinstance(table, GradientTable) else None
+
+
+def _known(
+    told: Findings, model: Model, table: GradientTable | None, known: Evidence, inquiry: Inquiry
+) -> list[Location]:
+    """Add the sizes and births of a run that was watched, and return where numbers that are not finite are born."""
+    about = _about(model, inquiry)
+    if model.computes_while_loading:
+        value = model.loss_value()
+        told.value = None if value is None else finite(value)
+    elif table is not None and table.loss.value is not None:
+        told.value = finite(table.loss.value)
+    if table is None:
+        told.refused["stats"] = told.refused["backward"]
+    else:
+        told.ask("stats", lambda: replace(known.sizes_so_far, about=about, histogram=True, answers=told.verdicts))
+    told.ask("nan", lambda: replace(known.births_so_far, about=about))
+    births = told.answers.get("nan")
+    return [b.loc for b in births.story.births] if isinstance(births, Births) else []
 
 
 def _run(

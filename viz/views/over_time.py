@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
 from gradtool.engine.answers.over_time import happenings as what
 from gradtool.engine.answers.over_time.happenings import Happening
 from gradtool.engine.answers.over_time.history import History, Point, TrainingStep
+from gradtool.engine.answers.over_time.sentences import sentence, size, together
 from gradtool.engine.core import source
 from gradtool.engine.core.source import Location
 from gradtool.engine.core.wording import NOTHING, command_line, count, finite
@@ -25,7 +25,7 @@ from .view import Table, View
 def view(answer: Training) -> View:
     """A line of totals, a row for each parameter or layer, and what began at which step."""
     history = answer.history
-    told = [f"step {h.step:<4} {sentence(h, answer)}" for h in answer.happenings]
+    told = [f"step {h.step:<4} {_sentence(h, answer)}" for h in answer.happenings]
     blocks: list[str | Table] = ["\n".join(heading(answer)), totals(history), rows(answer)]
     blocks.append("\n".join([*told, _sum(answer)]))
     return View("over-time", data(answer), blocks, list(_next(answer)), records="rows", tells_its_end=True)
@@ -68,11 +68,6 @@ def _lines(locations: Iterable[Location]) -> str:
         told.append(place if file != before else f":{line}")
         before = file
     return ", ".join(told) or "at no line of the file"
-
-
-def size(value: float | None) -> str:
-    """Three significant digits."""
-    return NOTHING if value is None else f"{value:.3g}"
 
 
 def totals(history: History) -> Table:
@@ -136,84 +131,8 @@ def _zeros(points: Sequence[Point]) -> str:
 # -- what happened ----------------------------------------------------------------------------------------------------
 
 
-def sentence(h: Happening, answer: Training) -> str:
-    """What happened, to whom, and where."""
-    place = source.short(h.loc)
-    return _SENTENCES[h.kind](h, _told(h, answer), len(answer.history.steps)) + (f"   {place}" if place else "")
-
-
-def _lasting(h: Happening, steps: int) -> str:
-    """For how long."""
-    if h.count == steps:
-        return "in every step"
-    return "from here on" if h.step + h.count - 1 == steps else f"in {count(h.count, 'step')}"
-
-
-def _for_a_while(h: Happening, steps: int) -> str:
-    """Return in how many steps something was so that is over; what begins with zeros is so in the first alone."""
-    if h.count > 1:
-        return f"in {h.count} of {steps} steps"
-    return "in this step alone, which it starts with" if h.step == 1 else "in this step alone"
-
-
-def _rate(h: Happening, whom: str, steps: int) -> str:
-    before, after = map(size, h.numbers)
-    changes = f", in {h.count} changes from here on" if h.count > 1 else ""
-    return f"learning rate {before} → {after}{changes}"
-
-
-def _times(h: Happening) -> str:
-    low, high = map(size, h.numbers)
-    return f"×{low}" if low == high else f"×{low} to ×{high}"
-
-
-_SENTENCES: dict[str, Callable[[Happening, str, int], str]] = {
-    what.NOT_FINITE: lambda h, whom, n: f"{'first NaN' if h.wrong else 'NaN'} or infinity in {whom}, {_lasting(h, n)}",
-    what.SPIKE: lambda h, whom, n: f"gradients jump from {size(h.numbers[0])} to {size(h.numbers[1])}",
-    what.ZERO: lambda h, whom, n: f"all zero {_lasting(h, n)}: {whom}",
-    what.PASSING: lambda h, whom, n: f"all zero {_for_a_while(h, n)}: {whom}",
-    what.GONE: lambda h, whom, n: f"no gradient any more: {whom}",
-    what.CAME: lambda h, whom, n: f"first gradient: {whom}",
-    what.NEVER: lambda h, whom, n: f"gradients that nothing updates by {_lasting(h, n)}: {whom}",
-    what.EMPTY: lambda h, whom, n: f"cleared before the update that was to use them {_lasting(h, n)}: {whom}",
-    what.STALE: lambda h, whom, n: f"not cleared after the update before, added to it {_lasting(h, n)}: {whom}",
-    what.OLD: lambda h, whom, n: f"updated by a gradient of an earlier step, {_lasting(h, n)}: {whom}",
-    what.WRITTEN: lambda h, whom, n: f"overwritten by values {size(h.numbers[0])} times its size away: {whom}",
-    what.UNMOVED: lambda h, whom, n: f"updates change nothing {_lasting(h, n)}: {whom}",
-    what.RATE: _rate,
-    what.CLIPPED: lambda h, whom, n: f"clipped {_lasting(h, n)}: {_times(h)}",
-    what.CHANGED: lambda h, whom, n: f"changed between backward and update {_lasting(h, n)}: {_times(h)}",
-}
-
-
-def _told(h: Happening, answer: Training) -> str:
-    """Whom it happened to; parameters that lie together as one."""
-    everyone = [t.name for t in answer.parameters]
-    return ", ".join(together([t.name for t in h.tracks], everyone))
-
-
-def together(names: Sequence[str], everyone: Sequence[str]) -> list[str]:
-    """Names, those below a path as ``path.*`` where all that lie there are among them.
-
-    >>> together(["a.w", "a.b", "c.w"], ["a.w", "a.b", "c.w", "c.b"])
-    ['a.*', 'c.w']
-    """
-    if len(names) == len(everyone) > 1:
-        return [f"all {len(names)} gradients"]
-    below, chosen = Counter[str](), Counter[str]()
-    for name in everyone:
-        below.update(_paths(name))
-    for name in names:
-        chosen.update(_paths(name))
-    whole = {path for path, n in chosen.items() if n == below[path] > 1}
-    told = dict.fromkeys(next((f"{p}.*" for p in _paths(name) if p in whole), name) for name in names)
-    return [*told]
-
-
-def _paths(name: str) -> list[str]:
-    """What a name lies below, the longest path last."""
-    steps = name.split(".")
-    return [".".join(steps[:i]) for i in range(1, len(steps))]
+def _sentence(h: Happening, answer: Training) -> str:
+    return sentence(h, [t.name for t in answer.parameters], len(answer.history.steps))
 
 
 def _sum(answer: Training) -> str:
@@ -335,7 +254,7 @@ def _happening(h: Happening, answer: Training) -> dict[str, Any]:
         "parameters": [t.name for t in h.tracks],
         "numbers": [finite(n) for n in h.numbers],
         "source": line_of(h.loc),
-        "text": sentence(h, answer),
+        "text": _sentence(h, answer),
         "finding": h.wrong,
     }
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core import source, watch
-from ...core.source import Location
+from ...core.source import NOWHERE, Location
 from ...eager.tensor import Leaf, Tensor
 from .. import magnitudes
 from ..why.statistics import kept_places
@@ -24,6 +24,7 @@ class Idle:
         rate: its learning rate.
         steps: how many there were.
         loc: the line of the last one.
+        made: where the optimizer was made; empty where nobody saw that.
         held: how many tensors it holds.
         tensors: those of them that no step has changed.
         pushed: of each of these, in how many steps it had a gradient that is not zero.
@@ -33,6 +34,7 @@ class Idle:
     rate: float | None
     steps: int
     loc: Location
+    made: Location
     held: int
     tensors: tuple[Tensor, ...]
     pushed: tuple[int, ...]
@@ -97,6 +99,8 @@ class Updates:
     thawed: dict[int, tuple[Tensor, Location]] = field(default_factory=dict)
     _moved: dict[tuple[int, ...], set[int]] = field(default_factory=dict)
     """By what an optimizer holds, what of it its steps have changed."""
+    _made: dict[frozenset[int], Location] = field(default_factory=dict)
+    """By what an optimizer holds, where it was made."""
     _passes: int = 0
     _listed: dict[int, Tensor] = field(default_factory=dict)
     _stopped: dict[int, Tensor] = field(default_factory=dict)
@@ -109,6 +113,7 @@ class Updates:
         if isinstance(event, watch.Listed):
             self._listed.update((id(t), t) for t in event.tensors)
             self.unstepped[tuple(map(id, event.tensors))] = Unstepped(event.tensors, source.here())
+            self._made[frozenset(map(id, event.tensors))] = source.here()
         elif isinstance(event, watch.Cleared):
             for key, optimizer in self.unstepped.items():
                 if id(event.tensor) in key:
@@ -160,6 +165,7 @@ class Updates:
                 event.rate,
                 steps,
                 source.here(),
+                self._made.get(frozenset(key), NOWHERE),
                 len(event.tensors),
                 tuple(still),
                 tuple(pushed.get(id(t), 0) for t in still),

@@ -54,6 +54,7 @@ class Answer(Result):
     Attributes:
         label: the verdict in words, with numbers where it has some.
         finding: whether something is wrong, unless someone wanted it so.
+        certain: whether nobody can have meant it: else the gate warns.
         said: sentences that explain.
         location: the user's line to look at: the cause.
         cut_at: the operator's line, where that is another one; of what nobody uses, where it was made.
@@ -94,6 +95,7 @@ class Answer(Result):
     proved: str = ""
     also: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    certain: bool = True
 
     @property
     def source(self) -> Place:
@@ -156,12 +158,7 @@ class Answer(Result):
             lines.append(f"  {self.source}    {self.code}".rstrip())
             package = source.inside(self.location)
             lines += [f"  inside {package}"] if package else []
-        lines += [f"  {s}" for s in self.said]
-        places = self._places()
-        wide = max((len(what) for what, _ in places), default=0)
-        lines += [f"  {what:<{wide}}  {source.short(at)}    {_code(at)}".rstrip() for what, at in places if at]
-        for name, place in self.frontier:
-            lines.append(f"  its part of the graph ends at {name}" + (f", {place}" if place else ""))
+        lines += [f"  {s}" for s in (*self.said, *self.further)]
         for p in self.parts:
             cosine = "" if p.cosine is None else f" · cosine with the sum {p.cosine:+.3f}"
             norm = p.lost or "none" if p.norm is None else f"‖·‖ = {p.norm:.4g}"
@@ -175,6 +172,16 @@ class Answer(Result):
         if self.shared:
             names = folded([f"{n} (partly)" if partly else n for n, partly in self.shared])
             lines.append(f"  {len(self.shared):,} more share this cut: {names}")
+        return lines
+
+    @property
+    def further(self) -> list[str]:
+        """Lines of text that belong to the cause: calls, cuts, ends of the tensor's part of the graph."""
+        places = self._places()
+        wide = max((len(what) for what, _ in places), default=0)
+        lines = [f"{what:<{wide}}  {source.short(at)}    {_code(at)}".rstrip() for what, at in places if at]
+        for name, place in self.frontier:
+            lines.append(f"its part of the graph ends at {name}" + (f", {place}" if place else ""))
         return lines
 
     def __str__(self) -> str:

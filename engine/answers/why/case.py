@@ -26,6 +26,7 @@ from .lost import LostUses
 from .reasons import C, Cut, Reason, Reasons, V, same
 from .siblings import odd_ones
 from .slopes import Slopes, Use
+from .terms import LostTerm
 from .verdicts import Aspect, Verdict
 
 WHOLE = 24
@@ -117,6 +118,10 @@ class Case(ABC, Generic[V, C]):
     def also(self, subject: Subject[V], answer: Answer) -> Answer:
         """*answer*, after a look at what happened beside the graph."""
         return answer
+
+    def lost_terms(self) -> list[LostTerm]:
+        """Return the terms of the loss that are computed from trained parameters and give no gradient to any."""
+        return []
 
     def culprit_is_trained(self, use: Use[V, C], position: int) -> bool:
         """Return whether operand *position* of a use is a parameter that gets a gradient that is not zero."""

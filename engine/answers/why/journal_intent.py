@@ -180,21 +180,22 @@ class JournalEvidence(intent.Evidence[int]):
         return replace(answer, verdict=Verdict.FROZEN, label=label, finding=False, said=(), advice="")
 
     def frozen_by_list(self, subject: Subject[int], answer: Answer) -> Answer | None:
-        """The answer about a parameter that gets gradients, and that an optimizer's list leaves out on purpose.
-
-        The list takes others of the same model, or the parameter was given its values before the training.
-        """
+        """The answer about a parameter that gets gradients, was given its values before, and is in no optimizer's list."""
         last = self._flow.journal.listings[-1]
         written = [e for e in self._flow.journal.events.get(subject.value, ()) if e.kind == "written"]
-        if subject.value > last.time or (not written and not self._takes_others_of_its_model(subject, last)):
+        if subject.value > last.time or not written:
             return None
-        said = (f"its values were set before: {source.short(written[-1].loc)}",) if written else ()
+        said = (f"its values were set before: {source.short(written[-1].loc)}",)
         label = f"frozen: left out of the optimizer's list, {source.short(last.loc)}"
         return replace(
             answer, verdict=Verdict.FROZEN, label=label, finding=False, said=said, location=last.loc, advice=""
         )
 
-    def _takes_others_of_its_model(self, subject: Subject[int], listing: Listing) -> bool:
+    def is_partly_listed(self, subject: Subject[int]) -> bool:
+        """Return whether the last optimizer takes others of the model that a parameter was a part of then."""
+        listing = self._flow.journal.listings[-1]
+        if subject.value > listing.time:
+            return False
         model = self._model(subject.value)
         return bool(model) and any(self._model(value) == model for value in listing.leaves)
 

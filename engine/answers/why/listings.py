@@ -13,22 +13,28 @@ from .of_journal import JournalFlow
 from .verdicts import Verdict
 
 
-def not_listed(flow: JournalFlow, subject: Subject[int], answer: Answer, container: str) -> Answer:
+def not_listed(flow: JournalFlow, subject: Subject[int], answer: Answer, container: str, partly: bool) -> Answer:
     """The verdict on a parameter that is in no optimizer's list, with the lines of both.
 
     Args:
         container: the plain list of a Layer that holds the parameter; empty if none does.
+        partly: whether the list takes other parameters of the same model.
     """
     last = flow.journal.listings[-1]
     said = f"it gets a gradient, but no optimizer was given it: this one has {len(last.leaves)} parameters"
     places: tuple[tuple[str, Location], ...] = (("made", flow.made_at(subject.value)),)
     advice = say("give it to the optimizer, or set {stops} if it is not to be trained")
     replaced = [r.loc for r in flow.journal.replacements.values() if r.after == subject.value]
+    location = last.loc
     if container:
+        made = flow.made_at(subject.value)
+        location, places = (made, (("the optimizer", last.loc),)) if made else (location, places)
         advice = f"make {container} an {say('{layer_list}')}: parameters() does not look into a plain list"
     elif replaced:
-        places = (("took the place of another", replaced[-1]),)
+        location, places = replaced[-1], (("the optimizer", last.loc),)
         advice = "make the optimizer after the last change of the layers"
+    elif partly:
+        advice = say("add it to the optimizer's list; if it is not to be trained, set {stops} on it")
     elif subject.value > last.time:
         advice = "make the optimizer after the last change of the layers, or add a parameter group to it"
     return replace(
@@ -37,9 +43,10 @@ def not_listed(flow: JournalFlow, subject: Subject[int], answer: Answer, contain
         label=Verdict.NOT_LISTED.text,
         finding=True,
         said=(said,),
-        location=last.loc,
+        location=location,
         places=places,
         advice=advice,
+        certain=bool(container) or not partly,
     )
 
 

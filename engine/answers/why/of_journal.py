@@ -17,6 +17,7 @@ from . import plain_values
 from .arguments import Refusal, places_of, refuse_argument, refuse_result
 from .enclosures import Enclosure
 from .reasons import Cut, Flow, FlowStep, Reason, Reasons
+from .terms import Copy
 from .verdicts import UNRECORDED, Aspect, Verdict
 
 _T = TypeVar("_T")
@@ -256,6 +257,22 @@ class JournalReasons(Reasons[int, Call]):
         return self._spread(own, lambda one, other: one if one.left.time >= other.left.time else other)
 
     @cached_property
+    def copies(self) -> dict[int, Copy[int]]:
+        """By value that plain values were brought back in: what they are the values of, and where they left."""
+        copies = {e.into: Copy(v, e.loc) for v, e in self._left if e.into is not None}
+        entered: dict[Location, list[int]] = {}
+        for u in self.depends:
+            if u is not None and u not in self.flow.maker and u not in self.flow.names:
+                entered.setdefault(self.flow.made_at(u), []).append(u)
+        for v, way in self._ways.items():
+            copies.update((u, Copy(v, way.left.loc)) for u in entered.get(way.entered, ()) if u > way.left.time)
+        return copies
+
+    def numbers(self) -> Iterator[RoundTrip]:
+        """Values that went to Python, and the line that computes the targets with them as plain numbers."""
+        yield from self._ways.values()
+
+    @cached_property
     def _ways(self) -> dict[int, RoundTrip]:
         """By value that became plain values, the last time that the user's text computes the targets with these."""
         lines: dict[tuple[object, ...], RoundTrip | None] = {}
@@ -333,6 +350,10 @@ def explain_tensors(
         no_grad: tensors that count as constants.
     """
     with paused_gc():
+        targets = [*targets]
+        for t in targets:
+            if t.node is None and t.loc:  # no operator reads a loss that was made of plain values
+                journal.entered.setdefault(journal.number(t), t.loc)
         by_number = {journal.number(k.tensor): k for k in names}
         flow = JournalFlow(journal, by_number, [journal.number(t) for t in no_grad])
         return JournalReasons(flow, [journal.number(t) for t in targets])

@@ -42,6 +42,56 @@ def way_back(left: Location, how: str, entries: Sequence[Location]) -> Location 
     return None
 
 
+def is_added(left: Location, how: str, entry: Location) -> bool:
+    """Return whether the number that left at *left* is added to, or subtracted from, what *entry* computes.
+
+    Factors of it may be literal numbers: a number that multiplies a tensor is a weight and no term.
+    """
+    for depth, (code, line) in enumerate(_functions(left)):
+        whole = functions.body(code)
+        origin = None if whole is None else functions.statement(whole, line)
+        if whole is None or origin is None:
+            return False
+        flow = _flow(code, line, how if not depth else "")
+        source = _source(origin, how) if not depth else None
+        for other, at in _functions(entry):
+            if other is not code and code.co_name != "<module>":
+                continue
+            statement = functions.statement(whole, at)
+            if statement is origin and source is not None:
+                return _is_term(statement, source)
+            if statement is not None and flow is not None:
+                return any(_is_term(statement, node) for node in _loads(statement, flow.names))
+    return False
+
+
+def _loads(statement: ast.stmt, names: Iterable[str]) -> Iterator[ast.expr]:
+    """Yield the places where a statement reads one of these names."""
+    for node in _own_parts(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names:
+            yield node
+
+
+def _is_term(statement: ast.stmt, node: ast.AST) -> bool:
+    """Return whether a value is a term of what the statement gives."""
+    parents = _parents(statement)
+    is_sum = isinstance(statement, ast.AugAssign) and isinstance(statement.op, (ast.Add, ast.Sub))
+    while node is not statement:
+        above = parents[node]
+        if isinstance(above, ast.BinOp):
+            other = above.right if above.left is node else above.left
+            if isinstance(above.op, (ast.Add, ast.Sub)):
+                is_sum = True
+            elif not isinstance(above.op, (ast.Mult, ast.Div)) or not isinstance(other, ast.Constant):
+                return False
+        elif isinstance(above, ast.Call):
+            called = getattr(above.func, "id", getattr(above.func, "attr", ""))
+            if called not in ("float", "sum") and node is not above.func:
+                return False
+        node = above
+    return is_sum
+
+
 def _functions(location: Location) -> Location:
     """Return the lines of a stack without those of comprehensions, which belong to the statement around them."""
     return tuple([(code, line) for code, line in location if not functions.is_expression(code)])

@@ -18,6 +18,7 @@ from ..numbers import Numbers
 from .answers import Answer
 from .case import Subject
 from .tensor_case import TensorCase
+from .terms import LostTerm
 from .verdicts import Verdict
 
 _ROUNDING = 100
@@ -57,6 +58,10 @@ class StepCase(TensorCase):
             for case in (self, *self.siblings):
                 told += case.of_zeros()
         return told
+
+    def lost_terms(self) -> list[LostTerm]:
+        cases = (self, *self.siblings)
+        return list(dict.fromkeys(term for case in cases for term in super(StepCase, case).lost_terms()))
 
     def of_zeros(self) -> list[Answer]:
         """The findings about this pass alone, where it gave zeros and nothing else."""

@@ -15,7 +15,7 @@ from ...eager.recorded import nodes_behind
 from ...eager.start import Start
 from ...eager.tape import loss_scale
 from ...eager.tensor import Keep, Tensor
-from . import constant_gradients
+from . import constant_gradients, plain_values
 from .advice import advice
 from .amounts import SCALING
 from .answers import CUT, Answer, judge
@@ -33,6 +33,7 @@ from .slopes import Slopes, Use
 from .statistics import LABEL as STATISTICS
 from .statistics import kept_in_journal
 from .tape_pass import over_tape
+from .terms import LostTerm, Terms
 from .verdicts import Aspect, Verdict
 
 
@@ -78,6 +79,41 @@ class TensorCase(Case[int, Call]):
         self._keep = [journal.number(t) for t in chosen or ()]
         self._slopes: Slopes[int, Call] | None = None
         self._evidence = JournalEvidence(self._reasons, self._loss_value)
+
+    def lost_terms(self) -> list[LostTerm]:
+        reasons, copies = self._reasons, self._reasons.copies
+        terms = Terms(reasons, self._trained(), copies.get)
+        lost = terms.lost()
+        sums = {call.loc for call in terms.sums}
+        since = self._last_update()
+        for way in reasons.numbers():
+            if way.value <= since or way.entered not in sums:
+                continue
+            if plain_values.is_added(way.left.loc, way.left.how, way.entered):
+                term = terms.of_number(way.value, way.left.loc)
+                lost += [term] if term is not None else []
+        return list(dict.fromkeys(lost))
+
+    def _last_update(self) -> int:
+        """Return when the last update before the pass was."""
+        made = self._reasons.flow.maker.get(self._loss_value)
+        if made is None:
+            return 0
+        events = self.journal.events.values()
+        return max((e.time for of in events for e in of if e.kind == "step" and e.time < made.time), default=0)
+
+    def _trained(self) -> dict[int, str]:
+        """Return the parameters that this pass gives gradients to and that the next update takes, with their names."""
+        numbers = {self.journal.number(t): t for t in self.usual if getattr(t, "is_parameter", False)}
+        reached = {n: self.names[t].shown for n, t in numbers.items() if n in self._reasons.reached and t in self.names}
+        made = self._reasons.flow.maker.get(self._loss_value)
+        after = 0 if made is None else made.time
+        steps = {n: min((e.time for e in self._events(n, "step") if e.time > after), default=None) for n in reached}
+        first = min((time for time in steps.values() if time is not None), default=None)
+        if first is None:
+            return reached
+        held = [x.leaves for x in self.journal.listings if any(steps[n] == first for n in x.leaves if n in steps)]
+        return {n: name for n, name in reached.items() if any(n in leaves for leaves in held)}
 
     def loss_scale(self) -> float:
         return self._loss_scale
@@ -461,7 +497,8 @@ class TensorCase(Case[int, Call]):
         frozen = None if container else self._evidence.frozen_by_list(subject, answer)
         if frozen is not None:
             return frozen
-        return not_listed(self._reasons.flow, subject, answer, container)
+        partly = self._evidence.is_partly_listed(subject)
+        return not_listed(self._reasons.flow, subject, answer, container, partly)
 
     def _is_nobodys(self, subject: Subject[int]) -> bool:
         """Return whether a parameter is written though no optimizer holds it that was made after it."""

@@ -30,7 +30,8 @@ class Net(paddle.nn.Layer):
 
     def forward(self, x, age):
         h = F.relu(self.body(x))
-        h = h + 0 * self.age(age)  # was to be switched on
+        age = paddle.full_like(age, 1.0)  # was to be switched off again
+        h = h + self.age(age)
         return self.head(h)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ...answers.training.updates import Idle, Spent, Unstepped
+from ...core import source
 from ...questions.first_steps import Named
 from ..evidence import Evidence
 from ..finding import Severity
@@ -26,11 +27,14 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
             continue
         why = f"{len(pushed)} of them have a gradient" if pushed else "none of them has a gradient then"
         message = f"{idle.steps} steps of {idle.by} change none of the {len(names)} parameters that it holds"
-        said = (f"{why}; the learning rate is {idle.rate:g}" if idle.rate is not None else why,)
+        said: tuple[str, ...] = (f"{why}; the learning rate is {idle.rate:g}" if idle.rate is not None else why,)
+        is_rate = bool(idle.made) and idle.rate is not None and abs(idle.rate) < _TINY
+        if is_rate:
+            said = (*said, f"the steps: {source.short(idle.loc)}")
         yield Hit(
             names[0],
             message,
-            idle.loc,
+            idle.made if is_rate else idle.loc,
             names[1:],
             said,
             "call it between backward and the clearing; a rate far below the digits of a parameter is none",
@@ -40,6 +44,10 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
     yield from _spent(first.spent, options)
     for name, loc in first.thawed:
         yield Hit(name, f"{name} is frozen, an optimizer holds it, and this line changes it", loc)
+
+
+_TINY = 1e-9
+"""A rate below it is the reason itself: no gradient of ordinary size moves a float32 parameter by it."""
 
 
 def _left_behind(held: Named[Idle], options: Options) -> Iterator[Hit]:

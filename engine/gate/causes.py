@@ -1,0 +1,82 @@
+"""Findings that come of others: each root cause once, with what it explains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from .finding import Finding, Severity, Spot
+
+
+@dataclass(frozen=True)
+class Absorbs:
+    """Findings that explain others of the same model.
+
+    Attributes:
+        causes, effects: codes of rules.
+        at_line: whether only effects at the line of the cause come of it.
+    """
+
+    causes: Sequence[str]
+    effects: Sequence[str]
+    at_line: bool = True
+
+
+ABSORBS: Final = (
+    Absorbs(("GT206",), ("GT205", "GT208", "GT204", "GT603")),
+    Absorbs(("GT101", "GT102", "GT103", "GT104", "GT205"), ("GT603",)),
+    Absorbs(("GT201", "GT202"), ("GT203", "GT204", "GT207", "GT715"), at_line=False),
+)
+"""Causes and what comes of them, the strongest first."""
+
+_OF_PARAMETERS: Final = ("GT1", "GT2")
+"""Beginnings of the codes of findings whose subject is a parameter."""
+
+
+def roots(found: Sequence[Finding]) -> list[Finding]:
+    """Return findings without those that come of another; the cause names what it explains.
+
+    Of one parameter at one line only the first rule's finding stays.
+    """
+    left = _distinct(found)
+    for row in ABSORBS:
+        for cause in [f for f in left if f.code in row.causes]:
+            effects = [f for f in left if f.code in row.effects and _comes_of(f, cause, row)]
+            if effects:
+                left = [_explaining(f, effects) if f is cause else f for f in left if f not in effects]
+    return left
+
+
+def _distinct(found: Sequence[Finding]) -> list[Finding]:
+    seen: set[tuple[str, str, Spot | None]] = set()
+    left = []
+    for finding in sorted(found, key=lambda f: f.order):
+        key = (finding.model, finding.subject, finding.spot)
+        if finding.subject and key in seen:
+            continue
+        seen.add(key)
+        left.append(finding)
+    return left
+
+
+def _comes_of(effect: Finding, cause: Finding, row: Absorbs) -> bool:
+    if effect.model != cause.model:
+        return False
+    if not row.at_line:
+        return True
+    ends = (effect.spot, cause.spot)
+    return None not in ends and len({(s.file, s.line) for s in ends if s is not None}) == 1
+
+
+def _explaining(cause: Finding, effects: Sequence[Finding]) -> Finding:
+    """Return a finding with the parameters, sentences and severity of those that it explains."""
+    of_parameters = [f for f in effects if f.subject and f.code.startswith(_OF_PARAMETERS)]
+    names = [name for f in of_parameters for name in (f.subject, *f.also) if name != cause.subject]
+    said = [f"this is also why {f.message} ({f.code})" for f in effects if f not in of_parameters]
+    return replace(
+        cause,
+        severity=min([f.severity for f in (cause, *effects)], key=list(Severity).index),
+        also=tuple(dict.fromkeys([*cause.also, *names])),
+        explanation=(*cause.explanation, *dict.fromkeys(said)),
+    )

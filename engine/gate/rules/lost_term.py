@@ -1,0 +1,54 @@
+"""GT111: A term of the loss that depends on trained parameters and gives them no gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...answers.why.folding import folded
+from ...answers.why.terms import LostTerm
+from ..evidence import Evidence
+from ..finding import Severity
+from ..rule import Hit, Options, Rule, about
+
+
+def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
+    for loss, terms in evidence.terms:
+        yield from (_hit(term, loss) for term in terms)
+
+
+def _hit(term: LostTerm, loss: str) -> Hit:
+    message = f"the term {term.name} of the loss gives no gradient: {term.verdict.text}"
+    said = f"it is computed from {folded(term.parameters)}, and to the training it is a constant"
+    return Hit(term.name, message, term.location, (), (said, *about(loss)))
+
+
+_MODEL = """\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(0)
+net = paddle.nn.Linear(4, 1)
+opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+for step in range(3):
+    out = net(paddle.rand([8, 4]))
+    fit = F.mse_loss(out, paddle.ones([8, 1]))
+    penalty = (net.weight**2).sum()
+    loss = fit + {penalty}
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+"""
+
+RULE = Rule(
+    code="GT111",
+    name="lost-term",
+    summary="A term of the loss that depends on trained parameters and gives them no gradient.",
+    why=(
+        "The value of the loss holds it, and training does not see it: a penalty that was detached, computed under "
+        "no_grad, or turned into a number. Every parameter still gets a gradient from the other terms."
+    ),
+    severity=Severity.WARNING,
+    look=_look,
+    wrong=_MODEL.format(penalty="0.01 * penalty.detach()"),
+    right=_MODEL.format(penalty="0.01 * penalty"),
+)

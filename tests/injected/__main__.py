@@ -1,0 +1,164 @@
+"""Inject faults into right programs and count those that both commands name: ``python -m tests.injected --seed N``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from . import effects, judging
+from .kinds import KINDS, Kind
+from .programs import Program, programs
+from .text import Edit, Text
+
+TRIES = 6
+"""Changes that are tried for each case that counts, at most: many raise, and some change nothing."""
+
+COMMANDS = ("bare", "check")
+
+
+@cache
+def _text(program: Program) -> Text:
+    return Text(program.source)
+
+
+class Bench:
+    """Runs programs in a folder of its own.
+
+    Args:
+        folder: where the changed programs are written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._plain: dict[str, dict[str, Any]] = {}
+
+    def write(self, name: str, source: str) -> Path:
+        path = self._folder / f"{name}.py"
+        path.write_text(source, encoding="utf-8")
+        return path
+
+    def plain(self, program: Program) -> dict[str, Any]:
+        """Return what a right program trains, once."""
+        if program.name not in self._plain:
+            path = self.write(program.name.replace(".", "_"), program.source)
+            self._plain[program.name] = judging.trained(path, program.folder)
+        return self._plain[program.name]
+
+    def counts(self, program: Program, edit: Edit) -> Path | None:
+        """Return the changed program where it runs and trains otherwise; else None."""
+        right = self.plain(program)
+        if right.get("raised") or "died" in right:
+            return None
+        path = self.write(program.name.replace(".", "_"), _text(program).with_edit(edit))
+        changed = judging.trained(path, program.folder)
+        if changed.get("raised") or "died" in changed or not effects.differ(right, changed):
+            return None
+        return path
+
+
+def cases(kind: Kind, among: Sequence[Program], seed: int) -> Iterator[tuple[Program, Edit]]:
+    """Yield places for a kind in an order that the seed gives, first one of each program."""
+    draw = random.Random(f"{seed} {kind.name}")
+    sites = {p.name: (p, list(kind.sites(_text(p)))) for p in among}
+    for _, edits in sites.values():
+        draw.shuffle(edits)
+    order = [p for p, edits in sites.values() if edits]
+    draw.shuffle(order)
+    for turn in range(3):
+        for program in order:
+            edits = sites[program.name][1]
+            if turn < len(edits):
+                yield program, edits[turn]
+
+
+def judged(kind: Kind, edit: Edit, told: list[dict[str, Any]] | dict[str, str]) -> str:
+    """Return ``named``, ``line`` (another cause at that line), ``elsewhere``, ``nothing`` or ``died``."""
+    if isinstance(told, dict):
+        return "died"
+    lines = {edit.line, *edit.other}
+    counted = [f for f in told if f["severity"] != "note"]
+    at = [f for f in counted if f["line"] in lines]
+    if any(f["code"] in kind.accepts for f in at):
+        return "named"
+    return "line" if at else "elsewhere" if counted else "nothing"
+
+
+def main() -> None:
+    """Print a row for each kind, and false findings in the right programs where asked for."""
+    parser = argparse.ArgumentParser(prog="python -m tests.injected", description=__doc__)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=6, help="cases of each kind")
+    parser.add_argument("--kinds", default="", help="names, with commas; all of them without")
+    parser.add_argument("--right", action="store_true", help="look for findings in the right programs as well")
+    parser.add_argument("--only", choices=COMMANDS, help="one command")
+    parser.add_argument("--log", type=Path, help="write every case there, a line of JSON each")
+    parser.add_argument("--keep", type=Path, help="keep the changed programs in this folder")
+    options = parser.parse_args()
+    asked = [c for c in COMMANDS if options.only in (None, c)]
+    chosen = [k for k in KINDS if not options.kinds or k.name in options.kinds.split(",")]
+    log = options.log.open("a", encoding="utf-8") if options.log else None
+    with tempfile.TemporaryDirectory(prefix="injected-") as scratch:
+        bench, among = Bench(Path(scratch).resolve()), programs()
+        totals: dict[str, list[int]] = {c: [0, 0] for c in asked}
+        for kind in chosen:
+            rows: dict[str, list[str]] = {c: [] for c in asked}
+            tries = 0
+            for program, edit in cases(kind, among, options.seed):
+                if len(rows[asked[0]]) >= options.count or tries >= options.count * TRIES:
+                    break
+                tries += 1
+                path = bench.counts(program, edit)
+                if path is None:
+                    continue
+                for command in asked:
+                    told = getattr(judging, {"bare": "answered", "check": "checked"}[command])(path, program.folder)
+                    rows[command].append(judged(kind, edit, told))
+                    if log is not None:
+                        entry = {"kind": kind.name, "program": program.name, "line": edit.line, "command": command}
+                        log.write(json.dumps({**entry, "judged": rows[command][-1], "said": told}) + "\n")
+                        log.flush()
+                    if options.keep and rows[command][-1] != "named":
+                        options.keep.mkdir(exist_ok=True, parents=True)
+                        (options.keep / f"{kind.name}.{program.name}.{edit.line}.py").write_text(path.read_text())
+            print(_row(kind, rows), flush=True)
+            for command in asked:
+                totals[command][0] += rows[command].count("named")
+                totals[command][1] += len(rows[command])
+        for command, (named, total) in totals.items():
+            print(f"{command}: cause and line of {named} of {total}")
+        if options.right:
+            _right(bench, among, asked, log)
+
+
+def _row(kind: Kind, rows: dict[str, list[str]]) -> str:
+    cells = []
+    for command, told in rows.items():
+        rest = ", ".join(f"{told.count(w)} {w}" for w in ("line", "elsewhere", "nothing", "died") if w in told)
+        cells.append(f"{command} {told.count('named')} of {len(told)}" + (f" ({rest})" if rest else ""))
+    return f"{kind.family:8} {kind.name:26} {' · '.join(cells)}"
+
+
+def _right(bench: Bench, among: Sequence[Program], asked: Sequence[str], log: Any) -> None:
+    for command in asked:
+        wrong = []
+        for program in among:
+            path = bench.write(program.name.replace(".", "_"), program.source)
+            told = getattr(judging, {"bare": "answered", "check": "checked"}[command])(path, program.folder)
+            if isinstance(told, dict) or any(f["severity"] != "note" for f in told):
+                wrong.append((program.name, told))
+                if log is not None:
+                    log.write(json.dumps({"right": program.name, "command": command, "said": told}) + "\n")
+        print(f"{command}: findings in {len(wrong)} of {len(among)} right programs")
+        for name, told in wrong:
+            print(f"  {name}: {told if isinstance(told, dict) else [(f['code'], f['line']) for f in told]}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

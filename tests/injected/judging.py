@@ -1,0 +1,99 @@
+"""Runs of one changed program, each in a process of its own: what it trains, and what two commands say of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+# Loaded once: every run is a fork of this process.
+import gradtool.engine.gate.evidence
+import gradtool.engine.gate.rules as rules
+import gradtool.engine.gate.run
+import gradtool.paddle
+import gradtool.viz.report.checkup
+from gradtool.engine.gate.checking import Selection, findings
+from gradtool.engine.request.request import Request
+from gradtool.viz.report import checkup
+from gradtool.viz.report.findings import Inquiry, Noting, of_file
+
+rules.every()
+
+PATIENCE = 120
+"""Seconds that one run may take."""
+
+
+def forked(work: Callable[[], Any], folder: Path) -> Any:
+    """Return what *work* returns in a child process, as JSON; ``{"died": …}`` where the child did not end well."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(ours)
+        signal.alarm(PATIENCE)
+        os.chdir(folder)
+        silence = os.open(os.devnull, os.O_RDWR)
+        os.dup2(silence, 1), os.dup2(silence, 2)
+        try:
+            told = json.dumps(work())
+        except BaseException as error:
+            told = json.dumps({"died": f"{type(error).__name__}: {str(error)[:300]}"})
+        with os.fdopen(theirs, "w") as pipe:
+            pipe.write(told)
+        os._exit(0)
+    os.close(theirs)
+    with os.fdopen(ours) as pipe:
+        told = pipe.read()
+    _, status = os.waitpid(child, 0)
+    return json.loads(told) if told else {"died": f"status {status}"}
+
+
+def trained(path: Path, folder: Path) -> dict[str, Any]:
+    """Run a program with nothing watching it; see :func:`.effects.fingerprint`."""
+
+    def work() -> dict[str, Any]:
+        import gradtool
+
+        from . import effects
+
+        gradtool.as_paddle()
+        return effects.fingerprint(str(path))
+
+    told: dict[str, Any] = forked(work, folder)
+    return told
+
+
+def checked(path: Path, folder: Path) -> list[dict[str, Any]] | dict[str, str]:
+    """Return the findings of ``gradtool check``."""
+
+    def work() -> list[dict[str, Any]]:
+        return [_said(f, path) for f in findings(Request(str(path), unfinished=True), path.name, Selection())]
+
+    told: list[dict[str, Any]] | dict[str, str] = forked(work, folder)
+    return told
+
+
+def _said(finding: Any, path: Path) -> dict[str, Any]:
+    spot = finding.spot
+    line = spot.line if spot is not None and os.path.realpath(spot.file) == os.path.realpath(path) else None
+    return {"code": finding.code, "severity": finding.severity.value, "subject": finding.subject, "line": line}
+
+
+def answered(path: Path, folder: Path) -> list[dict[str, Any]] | dict[str, str]:
+    """Return the findings of ``gradtool MODEL``."""
+
+    def work() -> list[dict[str, Any]]:
+        request = Request(str(path), unfinished=True)
+        data = checkup.view(of_file(request, Inquiry(), Noting()), request).data
+        return [_reported(result, path) for result in data["results"]]
+
+    told: list[dict[str, Any]] | dict[str, str] = forked(work, folder)
+    return told
+
+
+def _reported(result: dict[str, Any], path: Path) -> dict[str, Any]:
+    source = result["source"] or {}
+    line = source["line"] if source and os.path.basename(source["file"]) == path.name else None
+    return {"code": result["code"], "severity": result["severity"], "subject": result["subject"] or "", "line": line}

@@ -1,0 +1,102 @@
+"""Source text of a program, and edits of it that keep every other line where it is."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A fault as a change of text.
+
+    Attributes:
+        cuts: ``(start, end, text)`` by character, in any order; they do not overlap.
+        line: the line that is wrong afterwards, from 1.
+        other: further lines that name the fault as well, such as the one that an absent call belongs to.
+    """
+
+    cuts: Sequence[tuple[int, int, str]]
+    line: int
+    other: Sequence[int] = ()
+
+
+class Text:
+    """Text of a program with its syntax tree.
+
+    Args:
+        source: the program.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.tree = ast.parse(source)
+        self._starts = [0]
+        for line in source.splitlines(keepends=True):
+            self._starts.append(self._starts[-1] + len(line))
+        for parent in ast.walk(self.tree):
+            for child in ast.iter_child_nodes(parent):
+                child.parent = parent  # type: ignore[attr-defined]
+
+    def span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+        """Return where a node begins and ends, by character."""
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        return self._at(node.lineno, node.col_offset), self._at(node.end_lineno, node.end_col_offset)
+
+    def _at(self, line: int, column: int) -> int:
+        start = self._starts[line - 1]
+        text = self.source[start : self._starts[line]]
+        return start + len(text.encode()[:column].decode())
+
+    def of(self, node: ast.expr | ast.stmt) -> str:
+        """Return the text of a node."""
+        start, end = self.span(node)
+        return self.source[start:end]
+
+    def put(self, node: ast.expr | ast.stmt, text: str) -> Edit:
+        """Return the edit that writes *text* in place of a node; ``{}`` stands for the node's own text."""
+        start, end = self.span(node)
+        own = self.source[start:end]
+        return Edit([(start, end, text.replace("{}", own))], node.lineno, range(node.lineno, node.end_lineno or 0))
+
+    def after(self, node: ast.stmt, text: str) -> Edit:
+        """Return the edit that adds a statement on a line of its own after another."""
+        assert node.end_lineno is not None
+        end = self._starts[node.end_lineno]
+        added = " " * node.col_offset + text + "\n"
+        if not self.source[:end].endswith("\n"):
+            added = "\n" + added
+        return Edit([(end, end, added)], node.end_lineno + 1)
+
+    def before(self, node: ast.stmt, text: str) -> Edit:
+        """Return the edit that adds a statement on a line of its own before another."""
+        start = self._starts[node.lineno - 1]
+        return Edit([(start, start, " " * node.col_offset + text + "\n")], node.lineno)
+
+    def with_edit(self, edit: Edit) -> str:
+        """Return the changed program."""
+        text = self.source
+        for start, end, new in sorted(edit.cuts, reverse=True):
+            text = text[:start] + new + text[end:]
+        return text
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """All nodes, in the order of the text."""
+        found = [n for n in ast.walk(self.tree) if hasattr(n, "lineno")]
+        return sorted(found, key=lambda n: (n.lineno, n.col_offset))  # type: ignore[attr-defined]
+
+    def all(self, kind: type[ast.AST]) -> Iterator[ast.AST]:
+        """Yield the nodes of a kind."""
+        return (n for n in self.nodes if isinstance(n, kind))
+
+
+def inside(node: ast.AST, kind: type[ast.AST]) -> ast.AST | None:
+    """Return the innermost node of a kind around a node."""
+    around = getattr(node, "parent", None)
+    while around is not None and not isinstance(around, kind):
+        around = getattr(around, "parent", None)
+    return around
