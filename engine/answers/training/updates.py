@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ class Idle:
         held: how many tensors it holds.
         tensors: those of them that no step has changed.
         pushed: of each of these, in how many steps it had a gradient that is not zero.
+        hook: code of the last hook on the gradient of one of these; None without hooks.
     """
 
     by: str
@@ -38,6 +40,7 @@ class Idle:
     held: int
     tensors: tuple[Tensor, ...]
     pushed: tuple[int, ...]
+    hook: CodeType | None = None
 
 
 @dataclass
@@ -169,6 +172,7 @@ class Updates:
                 len(event.tensors),
                 tuple(still),
                 tuple(pushed.get(id(t), 0) for t in still),
+                next(_hooks(still), None),
             )
 
     def _passed(self, leaves: Sequence[Leaf]) -> None:
@@ -194,6 +198,15 @@ class Updates:
         values = np.asarray(getattr(array, "array", array))
         if values.shape != before.shape or not np.array_equal(values, before):
             self.thawed.setdefault(id(tensor), (tensor, source.here()))
+
+
+def _hooks(tensors: Sequence[Tensor]) -> Iterator[CodeType]:
+    """Yield the code of the hooks on the gradients of tensors, the last of each first."""
+    for t in tensors:
+        for hook in reversed(t.leaf.hooks.values()):
+            code = getattr(hook, "__code__", None)
+            if code is not None:
+                yield code
 
 
 def _pushed(still: Sequence[Tensor], held: Sequence[Tensor]) -> list[Tensor]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ...answers.training.updates import Idle, Spent, Unstepped
+from ...answers.why import callers
 from ...core import source
+from ...core.source import NOWHERE
 from ...questions.first_steps import Named
 from ..evidence import Evidence
 from ..finding import Severity
@@ -28,6 +30,11 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
         why = f"{len(pushed)} of them have a gradient" if pushed else "none of them has a gradient then"
         message = f"{idle.steps} steps of {idle.by} change none of the {len(names)} parameters that it holds"
         said: tuple[str, ...] = (f"{why}; the learning rate is {idle.rate:g}" if idle.rate is not None else why,)
+        hook = NOWHERE if pushed or idle.hook is None else callers.result(idle.hook)
+        if hook:
+            message = f"a hook leaves {idle.by} nothing: {message}"
+            yield Hit(names[0], message, hook, names[1:], (f"the steps: {source.short(idle.loc)}",), _RETURN)
+            continue
         is_rate = bool(idle.made) and idle.rate is not None and abs(idle.rate) < _TINY
         if is_rate:
             said = (*said, f"the steps: {source.short(idle.loc)}")
@@ -44,6 +51,9 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
     yield from _spent(first.spent, options)
     for name, loc in first.thawed:
         yield Hit(name, f"{name} is frozen, an optimizer holds it, and this line changes it", loc)
+
+
+_RETURN = "return the gradient from the hook, or remove the hook"
 
 
 _TINY = 1e-9
