@@ -1,1 +1,1 @@
-"""Faults put into right programs, one at a time, and how many of them the bare command and the gate name with their line."""
+"""Faults put into right programs, and how many the bare command and the gate name with cause and line."""

@@ -84,7 +84,7 @@ def judged(kind: Kind, edit: Edit, told: list[dict[str, Any]] | dict[str, str]) 
         return "died"
     lines = {edit.line, *edit.other}
     counted = [f for f in told if f["severity"] != "note"]
-    at = [f for f in counted if f["line"] in lines]
+    at = [f for f in counted if kind.anywhere or not lines.isdisjoint(f["lines"])]
     if any(f["code"] in kind.accepts for f in at):
         return "named"
     return "line" if at else "elsewhere" if counted else "nothing"
@@ -157,7 +157,7 @@ def _right(bench: Bench, among: Sequence[Program], asked: Sequence[str], log: An
                     log.write(json.dumps({"right": program.name, "command": command, "said": told}) + "\n")
         print(f"{command}: findings in {len(wrong)} of {len(among)} right programs")
         for name, told in wrong:
-            print(f"  {name}: {told if isinstance(told, dict) else [(f['code'], f['line']) for f in told]}")
+            print(f"  {name}: {told if isinstance(told, dict) else [(f['code'], f['lines'][:1]) for f in told]}")
 
 
 if __name__ == "__main__":

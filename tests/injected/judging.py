@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 # Loaded once: every run is a fork of this process.
-import gradtool.engine.gate.evidence
 import gradtool.engine.gate.rules as rules
-import gradtool.engine.gate.run
-import gradtool.paddle
-import gradtool.viz.report.checkup
 from gradtool.engine.gate.checking import Selection, findings
 from gradtool.engine.request.request import Request
 from gradtool.viz.report import checkup
@@ -77,8 +74,16 @@ def checked(path: Path, folder: Path) -> list[dict[str, Any]] | dict[str, str]:
 
 def _said(finding: Any, path: Path) -> dict[str, Any]:
     spot = finding.spot
-    line = spot.line if spot is not None and os.path.realpath(spot.file) == os.path.realpath(path) else None
-    return {"code": finding.code, "severity": finding.severity.value, "subject": finding.subject, "line": line}
+    lines = [spot.line] if spot is not None and os.path.realpath(spot.file) == os.path.realpath(path) else []
+    return _entry(finding.code, finding.severity.value, finding.subject, lines, finding.explanation, path)
+
+
+def _entry(
+    code: str, severity: str, subject: str | None, lines: list[int], explanation: Sequence[str], path: Path
+) -> dict[str, Any]:
+    """Return a finding with the lines of the program that it names: its own first, then those that explain it."""
+    further = [int(n) for text in explanation for n in re.findall(rf"{re.escape(path.name)}:(\d+)", text)]
+    return {"code": code, "severity": severity, "subject": subject or "", "lines": [*lines, *further]}
 
 
 def answered(path: Path, folder: Path) -> list[dict[str, Any]] | dict[str, str]:
@@ -94,6 +99,6 @@ def answered(path: Path, folder: Path) -> list[dict[str, Any]] | dict[str, str]:
 
 
 def _reported(result: dict[str, Any], path: Path) -> dict[str, Any]:
-    source = result["source"] or {}
-    line = source["line"] if source and os.path.basename(source["file"]) == path.name else None
-    return {"code": result["code"], "severity": result["severity"], "subject": result["subject"] or "", "line": line}
+    source = result["source"]
+    lines = [source["line"]] if source and os.path.basename(source["file"]) == path.name else []
+    return _entry(result["code"], result["severity"], result["subject"], lines, result["explanation"], path)

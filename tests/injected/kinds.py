@@ -27,15 +27,17 @@ class Kind:
         family: ``cut``, ``partial``, ``zero``, ``number``, ``update``, ``loss`` or ``flow``.
         accepts: codes of findings that name the cause.
         sites: yields each edit that puts it into a program.
+        anywhere: whether no line of the program is wrong, since one is missing: a finding at any line names it.
     """
 
     name: str
     family: str
     accepts: Sequence[str]
     sites: Sites
+    anywhere: bool = False
 
 
-# ------------------------------------------------------------------------------------------------- where a value is made
+# -- where a value is made -----------------------------------------------------------------------------------------------
 
 
 def _is_tensor(node: ast.expr) -> bool:
@@ -52,6 +54,18 @@ def _is_tensor(node: ast.expr) -> bool:
     return bool(re.match(r"(self|F|nn\.functional|paddle|static\.nn|[a-z_]+)\.", path))
 
 
+def _is_without_gradients(node: ast.AST) -> bool:
+    """Return whether a statement stands in a function or block under ``no_grad``."""
+    around = getattr(node, "parent", None)
+    while around is not None:
+        heads = [d for d in getattr(around, "decorator_list", [])]
+        heads += [i.context_expr for i in getattr(around, "items", [])]
+        if any("no_grad" in ast.unparse(head) for head in heads):
+            return True
+        around = getattr(around, "parent", None)
+    return False
+
+
 def made(text: Text) -> Iterator[ast.Assign]:
     """Yield the statements inside of functions that give one name to one computed tensor."""
     for node in text.all(ast.Assign):
@@ -59,6 +73,7 @@ def made(text: Text) -> Iterator[ast.Assign]:
         function = inside(node, ast.FunctionDef)
         named = len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
         in_model = isinstance(function, ast.FunctionDef) and function.name not in ("__init__", "main")
+        in_model = in_model and not _is_without_gradients(node)
         if named and in_model and node.lineno == node.end_lineno and _is_tensor(node.value):
             yield node
 
@@ -119,7 +134,7 @@ def bypassed(text: Text) -> Iterator[Edit]:
             yield text.put(value, text.of(value.args[0]))
 
 
-# --------------------------------------------------------------------------------------------------- one way among several
+# -- one way among several -----------------------------------------------------------------------------------------------
 
 
 def _terms(node: ast.expr) -> list[ast.expr]:
@@ -173,7 +188,7 @@ def use(template: str) -> Sites:
 
 
 def operand(template: str) -> Sites:
-    """Return the sites where one side of a residual sum, or one entry of a joined list, is written as *template* says."""
+    """Return the sites where one side of a sum, or one entry of a joined list, is written as *template* says."""
 
     def sites(text: Text) -> Iterator[Edit]:
         for node in text.nodes:
@@ -189,7 +204,7 @@ def operand(template: str) -> Sites:
     return sites
 
 
-# ----------------------------------------------------------------------------------------------------------------- updates
+# -- updates -------------------------------------------------------------------------------------------------------------
 
 
 def _optimizers(text: Text) -> Iterator[tuple[ast.Call, ast.stmt, str, str]]:
@@ -287,7 +302,7 @@ def call_of(method: str, template: str) -> Sites:
 
 
 def _related(text: Text, node: ast.stmt, name: str) -> list[int]:
-    """Return lines that a finding about an absent or misplaced call may name: of the optimizer, of backward, of step."""
+    """Return the lines that a finding about an absent call may name: of the optimizer, of backward, of step."""
     lines = [call.lineno for call, _, given, _ in _optimizers(text) if given == name]
     body = inside(node, ast.For) or inside(node, ast.FunctionDef) or text.tree
     for n in ast.walk(body):
@@ -301,7 +316,7 @@ def given_zeros(text: Text) -> Iterator[Edit]:
     yield from call_of("backward", "NAME.backward(paddle.zeros_like(NAME))")(text)
 
 
-# ------------------------------------------------------------------------------------------------------------------ losses
+# -- losses --------------------------------------------------------------------------------------------------------------
 
 
 def argument(functions: Sequence[str], position: int, template: str) -> Sites:
@@ -393,7 +408,7 @@ KINDS: Sequence[Kind] = (
     ),
     Kind("zeros_like", "cut", (*CUT, *ZERO), rewritten("paddle.zeros_like({})")),
     Kind("result_thrown_away", "cut", CUT, thrown_away),
-    Kind("layer_bypassed", "cut", CUT, bypassed),
+    Kind("layer_bypassed", "cut", CUT, bypassed, anywhere=True),
     Kind("term_detached", "partial", (*CUT, "GT111"), term("({}).detach()")),
     Kind("term_number", "partial", (*CUT, "GT111"), term("float({})")),
     Kind("term_item", "partial", (*CUT, "GT111"), term("({}).item()")),
@@ -426,7 +441,9 @@ KINDS: Sequence[Kind] = (
     Kind("rate_of_zero", "update", ("GT702",), rate("0.0")),
     Kind("huge_rate", "update", ("GT705", "GT703", "GT203", "GT715", *BORN), rate("1e12")),
     Kind("no_step", "update", ("GT702",), call_of("step", "pass")),
-    Kind("cleared_before_step", "update", ("GT711", "GT702"), call_of("step", "NAME.clear_grad(); NAME.step()")),
+    Kind(
+        "cleared_before_step", "update", ("GT711", "GT702", "GT205"), call_of("step", "NAME.clear_grad(); NAME.step()")
+    ),
     Kind("never_cleared", "update", ("GT106", "GT710"), call_of("clear_grad", "pass")),
     Kind("clip_to_zero", "update", ("GT702", "GT712"), keyword("grad_clip=paddle.nn.ClipGradByNorm(0.0)")),
     Kind(

@@ -180,7 +180,7 @@ class JournalEvidence(intent.Evidence[int]):
         return replace(answer, verdict=Verdict.FROZEN, label=label, finding=False, said=(), advice="")
 
     def frozen_by_list(self, subject: Subject[int], answer: Answer) -> Answer | None:
-        """The answer about a parameter that gets gradients, was given its values before, and is in no optimizer's list."""
+        """Return the answer about a parameter whose values were set before and that no optimizer was given."""
         last = self._flow.journal.listings[-1]
         written = [e for e in self._flow.journal.events.get(subject.value, ()) if e.kind == "written"]
         if subject.value > last.time or not written:

@@ -31,7 +31,7 @@ def not_listed(flow: JournalFlow, subject: Subject[int], answer: Answer, contain
         location, places = (made, (("the optimizer", last.loc),)) if made else (location, places)
         advice = f"make {container} an {say('{layer_list}')}: parameters() does not look into a plain list"
     elif replaced:
-        location, places = replaced[-1], (("the optimizer", last.loc),)
+        places = (("took the place of another", replaced[-1]),)
         advice = "make the optimizer after the last change of the layers"
     elif partly:
         advice = say("add it to the optimizer's list; if it is not to be trained, set {stops} on it")

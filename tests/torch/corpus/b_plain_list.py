@@ -1,6 +1,6 @@
 """Layers in a plain list are not parameters."""
 
-# expect: NOT_LISTED net.blocks[0].weight at line 24
+# expect: NOT_LISTED net.blocks[0].weight at line 13
 
 import torch
 import torch.nn as nn
