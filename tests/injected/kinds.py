@@ -37,7 +37,7 @@ class Kind:
     anywhere: bool = False
 
 
-# -- where a value is made -----------------------------------------------------------------------------------------------
+# -- where a value is made ---------------------------------------------------------------------------------------------
 
 
 def _is_tensor(node: ast.expr) -> bool:
@@ -58,7 +58,7 @@ def _is_without_gradients(node: ast.AST) -> bool:
     """Return whether a statement stands in a function or block under ``no_grad``."""
     around = getattr(node, "parent", None)
     while around is not None:
-        heads = [d for d in getattr(around, "decorator_list", [])]
+        heads = list(getattr(around, "decorator_list", []))
         heads += [i.context_expr for i in getattr(around, "items", [])]
         if any("no_grad" in ast.unparse(head) for head in heads):
             return True
@@ -134,7 +134,7 @@ def bypassed(text: Text) -> Iterator[Edit]:
             yield text.put(value, text.of(value.args[0]))
 
 
-# -- one way among several -----------------------------------------------------------------------------------------------
+# -- one way among several ---------------------------------------------------------------------------------------------
 
 
 def _terms(node: ast.expr) -> list[ast.expr]:
@@ -204,7 +204,7 @@ def operand(template: str) -> Sites:
     return sites
 
 
-# -- updates -------------------------------------------------------------------------------------------------------------
+# -- updates -----------------------------------------------------------------------------------------------------------
 
 
 def _optimizers(text: Text) -> Iterator[tuple[ast.Call, ast.stmt, str, str]]:
@@ -316,7 +316,7 @@ def given_zeros(text: Text) -> Iterator[Edit]:
     yield from call_of("backward", "NAME.backward(paddle.zeros_like(NAME))")(text)
 
 
-# -- losses --------------------------------------------------------------------------------------------------------------
+# -- losses ------------------------------------------------------------------------------------------------------------
 
 
 def argument(functions: Sequence[str], position: int, template: str) -> Sites:

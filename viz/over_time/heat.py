@@ -13,6 +13,7 @@ from itertools import chain, pairwise
 from typing import Final
 
 from gradtool.engine.answers.over_time.history import Point, TrainingStep
+from gradtool.engine.answers.over_time.sentences import size
 from gradtool.engine.core.wording import NOTHING, count
 from gradtool.engine.questions.over_time import Row, Training
 
@@ -122,12 +123,12 @@ def _matrix(parts: list[str], answer: Training, grid: Grid, ramp: Ramp, y: float
         middle = top + grid.row / 2 + 3.5
         parts.append(text(grid.x - 10, middle, _name(row.name), "e"))
         there = [p for p in row.points if p is not None]
-        last = words.size(words.norm(there[-1])) if there else "no gradient"
+        last = size(words.norm(there[-1])) if there else "no gradient"
         bad = "bad" if there and there[-1].gradient.nonfinite else "q" * (not there)
         parts.append(text(beside, middle, last, bad))
         if moved and there:
             ratio = next((p.ratio for p in reversed(there) if p.ratio is not None), None)
-            parts.append(text(beside + 76, middle, words.size(ratio)))
+            parts.append(text(beside + 76, middle, size(ratio)))
         titles += _titles(row, grid, top, answer.history.steps) if titled else [_row_title(row, grid, top)]
     for kind in sorted(paths):
         parts.append(f'<path class="c {kind}" d="{"".join(paths[kind])}"/>')
@@ -185,21 +186,21 @@ def _said(row: Row, point: Point | None, step: TrainingStep) -> str:
         return "\n".join([*lines, "no gradient"])
     g = point.gradient
     lines[1] += f" · backward {point.backward}"
-    lines.append(f"‖g‖ {words.size(g.norm)} · zeros {g.zeros} of {g.elements}")
+    lines.append(f"‖g‖ {size(g.norm)} · zeros {g.zeros} of {g.elements}")
     if g.nonfinite:
         lines.append(f"{g.nonfinite} not finite")
     if point.ratio is not None:
-        lines.append(f"‖Δw‖/‖w‖ {words.size(point.ratio)}")
+        lines.append(f"‖Δw‖/‖w‖ {size(point.ratio)}")
     if point.clipped is not None and point.clipped < 1:
-        lines.append(f"clipped ×{words.size(point.clipped)}")
+        lines.append(f"clipped ×{size(point.clipped)}")
     if point.changed is not None:
-        lines.append(f"changed by the script ×{words.size(point.changed)}")
+        lines.append(f"changed by the script ×{size(point.changed)}")
     return "\n".join(lines)
 
 
 def _row_title(row: Row, grid: Grid, top: float) -> str:
     there = [p for p in row.points if p is not None]
-    ends = f"‖g‖ {words.size(words.norm(there[0]))} → {words.size(words.norm(there[-1]))}" if there else NOTHING
+    ends = f"‖g‖ {size(words.norm(there[0]))} → {size(words.norm(there[-1]))}" if there else NOTHING
     place = f'x="{n(grid.x)}" y="{n(top)}" width="{n(grid.width)}" height="{n(grid.row)}"'
     return f'<rect class="h" {place}><title>{escape(printable(row.name))}\n{escape(ends)}</title></rect>'
 
@@ -239,7 +240,7 @@ def _told(parts: list[str], answer: Training, y: float, width: float) -> float:
     y += 10 if shown else 0
     for h in shown:
         parts.append(text(MARGIN, y, f"step {h.step}", "bad" if h.wrong else "q"))
-        parts.append(text(MARGIN + 70, y, fitted(words.sentence(h, answer), longest)))
+        parts.append(text(MARGIN + 70, y, fitted(words.happened(h, answer), longest)))
         y += 15
     left = len(answer.happenings) - len(shown)
     if left:

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+from gradtool.engine.answers.over_time.sentences import size
 from gradtool.engine.questions.over_time import Training
 
-from ..views import over_time as words
 from .canvas import Grid, n, text
 
 _WIDE: Final = 100.0
@@ -44,7 +44,7 @@ def strips(parts: list[str], answer: Training, grid: Grid, y: float, beside: flo
 
 
 def _ends(first: float, last: float) -> str:
-    return words.size(last) if first == last else f"{words.size(first)} → {words.size(last)}"
+    return size(last) if first == last else f"{size(first)} → {size(last)}"
 
 
 def _curve(values: Sequence[float | None], grid: Grid, y: float, height: float) -> str:

@@ -259,7 +259,7 @@ class JournalReasons(Reasons[int, Call]):
     @cached_property
     def copies(self) -> dict[int, Copy[int]]:
         """By value that plain values were brought back in: what they are the values of, and where they left."""
-        copies = {e.into: Copy(v, e.loc) for v, e in self._left if e.into is not None}
+        copies = {e.into: Copy(v, e.loc) for v, e in self._departures if e.into is not None}
         entered: dict[Location, list[int]] = {}
         for u in self.depends:
             if u is not None and u not in self.flow.maker and u not in self.flow.names:
