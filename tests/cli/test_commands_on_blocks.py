@@ -84,7 +84,7 @@ def test_dump(run: Run, folder: Path) -> None:
 def data(run: Run, *arguments: str) -> Any:
     """What a command says in JSON, which fits its schema."""
     answer = json.loads(run(*arguments, "--format", "json", "-q"))
-    schema = json.loads((SCHEMAS / f"{arguments[0]}.json").read_text(encoding="utf-8"))
+    schema = json.loads((SCHEMAS / f"{answer['schema'].split('/')[1]}.json").read_text(encoding="utf-8"))
     Draft202012Validator(schema).validate(answer)
     return answer
 

@@ -32,7 +32,7 @@ def test_it_goes_to_standard_output(gradtool: Run, folder: Path, pair: tuple[str
     assert done.code in (0, 1), done.err
     assert done.out
     new = {path.name for path in folder.iterdir()} - before
-    assert new <= {"r.md", "dumped", ".gradtool_cache"}
+    assert new <= {"r.md", "out", ".gradtool_cache"}
 
 
 def test_what_is_named_so_stands_alone(gradtool: Run, folder: Path) -> None:
