@@ -119,7 +119,7 @@ class _Comparing:
         return Divergence(self.partings, self.compared, unmatched, self.unknown, self._gradients())
 
     def _leaves(self) -> None:
-        """Match values from before the run: parameters and data by name, constants where matched operators read them."""
+        """Match values from before the run: parameters and data by name, constants by the operators that read them."""
         for here, there in sorted(self.partner.items()):
             left, right = self.before.entries[here], self.after.entries[there]
             for (_, a), (_, b) in zip(left.reads, right.reads, strict=False):

@@ -60,7 +60,7 @@ class Course:
             self._alone[-1].points[track] = replace(point)
 
     def cleared(self, track: Track) -> None:
-        """Forget the gradients that had arrived at *track*; they stay in the step of their pass if that is over by then."""
+        """Forget the gradients that had arrived at *track*; they stay in the step of a pass that is over by then."""
         point = self._arrived.pop(track, None)
         if point is not None:
             self._keep(track, point)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic
 
@@ -18,9 +18,60 @@ from .scene import NORMS
 from .sizable import Sizable
 from .slopes import Slopes, Use
 from .verdicts import BY_STRUCTURE, Aspect, Verdict
+from .zeros import Killer
 
 if TYPE_CHECKING:
     from .case import Case, Factor, Subject
+
+
+@dataclass(frozen=True, slots=True)
+class _Zero(Generic[V, C]):
+    """A gradient that an operator made zero.
+
+    Attributes:
+        use: the use that gave the zero.
+        slopes: of the block that the use is in.
+        at_rest: whether the loss and all its slopes are 0 by themselves.
+        asked: whether the answer is shown whole.
+    """
+
+    death: Death[V, C]
+    use: Use[V, C]
+    killer: Killer
+    slopes: Slopes[V, C]
+    at_rest: bool
+    asked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Ruling(Generic[V]):
+    """A ruling on a zero.
+
+    Attributes:
+        cause: the line to look at.
+        factor: the parameter that multiplies by 0, if one does.
+        advice: what to do; None for that of the verdict.
+    """
+
+    verdict: Verdict
+    label: str
+    said: str
+    cause: Location
+    finding: bool = True
+    factor: Factor[V] | None = None
+    advice: str | None = None
+
+    def add(self, said: str) -> _Ruling[V]:
+        """Return the ruling with more words."""
+        return replace(self, said=self.said + said)
+
+    def excuse(self, said: str) -> _Ruling[V]:
+        """Return the ruling as no finding, with the reason."""
+        return replace(self.add(said), finding=False)
+
+
+_Test = Callable[[_Zero[V, C], _Ruling[V]], bool]
+_Rule = Callable[[_Zero[V, C], _Ruling[V]], _Ruling[V]]
 
 
 class Amounts(Generic[V, C]):
@@ -69,7 +120,6 @@ class Amounts(Generic[V, C]):
         return None
 
     def _dead(self, subject: Subject[V], base: Answer, death: Death[V, C], asked: bool) -> Answer:
-        flow = self._reasons.flow
         at_rest = self._is_at_rest and death.killer is not None and not _selects_nothing(death)
         if at_rest:
             # A loss is at its minimum only where its residual is zero by itself.
@@ -78,54 +128,97 @@ class Amounts(Generic[V, C]):
         outer = death
         death, slopes = _innermost(death, self.slopes)
         if death.killer is None or death.use is None:
-            told = self._judge_cancellation(base, death, slopes)
-            return replace(told, path=self._path(subject, outer)) if asked else told
-        killer, verdict = death.killer, death.killer.verdict
-        if verdict is Verdict.VANISHED:
-            told = self.sizes.vanished(base, death, outer, asked)
-            return replace(told, path=self._path(subject, outer)) if asked else told
-        said, label, finding = killer.said, killer.label, True
-        if verdict is Verdict.SATURATED and asked:
-            said += self.sizes.far_out(death)
-        if verdict is Verdict.CANCELLED and death.use.beside:
-            finding, label = False, BY_STRUCTURE
-            said += f"; {_NO_SAY}"
-        factor = self._factor(death.use, killer.culprit, slopes) if verdict is Verdict.TIMES_ZERO else None
-        if factor is not None:
-            said = f"{factor.name} multiplies there, and it is 0 everywhere"
-        if factor is not None and factor.is_trained and factor.stays and death.use.type in SCALING:
-            said += "; it gets a gradient itself, so a step of an optimizer that holds it would change this"
-        elif verdict is Verdict.TIMES_ZERO and (
-            factor.is_trained if factor is not None else self._is_trained(death.use, killer.culprit)
-        ):
-            finding = False
-            said += "; that is a parameter which gets a gradient itself, so this changes with its first step"
-        if finding and at_rest and verdict.has(Aspect.AT_REST):
-            verdict, label, finding = Verdict.AT_MINIMUM, Verdict.AT_MINIMUM.text, False
-            said += f"; {self._case.target_name()} is 0, so this is no fault"
-        piece = self._piece(death.use, killer.culprit) if finding and factor is None else None
-        if piece is not None:
-            said = f"the second derivative of {piece[0]} is zero everywhere: at {source.short(piece[1])}"
-        at = flow.called_at(death.use.call)
-        cause = flow.made_at(death.value) if verdict is Verdict.INTEGER else at
-        if finding and verdict.has(Aspect.BY_VALUE) and death.use.zero is not None:
-            cause = flow.made_at(slopes.first_zero(death.use.zero)) or at
-        cause = (
-            piece[1]
-            if piece is not None
-            else death.use.rule or (factor.set_at if factor is not None and finding else cause) or cause
-        )
+            answer = self._judge_cancellation(base, death, slopes)
+        elif death.killer.verdict is Verdict.VANISHED:
+            answer = self.sizes.vanished(base, death, outer, asked)
+        else:
+            answer = self._judge_zero(base, _Zero(death, death.use, death.killer, slopes, at_rest, asked))
+        return replace(answer, path=self._path(subject, outer)) if asked else answer
+
+    def _judge_zero(self, base: Answer, zero: _Zero[V, C]) -> Answer:
+        """Return the answer about a gradient that an operator made zero: each row changes what the one before ruled."""
+        killer = zero.killer
+        at = self._reasons.flow.called_at(zero.use.call)
+        ruling: _Ruling[V] = _Ruling(killer.verdict, killer.label, killer.said, at)
+        for holds, rule in self._rows:
+            if holds(zero, ruling):
+                ruling = rule(zero, ruling)
+        default = (killer.advice or advice(ruling.verdict)) if ruling.finding else ""
         return replace(
             base,
-            verdict=verdict,
-            label=label,
-            finding=finding,
-            said=(said,),
-            location=cause,
-            cut_at=at if cause[:1] != at[:1] else NOWHERE,
-            path=self._path(subject, outer) if asked else (),
-            advice=_SMOOTH if piece is not None else (killer.advice or advice(verdict)) if finding else "",
+            verdict=ruling.verdict,
+            label=ruling.label,
+            finding=ruling.finding,
+            said=(ruling.said,),
+            location=ruling.cause,
+            cut_at=at if ruling.cause[:1] != at[:1] else NOWHERE,
+            path=(),
+            advice=default if ruling.advice is None else ruling.advice,
         )
+
+    @cached_property
+    def _rows(self) -> Sequence[tuple[_Test[V, C], _Rule[V, C]]]:
+        """Return the rows that rule on a zero, in their order: a test, and what follows where it holds."""
+        flow = self._reasons.flow
+        return (
+            (lambda zero, now: now.verdict is Verdict.SATURATED and zero.asked, self._add_origin),
+            (lambda zero, now: now.verdict is Verdict.CANCELLED and zero.use.beside, self._excuse_structure),
+            (lambda zero, now: now.verdict is Verdict.TIMES_ZERO, self._name_factor),
+            (lambda zero, now: now.finding and zero.at_rest and now.verdict.has(Aspect.AT_REST), self._excuse_minimum),
+            (
+                lambda zero, now: now.verdict is Verdict.INTEGER,
+                lambda zero, now: replace(now, cause=flow.made_at(zero.death.value)),
+            ),
+            (
+                lambda zero, now: now.finding and now.verdict.has(Aspect.BY_VALUE) and zero.use.zero is not None,
+                self._find_first_zero,
+            ),
+            # A line that somebody is to look at instead of the operator's: the last one that holds counts.
+            (
+                lambda zero, now: now.finding and now.factor is not None,
+                lambda zero, now: replace(now, cause=(now.factor and now.factor.set_at) or now.cause),
+            ),
+            (lambda zero, now: bool(zero.use.rule), lambda zero, now: replace(now, cause=zero.use.rule)),
+            (lambda zero, now: now.finding and now.factor is None, self._find_piece),
+        )
+
+    def _add_origin(self, zero: _Zero[V, C], now: _Ruling[V]) -> _Ruling[V]:
+        """Add the line where inputs became so large that the operator is flat there."""
+        return now.add(self.sizes.far_out(zero.death))
+
+    def _excuse_structure(self, zero: _Zero[V, C], now: _Ruling[V]) -> _Ruling[V]:
+        """Excuse a zero that comes of how the model is built."""
+        return replace(now.add(f"; {_NO_SAY}"), finding=False, label=BY_STRUCTURE)
+
+    def _name_factor(self, zero: _Zero[V, C], now: _Ruling[V]) -> _Ruling[V]:
+        """Name the parameter that is 0; excuse the zero where that parameter is trained, and so will change."""
+        use, culprit = zero.use, zero.killer.culprit
+        factor = self._factor(use, culprit, zero.slopes)
+        if factor is None:
+            return now.excuse(_CHANGES) if self._is_trained(use, culprit) else now
+        now = replace(now, factor=factor, said=f"{factor.name} multiplies there, and it is 0 everywhere")
+        if not factor.is_trained:
+            return now
+        return now.add(_WOULD_CHANGE) if factor.stays and use.type in SCALING else now.excuse(_CHANGES)
+
+    def _excuse_minimum(self, zero: _Zero[V, C], now: _Ruling[V]) -> _Ruling[V]:
+        """Excuse a zero of a loss that is 0, and so least."""
+        minimum = replace(now, verdict=Verdict.AT_MINIMUM, label=Verdict.AT_MINIMUM.text)
+        return minimum.excuse(f"; {self._case.target_name()} is 0, so this is no fault")
+
+    def _find_first_zero(self, zero: _Zero[V, C], now: _Ruling[V]) -> _Ruling[V]:
+        """Find the line that made the first value on the way that is zero."""
+        assert zero.use.zero is not None
+        made = self._reasons.flow.made_at(zero.slopes.first_zero(zero.use.zero))
+        return replace(now, cause=made or now.cause)
+
+    def _find_piece(self, zero: _Zero[V, C], now: _Ruling[V]) -> _Ruling[V]:
+        """Find the function of straight pieces whose second derivative is the zero."""
+        piece = self._piece(zero.use, zero.killer.culprit)
+        if piece is None:
+            return now
+        said = f"the second derivative of {piece[0]} is zero everywhere: at {source.short(piece[1])}"
+        return replace(now, said=said, cause=piece[1], advice=_SMOOTH)
 
     def _piece(self, use: Use[V, C], culprit: int | None) -> tuple[str, Location] | None:
         """Return the operator whose second derivative is the zero that a use multiplies by."""
@@ -258,4 +351,6 @@ _SMOOTH = "an operator that bends smoothly in its place, such as tanh, softplus 
 
 _PARTS = 3
 """Parts that are told of a sum that cancels."""
+_CHANGES = "; that is a parameter which gets a gradient itself, so this changes with its first step"
+_WOULD_CHANGE = "; it gets a gradient itself, so a step of an optimizer that holds it would change this"
 _NO_SAY = "what follows takes out what it adds, so this is no fault"

@@ -12,7 +12,7 @@ from ...core.vocabulary import say
 from ...eager.journal import Event, Listing
 from ...ops import registry
 from . import intent
-from .answers import Answer
+from .answers import Answer, judge
 from .case import Subject
 from .of_journal import JournalFlow, JournalReasons
 from .tape_pass import slots_of
@@ -53,36 +53,46 @@ class JournalEvidence(intent.Evidence[int]):
         return "no optimizer holds it" if was_there and not held else ""
 
     def intended(self, subject: Subject[int], answer: Answer) -> Answer:
-        """*answer*, which is no finding if the program shows that the missing gradient is meant."""
-        if answer.verdict is Verdict.NOT_LISTED:
-            return answer  # however many calls give it a gradient, nobody updates it
-        if subject.is_parameter and answer.verdict is Verdict.FROZEN and not answer.gradient:
-            return _explain_freeze(self._flow, self._loss, subject, answer)
-        if subject.is_parameter and answer.verdict is Verdict.STOP_GRADIENT:
-            thawed = _explain_thaw(self._flow, self._loss, subject, answer)
-            if thawed is not None:
-                return thawed
-        if subject.is_parameter and not answer.has_gradient:
-            looks = (
-                self._allow_replaced_layer,
-                self._allow_other_steps,
-                self._allow_copy,
-                self._allow_statistics,
-                self._allow_later_values,
-            )
-            for look in looks:
-                told = look(subject, answer)
-                if told is not None:
-                    return told
-        is_zero = answer.verdict.is_zero and answer.verdict is not Verdict.CLEARED
-        if subject.is_parameter and answer.finding and is_zero:
-            return self._allow_other_optimizer(subject, answer) or answer
+        """Return *answer*, as no finding if the program shows that the missing gradient is meant."""
+        without_gradient = (
+            self._allow_replaced_layer,
+            self._allow_other_steps,
+            self._allow_copy,
+            self._allow_statistics,
+            self._allow_later_values,
+        )
+        looks = (
+            self._keep_not_listed,
+            self._explain_freeze,
+            self._explain_thaw,
+            *(without_gradient if subject.is_parameter and not answer.has_gradient else ()),
+            self._allow_other_optimizer,
+            self._allow_evidence,
+        )
+        return judge(looks, subject, answer)
+
+    def _keep_not_listed(self, subject: Subject[int], answer: Answer) -> Answer | None:
+        """Keep a finding: however many calls give it a gradient, nobody updates it."""
+        return answer if answer.verdict is Verdict.NOT_LISTED else None
+
+    def _explain_freeze(self, subject: Subject[int], answer: Answer) -> Answer | None:
+        is_frozen = subject.is_parameter and answer.verdict is Verdict.FROZEN and not answer.gradient
+        return _explain_freeze(self._flow, self._loss, subject, answer) if is_frozen else None
+
+    def _explain_thaw(self, subject: Subject[int], answer: Answer) -> Answer | None:
+        is_stopped = subject.is_parameter and answer.verdict is Verdict.STOP_GRADIENT
+        return _explain_thaw(self._flow, self._loss, subject, answer) if is_stopped else None
+
+    def _allow_evidence(self, subject: Subject[int], answer: Answer) -> Answer | None:
         return intent.intended(self, subject, answer)
 
     def _allow_other_optimizer(self, subject: Subject[int], answer: Answer) -> Answer | None:
         """About a zero that no update takes: the critic's, where the actor is trained through it."""
-        journal = self._flow.journal
-        events = journal.events.get(subject.value, ())
+        # A gradient that was cleared came, and is no zero that the pass gave.
+        is_zero = answer.verdict.is_zero and answer.verdict is not Verdict.CLEARED
+        if not (subject.is_parameter and answer.finding and is_zero):
+            return None
+        events = self._flow.journal.events.get(subject.value, ())
         times = [e.time for e in events if e.kind == "added" and e.into == self._loss]
         other = _other_pass(self._flow, self._loss, subject.value)
         if not times or other is None or self._last_step < times[-1]:
@@ -226,12 +236,9 @@ def _explain_freeze(flow: JournalFlow, loss: int, subject: Subject[int], answer:
         return replace(answer, label=say("frozen: made with {stops}"))
     last = stops[-1]
     if last.how not in _SETTINGS:
-        return replace(
-            answer,
-            verdict=Verdict.STOP_GRADIENT,
-            label=Verdict.STOP_GRADIENT.text,
-            finding=True,
-            said=(say("{how} set {stops}, which is its default, on the values that it was given", how=last.how),),
+        return answer.rejudge(
+            Verdict.STOP_GRADIENT,
+            say("{how} set {stops}, which is its default, on the values that it was given", how=last.how),
             location=last.loc,
             advice=say("pass {taking_argument} to {how}", how=last.how),
         )
@@ -255,24 +262,18 @@ def _explain_freeze(flow: JournalFlow, loss: int, subject: Subject[int], answer:
         )
     widened = _find_second_stage(flow, value, last.time)
     if widened is not None:
-        return replace(
-            answer,
-            verdict=Verdict.STOP_GRADIENT,
-            label=Verdict.STOP_GRADIENT.text,
-            finding=True,
-            said=(f"{setting} was set, and not taken back when an optimizer was made that is to train it",),
+        return answer.rejudge(
+            Verdict.STOP_GRADIENT,
+            f"{setting} was set, and not taken back when an optimizer was made that is to train it",
             places=tuple(zip(("the optimizer before", "and the one with it"), [x.loc for x in widened], strict=True)),
             advice=say("set {takes} before the second optimizer is made, or remove it from its list"),
         )
     if not before or not lists or _other_pass(flow, loss, value) is not None or _is_relisted(flow, value, last.time):
         return replace(answer, label=label)
     passes = "the first backward pass" if len(before) == 1 else f"the first {len(before)} backward passes"
-    return replace(
-        answer,
-        verdict=Verdict.STOP_GRADIENT,
-        label=Verdict.STOP_GRADIENT.text,
-        finding=True,
-        said=(f"{passes} gave it a gradient, then {setting} was set; its optimizer still holds it",),
+    return answer.rejudge(
+        Verdict.STOP_GRADIENT,
+        f"{passes} gave it a gradient, then {setting} was set; its optimizer still holds it",
         places=(("its optimizer", lists[-1].loc),),
         advice=say("set {takes} again, or make an optimizer without it"),
     )

@@ -37,12 +37,9 @@ def not_listed(flow: JournalFlow, subject: Subject[int], answer: Answer, contain
         advice = say("add it to the optimizer's list; if it is not to be trained, set {stops} on it")
     elif subject.value > last.time:
         advice = "make the optimizer after the last change of the layers, or add a parameter group to it"
-    return replace(
-        answer,
-        verdict=Verdict.NOT_LISTED,
-        label=Verdict.NOT_LISTED.text,
-        finding=True,
-        said=(said,),
+    return answer.rejudge(
+        Verdict.NOT_LISTED,
+        said,
         location=location,
         places=places,
         advice=advice,
@@ -76,12 +73,9 @@ def nobodys(flow: JournalFlow, subject: Subject[int], answer: Answer, use: Locat
     """
     writes = [e for e in flow.journal.events.get(subject.value, ()) if e.kind == "written"]
     line = callers.caller(use, around) or use
-    return replace(
-        answer,
-        verdict=Verdict.NOT_LISTED,
-        label=Verdict.NOT_LISTED.text,
-        finding=True,
-        said=("every backward call adds to its gradient, and no optimizer holds it: its values are written instead",),
+    return answer.rejudge(
+        Verdict.NOT_LISTED,
+        "every backward call adds to its gradient, and no optimizer holds it: its values are written instead",
         location=line,
         places=(("written", writes[-1].loc), ("the optimizer", flow.journal.listings[-1].loc)),
         advice="if it makes targets, compute them under no_grad() or detach them; else give it to the optimizer",

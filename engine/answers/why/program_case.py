@@ -23,7 +23,7 @@ from ...ir.variable import Variable
 from ...ops.opdef import OpDef
 from ...runs import of_steps
 from ...runs.rounds import Round, Rounds
-from .answers import Answer
+from .answers import Answer, judge
 from .case import Case, Subject
 from .intent import intended
 from .levels import measured
@@ -273,25 +273,42 @@ class ProgramCase(Case[Value, Operator]):
         return intended(self._evidence, subject, self._judge(subject, answer))
 
     def _judge(self, subject: Subject[Value], answer: Answer) -> Answer:
+        looks = (self._not_listed, self._allow_exclusion, self._name_freeze, self._note_lost_uses)
+        return judge(looks, subject, answer)
+
+    def _not_listed(self, subject: Subject[Value], answer: Answer) -> Answer | None:
+        """About a parameter that the parameter list leaves out."""
         asked = self.asked
-        connected = answer.has_gradient
-        if connected and asked.listed is not None and subject.is_parameter and subject.tensor not in asked.listed:
-            return replace(
-                answer,
-                verdict=Verdict.NOT_LISTED,
-                label=Verdict.NOT_LISTED.text,
-                finding=bool(asked.at),
-                said=(f"it gets a gradient, but the parameter list holds {len(asked.listed)} others", *answer.said),
-                location=asked.at or answer.location,
-                advice="add it to the parameter list",
-            )
-        if answer.verdict is Verdict.NO_GRAD_SET and not asked.at:
-            return replace(answer, finding=False)  # whoever asks wants it so
-        if answer.verdict is Verdict.NO_GRAD_SET and asked.listed is not None and subject.tensor in asked.listed:
-            return replace(answer, said=(*answer.said, "the parameter list of the same call holds it"))
-        if answer.verdict is Verdict.FROZEN and subject.held in self.statistics:
-            return replace(answer, label=STATISTICS)
-        if answer.verdict is Verdict.FROZEN:
-            place = f", set at {answer.source}" if answer.source else ""
-            return replace(answer, label=f"frozen: trainable=False{place}")
-        return self.lost.note(answer, subject.value) if connected else answer
+        if not (answer.has_gradient and subject.is_parameter) or asked.listed is None or subject.tensor in asked.listed:
+            return None
+        return answer.rejudge(
+            Verdict.NOT_LISTED,
+            f"it gets a gradient, but the parameter list holds {len(asked.listed)} others",
+            *answer.said,
+            finding=bool(asked.at),
+            location=asked.at or answer.location,
+            advice="add it to the parameter list",
+        )
+
+    def _allow_exclusion(self, subject: Subject[Value], answer: Answer) -> Answer | None:
+        """About a variable of the no-grad set: whoever asks with one wants it so, whoever wrote one may not."""
+        asked = self.asked
+        if answer.verdict is not Verdict.NO_GRAD_SET:
+            return None
+        if not asked.at:
+            return replace(answer, finding=False)
+        if asked.listed is None or subject.tensor not in asked.listed:
+            return None
+        return replace(answer, said=(*answer.said, "the parameter list of the same call holds it"))
+
+    def _name_freeze(self, subject: Subject[Value], answer: Answer) -> Answer | None:
+        """About a parameter that is not trained: statistics of an operator, or frozen on a line."""
+        if answer.verdict is not Verdict.FROZEN:
+            return None
+        place = f", set at {answer.source}" if answer.source else ""
+        return replace(
+            answer, label=STATISTICS if subject.held in self.statistics else f"frozen: trainable=False{place}"
+        )
+
+    def _note_lost_uses(self, subject: Subject[Value], answer: Answer) -> Answer | None:
+        return self.lost.note(answer, subject.value) if answer.has_gradient else None

@@ -370,12 +370,9 @@ class TensorCase(Case[int, Call]):
         if call is None or not answer.verdict.has(Aspect.BY_CONSTANT):
             return None
         said = "{gradient_of} gives plain numbers there, so what the loss computes from them trains nothing"
-        return replace(
-            answer,
-            verdict=Verdict.CONSTANT,
-            label=Verdict.CONSTANT.text,
-            finding=True,
-            said=(say(said),),
+        return answer.rejudge(
+            Verdict.CONSTANT,
+            say(said),
             location=call.loc,
             advice=advice(Verdict.CONSTANT),
         )
@@ -435,13 +432,10 @@ class TensorCase(Case[int, Call]):
             return None
         maker = self._reasons.flow.maker.get(self.journal.number(t))
         made = "an operator" if maker is None else maker.type
-        return replace(
-            answer,
-            verdict=Verdict.NOT_RETAINED,
-            label=Verdict.NOT_RETAINED.text,
-            finding=True,
+        return answer.rejudge(
+            Verdict.NOT_RETAINED,
+            f"it is no leaf but a result of {made}, and backward fills .grad of leaves alone",
             gradient=None,
-            said=(f"it is no leaf but a result of {made}, and backward fills .grad of leaves alone",),
             location=NOWHERE if maker is None else maker.loc,
             cut_at=NOWHERE,
             path=(),
@@ -516,12 +510,9 @@ class TensorCase(Case[int, Call]):
         if len(kinds) < 3 or kinds[-3:] != ["added", "cleared", "step"]:
             return None
         at = events[len(kinds) - 2]
-        return replace(
-            answer,
-            verdict=Verdict.CLEARED,
-            label=Verdict.CLEARED.text,
-            finding=True,
-            said=("its gradient is cleared after backward and before the optimizer's step, which then does nothing",),
+        return answer.rejudge(
+            Verdict.CLEARED,
+            "its gradient is cleared after backward and before the optimizer's step, which then does nothing",
             location=at.loc,
             advice="clear gradients after step(), or before backward()",
         )
