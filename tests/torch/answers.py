@@ -9,6 +9,7 @@ script says so.
 from __future__ import annotations
 
 import re
+from contextlib import chdir
 from pathlib import Path
 
 from gradtool.engine.gate.checking import Selection, findings
@@ -59,7 +60,7 @@ def answered(model: Path) -> list[str]:
 
 
 def record(script: Path, run: Path) -> None:
-    """Run a script under the recorder and write what it did into *run*."""
-    request = Request(str(script), journal=True, unfinished=True, full_stacks=True)
-    with archive.recording(str(run), str(script.parent)), executed(request):
+    """Run a script under the recorder and write what it did into *run*; no text in it names the script's folder."""
+    request = Request(script.name, journal=True, unfinished=True, full_stacks=True)
+    with chdir(script.parent), archive.recording(str(run), str(script.parent)), executed(request):
         pass
