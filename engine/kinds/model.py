@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from ..core import upward
 from ..core.command_errors import CommandError, RefusedByModel, asked_in_python
+from ..core.errors import ArgumentTypeError, did_you_mean
 from ..core.notes import SILENT, Notes
 from ..core.source import file_named
 from ..core.vocabulary import Vocabulary, current
@@ -427,7 +428,15 @@ class Model(ABC):
 
     def _ask(self, name: str, **words: Any) -> Any:
         """Return the answer to the question of that name."""
-        return self.ask(upward.part("questions").question_class(name)(**words))
+        kind = upward.part("questions").question_class(name)
+        known = [each.name for each in fields(kind)]
+        for word in words:
+            if word not in known:
+                raise ArgumentTypeError(
+                    f"Model.{name}: there is no keyword {word!r}; expected {', '.join(known)}.",
+                    hint=did_you_mean(word, known),
+                )
+        return self.ask(kind(**words))
 
     def backward(self, **words: Any) -> GradientTable:
         """Every parameter or leaf with its gradient: ``backward(no_grad=["fc_0.b_0"], run=True)``.

@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     from gradtool.engine.loading.from_python import load
     from gradtool.engine.sweeps.from_python import sweep
     from gradtool.viz.debugger.from_python import breakpoint, debug
+    from gradtool.viz.picture import graph
     from gradtool.viz.report.asking import report
 
     from . import paddle, testing
     from ._backends import get_backend, set_backend
+    from ._models import check, diff, flow
     from ._why import watching, why
 
 __version__ = "0.1.0"
@@ -40,9 +42,13 @@ NAMES: Final = {
     "Model": "gradtool.engine.kinds.model",
     "UsageError": "gradtool.engine.core.errors",
     "breakpoint": "gradtool.viz.debugger.from_python",
+    "check": "gradtool._models",
     "debug": "gradtool.viz.debugger.from_python",
+    "diff": "gradtool._models",
+    "flow": "gradtool._models",
     "get_backend": "gradtool._backends",
     "gradcheck": "gradtool.engine.answers.asking",
+    "graph": "gradtool.viz.picture",
     "importer": "gradtool.engine.importers",
     "load": "gradtool.engine.loading.from_python",
     "load_ipython_extension": "gradtool.cli.notebook.magics",
@@ -68,9 +74,13 @@ __all__ = [
     "UsageError",
     "as_paddle",
     "breakpoint",
+    "check",
     "debug",
+    "diff",
+    "flow",
     "get_backend",
     "gradcheck",
+    "graph",
     "importer",
     "load",
     "load_ipython_extension",

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import gradtool
+from tests.docs import python_names
 from tests.docs.transcripts import PICTURES, ROOT, Reader, followed, rounded_alike, shown
 
 PAGES = [p for p in sorted((ROOT / "docs").rglob("*.md")) if "```console" in p.read_text(encoding="utf-8")]
@@ -54,3 +56,11 @@ def test_only_last_digits_of_decimals_may_differ() -> None:
     assert not rounded_alike("0.0561", "-0.0561")
     assert not rounded_alike("2 of 3", "2 of 4")
     assert not rounded_alike("0.5 ", "0.5")
+
+
+def test_the_page_about_python_lists_every_public_name_with_its_signature() -> None:
+    """Else ``python -m tests.docs.python_names`` writes the list anew."""
+    page = python_names.PAGE.read_text(encoding="utf-8")
+    listed = page.partition(python_names.BEGIN)[2].partition(python_names.END)[0]
+    assert listed.strip() == python_names.text().strip()
+    assert all(f"### gradtool.{name}\n" in listed for name in gradtool.__all__)

@@ -25,6 +25,7 @@ VIEWS: Final = {
     "CallList": "calls",
     "Flows": "flow",
     "Swept": "sweep",
+    "Report": "report_of_gate",
 }
 """The class of an answer -> the file with its view."""
 
