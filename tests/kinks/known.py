@@ -9,6 +9,10 @@ KNOWN: dict[str, str] = {
     "renorm": "of a slice exactly as long as allowed the slopes agree along each axis, and not between them",
     "spectral_norm": "the two vectors that iteration finds are constants for the gradient, as in Paddle",
     "lerp": "the weight has no gradient, as in Paddle",
+    **dict.fromkeys(
+        ("nn.CosineSimilarity", "nn.functional.cosine_similarity"),
+        "vectors shorter than 1e-8 count as that long (as in Paddle), and differences step over what lies below",
+    ),
 }
 """What is not looked at."""
 
