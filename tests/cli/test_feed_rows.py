@@ -58,6 +58,7 @@ def test_the_command_below_a_sweep_asks_about_the_smallest_rows(gradtool: Run, f
     assert gradtool("nan", model, "--feed", "data.npz[:]").code == 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", sorted({*commands.every()} - {"check", "debug", "gradients"}))
 def test_every_command_that_is_fed_takes_rows(gradtool: Run, folder: Path, name: str) -> None:
     """Without them ``build`` misses an argument. ``debug`` is a session; the others know programs alone."""

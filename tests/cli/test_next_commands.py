@@ -47,12 +47,14 @@ def all_run(gradtool: Run, model: str) -> None:
             assert then.code != USAGE, (words, command, then.err)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", SCRIPTS)
 def test_suggested_commands_of_a_script_run(what: str, gradtool: Run, folder: Path) -> None:
     (folder / "train.py").write_text(SCRIPTS[what], encoding="utf-8")
     all_run(gradtool, "train.py")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", RUNS)
 def test_suggested_commands_of_a_recorded_run_run(name: str, gradtool: Run, folder: Path) -> None:
     run = ROOT / "torch" / "runs" / f"{name}.torchrun"

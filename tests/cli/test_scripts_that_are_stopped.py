@@ -84,6 +84,7 @@ def line_of(text: str, what: str) -> int:
     return next(i for i, line in enumerate(text.splitlines(), 1) if what in line)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_ctrl_c_answers_on_what_ran(gradtool: Run, model: Write, template: str, command: str) -> None:
     text = template.format(then=CTRL_C)
@@ -111,6 +112,7 @@ def test_a_limit_of_time_answers_on_what_ran(gradtool: Run, model: Write, templa
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_enough_passes(gradtool: Run, model: Write, template: str, command: str) -> None:
     done = gradtool(command, model(template.format(then="pass")), *(() if command == "nan" else ("--steps", "4")))

@@ -78,6 +78,7 @@ def script(model: Write, request: pytest.FixtureRequest) -> str:
     return model(request.param)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("command", ANSWERS)
 def test_the_answer_is_about_what_had_run(gradtool: Run, script: str, command: str, folder: Path) -> None:
     done = gradtool(command, script, *MORE.get(command, ()))

@@ -74,6 +74,7 @@ def there(folder: Path) -> dict[str, bytes]:
 COMMANDS = ("backward", "why", "nan", "stats", "stats --memory", "stats --time", "gradcheck", "graph --text", "graph")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_command_changes_a_file(gradtool: Run, script: str, folder: Path, command: str) -> None:
     (folder / "log.txt").write_text("0")

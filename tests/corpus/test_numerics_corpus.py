@@ -24,6 +24,7 @@ def test_there_are_enough_of_them() -> None:
     assert sum(n.startswith("ok_") for n in names) >= 10
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("file", [f for f in FILES if header(f)["run"] == "gradtool nan"], ids=lambda f: f.stem)
 def test_where_a_bad_number_was_born(gradtool: object, file: Path) -> None:  # noqa: F811
     told = header(file)

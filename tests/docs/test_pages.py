@@ -13,6 +13,7 @@ from tests.docs.transcripts import PICTURES, ROOT, Reader, followed, rounded_ali
 PAGES = [p for p in sorted((ROOT / "docs").rglob("*.md")) if "```console" in p.read_text(encoding="utf-8")]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT / "docs").as_posix())
 def test_a_page_prints_what_its_commands_print(page: Path) -> None:
     text = page.read_text(encoding="utf-8")

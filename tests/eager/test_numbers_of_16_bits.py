@@ -61,6 +61,7 @@ def rounded_once(rounded: np.ndarray, exact: np.ndarray) -> None:
     np.testing.assert_array_equal(rounded.astype("float32"), expected.astype("float32"))
 
 
+@pytest.mark.sampled(2)
 @each_half
 @each_case("float32", where=takes_half)
 def test_results(case: Case, half: DType) -> None:
@@ -79,6 +80,7 @@ def test_results(case: Case, half: DType) -> None:
                 np.testing.assert_array_equal(x, y)
 
 
+@pytest.mark.sampled(2)
 @each_half
 @each_case("float32", gradient=True, where=takes_half)
 def test_gradients(case: Case, half: DType) -> None:

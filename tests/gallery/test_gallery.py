@@ -42,6 +42,7 @@ def test_a_mistake_is_found_at_its_line(model: Path) -> None:
     assert results[0].spot.line in marks
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("model", MODELS, ids=lambda file: file.stem)
 def test_the_right_version_has_no_finding(model: Path, tmp_path: Path) -> None:
     text = _MISTAKE.sub(lambda line: f"{line[1]}{line[2].strip()}", model.read_text(encoding="utf-8"))

@@ -49,6 +49,7 @@ SAFE = {
 """Right forms, which nothing is said of."""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("model", models(), ids=lambda path: path.stem)
 def test_a_script_that_ends_in_nan_is_warned_of(model):
     found = warnings(model)
@@ -60,6 +61,7 @@ SEEN_BY_CHECK = ("log_in_where",)
 """What the graph of gradients does not show, since a condition gets none: check, which has all values, warns of it."""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("what", SAFE)
 def test_a_form_that_is_safe_is_not(what, tmp_path):
     begin = "import paddle\nimport paddle.nn.functional as F\n\nnet = paddle.nn.Linear(4, 4)\nx = paddle.rand([8, 4])\n"

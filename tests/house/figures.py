@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from gradtool.engine.core.collector import paused_gc
+
 ROOT = Path(__file__).parents[2]
 BOUNDS = Path(__file__).with_name("figures.json")
 
@@ -77,13 +79,14 @@ def modules() -> Mapping[str, Module]:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
     folders: dict[str, str] = settings["package-dir"]
     found: dict[str, Module] = {}
-    for package in settings["packages"]:
-        mapped = max((p for p in folders if package == p or package.startswith(f"{p}.")), key=len)
-        folder = ROOT / folders[mapped] / package[len(mapped) :].strip(".").replace(".", "/")
-        for path in sorted(folder.glob("*.py")):
-            name = package if path.stem == "__init__" else f"{package}.{path.stem}"
-            text = path.read_text(encoding="utf-8")
-            found[name] = Module(name, package, path, text, ast.parse(text))
+    with paused_gc():
+        for package in settings["packages"]:
+            mapped = max((p for p in folders if package == p or package.startswith(f"{p}.")), key=len)
+            folder = ROOT / folders[mapped] / package[len(mapped) :].strip(".").replace(".", "/")
+            for path in sorted(folder.glob("*.py")):
+                name = package if path.stem == "__init__" else f"{package}.{path.stem}"
+                text = path.read_text(encoding="utf-8")
+                found[name] = Module(name, package, path, text, ast.parse(text))
     return found
 
 
@@ -99,13 +102,20 @@ def _imports(module: Module, node: ast.AST, where: str) -> Iterator[Import]:
         parent, where = waiting.pop()
         for child in ast.iter_child_nodes(parent):
             inner = where
-            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) and where == "top":
+            if isinstance(child, ast.expr):
+                continue
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)) and where == "top":
                 inner = "function"
-            if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            if isinstance(child, ast.If) and _is_type_checking(child.test):
                 waiting += [(ast.Module(child.body, []), "types"), (ast.Module(child.orelse, []), where)]
                 continue
             yield from (Import(module.name, name, where) for name in _imported(module, child))
             waiting.append((child, inner))
+
+
+def _is_type_checking(test: ast.expr) -> bool:
+    names = (getattr(node, "id", getattr(node, "attr", None)) for node in ast.walk(test))
+    return "TYPE_CHECKING" in names
 
 
 def _imported(module: Module, node: ast.AST) -> set[str]:

@@ -21,6 +21,7 @@ FORMS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("block", [1, 100, 1 << 16])
 @pytest.mark.parametrize("window", FORMS)
 @pytest.mark.parametrize("strange", [None, np.nan, np.inf, -np.inf])

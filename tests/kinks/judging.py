@@ -23,6 +23,8 @@ LARGEST = 1e6
 """Of what differences are taken."""
 MOST = 10
 """Places of a point that are moved."""
+FEW = 3
+"""Places that are moved in a sample."""
 
 
 class Subject(Protocol):
@@ -53,15 +55,16 @@ class Wrong:
         return f"order {self.order}, element {self.place}: {self.came:.6g} instead of {self.expected:.6g}"
 
 
-def wrong(subject: Subject, together: bool = False) -> Iterator[Wrong]:
+def wrong(subject: Subject, together: bool = False, *, whole: bool = True) -> Iterator[Wrong]:
     """Yield the derivatives of first and second order that are wrong at the point of *subject*.
 
     Args:
         together: equal numbers are moved together.
+        whole: move up to ten places, with five weights of the gradient; else three places with two.
     """
     point = subject.point
     rng = np.random.default_rng(len(point))
-    places = sorted(rng.permutation(len(point))[:MOST].tolist())
+    places = sorted(rng.permutation(len(point))[: MOST if whole else FEW].tolist())
     gradient = subject.gradient(point)
     if gradient is None:
         return
@@ -69,7 +72,7 @@ def wrong(subject: Subject, together: bool = False) -> Iterator[Wrong]:
     yield from _compared(subject.value, point, moves, gradient, 1)
     if not np.isfinite(gradient).all():  # an infinite slope has no slope
         return
-    units = [_unit(len(point), place) for place in places[:4]]
+    units = [_unit(len(point), place) for place in places[: 4 if whole else 1]]
     for weights in [rng.uniform(0.5, 1.5, len(point)), *units]:
         try:
             second = subject.second(point, weights)

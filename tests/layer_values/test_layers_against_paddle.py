@@ -52,6 +52,7 @@ def compare(part: str, mine: Any, expected: Any) -> None:
     np.testing.assert_allclose(mine, expected, rtol=rtol, atol=atol, err_msg=part)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("call", CALLS)
 def test_a_static_program_gives_the_same(call: str) -> None:
     ours = outcome(paddle, call, operands_of(call))

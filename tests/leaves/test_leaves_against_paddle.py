@@ -36,6 +36,7 @@ def test_a_tensor_is_a_leaf_where_it_is_one_in_paddle(call: str) -> None:
     assert [bool(code) for code in codes] == RECORDED[call]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("call", LEAVES)
 def test_an_answer_shows_the_gradient_of_a_leaf(gradtool: Run, folder: Path, call: str) -> None:
     (folder / "leaf.py").write_text(f"{HELP}w = {call}\nloss = (w * 3.0).sum()\nloss.backward()\n", "utf-8")

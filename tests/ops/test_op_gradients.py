@@ -143,6 +143,7 @@ def poison(a: Any) -> np.ndarray:
     return np.broadcast_to(np.array(np.nan if is_float(array) else 77, array.dtype), array.shape)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("order", [1, 2])
 @each_case("float64", gradient=True)
 def test_like_operands_are_read_for_their_shape_only(case: Case, order: int) -> None:

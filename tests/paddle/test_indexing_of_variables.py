@@ -164,6 +164,7 @@ def _index(chance: random.Random) -> tuple[Any, ...]:
             return index
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(150))
 def test_random_indices_read_and_write_as_numpy_does(seed: int) -> None:
     index = _index(random.Random(seed))

@@ -327,6 +327,7 @@ def test_a_damaged_file_loads_or_gives_the_one_error(data: st.DataObject) -> Non
         paddle.load(io.BytesIO(whole[:at] + part + whole[at + length :]))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("length", range(400, 1400, 7))
 def test_a_header_of_any_length_is_no_pickle(length: int) -> None:
     """That of 640 bytes begins as a pickle does, that of 896, too."""

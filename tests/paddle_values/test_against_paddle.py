@@ -49,6 +49,7 @@ def compare(part: str, mine: Any, expected: Any, rounded: bool) -> None:
     np.testing.assert_allclose(mine, expected, rtol=3e-5 if single else 1e-8, atol=1e-6 if single else 1e-10)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("call", [c for c in CALLS if c not in ONLY_DYNAMIC])
 def test_a_static_program_gives_the_same(call: str) -> None:
     ours = outcome(paddle, call)

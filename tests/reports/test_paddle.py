@@ -106,7 +106,7 @@ FROZEN = [
 ]
 
 
-@pytest.mark.parametrize(("norm", "freeze", "held"), sampled(FROZEN, str, 3, lambda case: case[0]))
+@pytest.mark.parametrize(("norm", "freeze", "held"), sampled(FROZEN, str, 6, lambda case: case[0]))
 def test_running_statistics_go_on_in_a_frozen_trunk(
     gradtool: Run, folder: Path, held: str, freeze: str, norm: str
 ) -> None:

@@ -155,6 +155,7 @@ def test_values_and_gradients_are_those_of_torch(row: Row) -> None:
             np.testing.assert_allclose(0.0 if mine is None else mine, expected, rtol=1e-5, atol=1e-9, err_msg=part)
 
 
+@pytest.mark.sampled(3)
 @each_row
 def test_dynamic_mode_is_static_mode_bit_for_bit(row: Row) -> None:
     now, then = dynamic(row, again=False), everything(Static(row), again=False)
@@ -168,6 +169,7 @@ def test_dynamic_mode_is_static_mode_bit_for_bit(row: Row) -> None:
                 assert mine.tobytes() == theirs.tobytes(), part
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("row", [row for row in ROWS if "second" in RECORDED[row.name]], ids=lambda row: row.name)
 def test_gradients_of_gradients_are_equal_in_both_modes(row: Row) -> None:
     now, then = dynamic(row), everything(Static(row))

@@ -21,6 +21,7 @@ def shown(room: int | None, order: list[str] = ORDER, **how: object) -> list[str
     return to_text(view, room).splitlines()[:-1]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("room", range(30, 130))
 def test_lines_are_no_longer_than_the_room(room: int) -> None:
     assert max(map(cells, shown(room))) <= room

@@ -33,12 +33,14 @@ def named(seed: int, mode: str, folder: Path) -> bool:
     return [c.kind for c in told] == [change.kind] and change.word in told[0].text
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("seed", range(30))
 def test_the_planted_change_is_named_and_nothing_else(seed: int, mode: str, tmp_path: Path) -> None:
     assert named(seed, mode, tmp_path)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("seed", range(20))
 def test_nothing_differs_from_itself(seed: int, mode: str, tmp_path: Path) -> None:
@@ -58,6 +60,7 @@ SCALES = [
 """Operators whose number matters whatever they read."""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("seed", "at"), SCALES)
 def test_values_part_at_the_planted_number(seed: int, at: int, mode: str, tmp_path: Path) -> None:

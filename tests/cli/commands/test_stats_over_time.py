@@ -226,7 +226,7 @@ def test_what_begins_at_a_step_is_told_with_it(trained: Any, name: str) -> None:
     assert all(h["source"] is not None for h in data["happenings"])
 
 
-@pytest.mark.parametrize("file", sampled(CORRECT, lambda f: f"over time {f.stem}", 3), ids=lambda f: f.stem)
+@pytest.mark.parametrize("file", sampled(CORRECT, lambda f: f"over time {f.stem}", 6), ids=lambda f: f.stem)
 @pytest.mark.filterwarnings("ignore:.*makes no effect")
 def test_nothing_is_found_in_what_is_right(gradtool: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(file.parent)

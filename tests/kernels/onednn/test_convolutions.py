@@ -66,6 +66,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(products, "LEAST", 1)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(60))
 def test_each_product_is_numpys(seed: int) -> None:
     (x, w, y), geometry = random_case(seed)

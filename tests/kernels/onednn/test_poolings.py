@@ -36,6 +36,7 @@ def random_case(seed: int) -> tuple[dict[str, Any], np.ndarray]:
     return attrs, np.full_like(x, -np.inf) if seed % 31 == 0 else x
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(120))
 def test_both_ways_are_numpys_to_the_bit(seed: int) -> None:
     attrs, x = random_case(seed)

@@ -87,6 +87,7 @@ def test_draws(call: tuple[str, str]) -> None:
     assert [grad is not None for grad in ours.get("grads", [])] == theirs["grads"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.usefixtures("dynamic")
 @pytest.mark.parametrize("call", [c for c in cases.questions() if "t(" in c[0] and "(" in c[1]], ids=".".join)
 def test_gradients_are_differences(call: tuple[str, str]) -> None:

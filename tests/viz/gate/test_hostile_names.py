@@ -66,6 +66,7 @@ def report(name: str) -> Report:
     return Report([placed, bare], [name], RULES, "/repo", suppressed=suppressed)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("what", HOSTILE)
 def test_every_form_is_a_text_without_commands(form: str, what: str) -> None:

@@ -40,7 +40,7 @@ def family(expression: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "expression", sampled([e for e in compare_models.RECORDED["keys"] if e not in SLOW], str, 2, family)
+    "expression", sampled([e for e in compare_models.RECORDED["keys"] if e not in SLOW], str, 4, family)
 )
 def test_parameters_are_those_of_paddle(expression: str) -> None:
     assert [*compare_models.keys(expression)] == []

@@ -49,6 +49,7 @@ BEFORE = {
 EXAMPLES = [(v.name, example) for v in verbs.table().values() for example in v.examples]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "example"), EXAMPLES, ids=[example for _, example in EXAMPLES])
 def test_examples_can_be_typed_as_they_stand(
     name: str, example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: Open

@@ -173,6 +173,7 @@ def test_help_and_the_end(book: Notebook) -> None:
     assert book.finished
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("verb", [v for v in verbs.table() if v not in ("quit", "save", "export")])
 @pytest.mark.parametrize("rest", ["", "no such thing", "-1", "\x00", "[", "x@GRAD @@", "%999", "a b c d"])
 def test_nonsense_leaves_the_session_as_it_was(verb: str, rest: str, book: Notebook) -> None:
