@@ -11,6 +11,8 @@ from gradtool.engine.request.request import Request
 
 from .generated import COUNT, LEAVES, RUNS, drawn
 
+pytestmark = pytest.mark.sampled(3)
+
 
 def table_of(model, **more):
     return Backward().ask(Request(str(model), **more))
