@@ -14,14 +14,9 @@ import sys
 from contextlib import suppress
 from typing import Any, NoReturn
 
+from ..core.cache_folders import is_in_cache
 from . import unfinished
 from .pythons import current_folder, outside, real, real_open
-
-_CACHES = frozenset({"__pycache__", ".cache", "Caches"})
-"""Folders for what can be made again at any time."""
-
-_CACHES_OF_USERS = ("torchinductor_",)
-"""How folders for such things begin that packages make where temporary files go, one for each user."""
 
 _SYSTEM = ("/dev/", "/proc/", "/sys/")
 
@@ -223,15 +218,6 @@ class Layer:
         folder: str = real.getcwd()
         inside = self._folder and folder.startswith(self._folder + os.sep)
         return folder[len(self._folder) :] if inside else folder
-
-
-def is_in_cache(path: str) -> bool:
-    """Return whether a path leads into a folder for what can be made again at any time.
-
-    >>> is_in_cache("/tmp/torchinductor_ann/triton"), is_in_cache("/home/ann/best.pt")
-    (True, False)
-    """
-    return any(part in _CACHES or part.startswith(_CACHES_OF_USERS) for part in path.split(os.sep))
 
 
 def exists(path: str) -> bool:

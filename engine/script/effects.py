@@ -15,8 +15,8 @@ from functools import cache
 from types import FrameType
 from typing import Any, Final
 
+from ..core.cache_folders import is_in_cache
 from ..core.command_errors import CommandError
-from ..files.layer import is_in_cache
 
 _PROCESSES: Final = "starts processes"
 
