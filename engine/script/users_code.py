@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import linecache
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FrameType, TracebackType
 from typing import Any
@@ -31,7 +30,7 @@ def call(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) 
     try:
         with (
             showing.shown(),
-            contextlib.redirect_stdout(sys.stderr) if sessions.current() is None else contextlib.nullcontext(),
+            showing.on_stderr() if sessions.current() is None else contextlib.nullcontext(),
             overlay.active(),
         ):
             return function(*args, **kwargs)

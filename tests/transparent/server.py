@@ -49,13 +49,16 @@ def _end_of(child: int, seconds: float) -> int | None:
     return None
 
 
+_WITHOUT_EFFECT = ("gradtool.engine.", "gradtool.cli.", "gradtool.viz.")
+"""Packages whose import changes nothing; one of ``paddle.fluid`` switches to static mode."""
+
 _MOST_NAMES = 60_000
 """Bytes of names that a pipe takes although nobody reads yet."""
 
 
 def _tell_modules(writing: int, before: Collection[str]) -> None:
     """Write what of gradtool's this run has imported."""
-    names = [n for n in sys.modules if n.startswith("gradtool.") and n not in before and _is_a_file(n)]
+    names = [n for n in sys.modules if n.startswith(_WITHOUT_EFFECT) and n not in before and _is_a_file(n)]
     os.write(writing, "\n".join(names).encode()[:_MOST_NAMES].rpartition(b"\n")[0])
 
 
