@@ -67,15 +67,15 @@ def match(before: Outline, after: Outline) -> Matching:
     b = [n for n in range(after.forward) if n not in recorded_after]
     marks, marks_after = _upstream(before, known), _upstream(after, known)
     fine, coarse = (zip(*keys, strict=True) for keys in _both(before, after, known, marks, marks_after))
-    pairs = _aligned(a, b, fine, [])
+    pairs = _align(a, b, fine, [])
     # What reads the same parameters is the same operator, wherever it stands.
     elsewhere = _reordered(before, after, known, {a[n]: b[m] for n, m in pairs}, (a, b))
     taken = {*elsewhere}, {*elsewhere.values()}
-    pairs = _aligned(a, b, coarse, pairs, taken)
+    pairs = _align(a, b, coarse, pairs, taken)
     operations = {a[n]: b[m] for n, m in pairs} | elsewhere
-    moved = elsewhere | _moved(marks, marks_after, operations)
+    moved = elsewhere | _match_moved(marks, marks_after, operations)
     operations |= moved
-    leaves = {name: name for name in named} | _renamed(before, after, operations, known)
+    leaves = {name: name for name in named} | _match_renamed(before, after, operations, known)
     return Matching(before, after, operations, leaves, moved, recorded_before, recorded_after)
 
 
@@ -88,7 +88,7 @@ def _both(
     yield left[_FINE:], right[_FINE:]
 
 
-def _aligned(
+def _align(
     a: Sequence[int],
     b: Sequence[int],
     keys: Iterable[tuple[Key, Key]],
@@ -210,7 +210,7 @@ def _downstream(outline: Outline) -> list[int]:
     return marks
 
 
-def _moved(before: Sequence[int], after: Sequence[int], matched: Mapping[int, int]) -> dict[int, int]:
+def _match_moved(before: Sequence[int], after: Sequence[int], matched: Mapping[int, int]) -> dict[int, int]:
     """Operators that are the same with everything before them, and stand elsewhere in the order.
 
     Args:
@@ -228,7 +228,9 @@ def _moved(before: Sequence[int], after: Sequence[int], matched: Mapping[int, in
     return moved
 
 
-def _renamed(before: Outline, after: Outline, operations: Mapping[int, int], known: frozenset[str]) -> dict[str, str]:
+def _match_renamed(
+    before: Outline, after: Outline, operations: Mapping[int, int], known: frozenset[str]
+) -> dict[str, str]:
     """Leaves of other names that matched operators read in the same slot, and that are of the same role."""
     renamed: dict[str, str] = {}
     used: set[str] = set()

@@ -126,7 +126,7 @@ def _forward(matching: Matching) -> Iterator[tuple[float, Change]]:
     # One for one in the same place is a replacement.
     replaced = dict(_replacements(matching, removed, added))
     for here, there in replaced.items():
-        yield here, _replaced(matching.before.operations[here], matching.after.operations[there])
+        yield here, _find_replacement(matching.before.operations[here], matching.after.operations[there])
     instead = set(replaced.values())
     for group in _groups(matching.before, [n for n in removed if n not in replaced]):
         yield group[0], _several("removed", matching.before, group)
@@ -140,7 +140,7 @@ def _forward(matching: Matching) -> Iterator[tuple[float, Change]]:
         text = _attributes(left, right)
         if text:
             yield here, _change("attributes", f"{left.name}: {text}", left, right)
-        for said in _rewired(matching, left, right):
+        for said in _find_rewiring(matching, left, right):
             yield here, _change("rewired", f"{left.name}: {said}", left, right)
 
 
@@ -236,7 +236,7 @@ def _reads_the_same(matching: Matching, here: int, there: int, replaced: Mapping
     return partner == right[0].maker
 
 
-def _replaced(left: Operation, right: Operation) -> Change:
+def _find_replacement(left: Operation, right: Operation) -> Change:
     return _change("replaced", f"{left.name} is {right.name} now", left, right)
 
 
@@ -297,7 +297,7 @@ def _attributes(left: Operation, right: Operation) -> str:
     return ", ".join(told)
 
 
-def _rewired(matching: Matching, left: Operation, right: Operation) -> Iterator[str]:
+def _find_rewiring(matching: Matching, left: Operation, right: Operation) -> Iterator[str]:
     """Yield sentences about operands that come from elsewhere, where no operator that came or went explains it."""
     for was, now in operand_pairs(left, right):
         said = _elsewhere(matching, was, now)

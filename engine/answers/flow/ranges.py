@@ -86,7 +86,7 @@ def _first(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) ->
     return next(iter(_inputs(entry, known)), Sign.ANY)
 
 
-def _scaled(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> Sign:
+def _scale(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> Sign:
     factor, added = float(attrs.get("scale", 1.0)), float(attrs.get("bias", 0.0))
     sign = _first(entry, attrs, known)
     if sign <= Sign.ANY:
@@ -96,7 +96,7 @@ def _scaled(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -
     return Sign.ABOVE_ZERO if added > 0 else sign
 
 
-def _added(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> Sign:
+def _add(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> Sign:
     found = _inputs(entry, known)
     number = _number(attrs, "other")
     if number is not None and len(found) == 1:
@@ -104,7 +104,7 @@ def _added(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) ->
     return max(found) if found and min(found) > Sign.ANY else Sign.ANY
 
 
-def _multiplied(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> Sign:
+def _multiply(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> Sign:
     numbers, found = entry.inputs, _inputs(entry, known)
     if len(numbers) == 2 and numbers[0] == numbers[1]:
         return _OF_SQUARES.get(found[0], found[0])
@@ -115,7 +115,7 @@ def _larger(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -
     return max(_inputs(entry, known), default=Sign.ANY)
 
 
-def _clipped(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> Sign:
+def _clip(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> Sign:
     low = _number(attrs, "min")
     return max(Sign.ANY if low is None else _of_number(low), _first(entry, attrs, known))
 
@@ -123,7 +123,7 @@ def _clipped(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) 
 def _power(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> Sign:
     factor = _number(attrs, "factor")
     even = factor is not None and factor > 0 and factor % 2 == 0
-    return _squared(entry, attrs, known) if even else max(Sign.ANY, _first(entry, attrs, known))
+    return _square(entry, attrs, known) if even else max(Sign.ANY, _first(entry, attrs, known))
 
 
 def _chosen(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> Sign:
@@ -136,18 +136,18 @@ def _cut(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> S
     return max(Sign.FROM_ZERO, _first(entry, attrs, known))
 
 
-def _squared(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> Sign:
+def _square(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> Sign:
     return _OF_SQUARES.get(sign := _first(entry, attrs, known), sign)
 
 
 _OF_SQUARES = {Sign.DIFFERENCE: Sign.FROM_ZERO, Sign.ANY: Sign.SELDOM_ZERO}
 
 
-def _subtracted(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> Sign:
+def _subtract(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> Sign:
     return Sign.DIFFERENCE if len(set(entry.inputs)) == 2 else Sign.ANY
 
 
-def _summed(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> Sign:
+def _add_up(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> Sign:
     return max(Sign.ANY, _first(entry, attrs, known))
 
 
@@ -212,21 +212,21 @@ _SQUARES = (
 
 _RULES: Mapping[str, Rule] = {
     **dict.fromkeys(_ABOVE.split(), _always(Sign.ABOVE_ZERO)),
-    **dict.fromkeys(_SQUARES.split(), _squared),
+    **dict.fromkeys(_SQUARES.split(), _square),
     **dict.fromkeys(("relu", "relu6"), _cut),
     **dict.fromkeys(MOVES, _first),
     **dict.fromkeys(("concat", "stack", "cat"), _kept),
-    **dict.fromkeys(_SUMS.split(), _summed),
-    **dict.fromkeys(("sqrt", "log1p", "expm1", "rsqrt", "reciprocal"), _summed),
-    "scale": _scaled,
-    "elementwise_add": _added,
-    "add": _added,
-    "elementwise_sub": _subtracted,
-    "elementwise_mul": _multiplied,
-    "elementwise_div": _multiplied,
+    **dict.fromkeys(_SUMS.split(), _add_up),
+    **dict.fromkeys(("sqrt", "log1p", "expm1", "rsqrt", "reciprocal"), _add_up),
+    "scale": _scale,
+    "elementwise_add": _add,
+    "add": _add,
+    "elementwise_sub": _subtract,
+    "elementwise_mul": _multiply,
+    "elementwise_div": _multiply,
     "elementwise_max": _larger,
-    "clip": _clipped,
-    "clamp_min": _clipped,
+    "clip": _clip,
+    "clamp_min": _clip,
     "pow": _power,
     "where": _chosen,
 }

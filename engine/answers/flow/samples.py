@@ -153,7 +153,7 @@ def _fact(
     pairs: bool,
 ) -> Fact:
     one, two = (probe.recording.spread(change) for change in changes)
-    place, how = _torn(one) or _meeting(one, two)
+    place, how = _find_torn(one) or _name_meeting(one, two)
     pooled = all(o.ndim < probe.inputs[i].array.ndim for o in probe.outputs for i in axes)
     certain = probe.fixed_batch or pooled or place is None or place.type not in RELATING
     if place is not None and place.type in ("matmul", "matmul_v2", "bmm", "einsum", "gather", "index_select"):
@@ -218,7 +218,7 @@ def _doubt(probe: Probe, axes: Mapping[int, int], row: int, change: dict[int, Ar
     return ""
 
 
-def _meeting(one: Spread, two: Spread) -> tuple[Entry | None, str]:
+def _name_meeting(one: Spread, two: Spread) -> tuple[Entry | None, str]:
     """The first operator that makes an element which depends on both samples, from operands that do not."""
     for entry in one.entries:
         if _overlap(entry.made, one, two) and not _overlap(entry.inputs, one, two):
@@ -234,7 +234,7 @@ def _overlap(numbers: Any, one: Spread, two: Spread) -> bool:
     )
 
 
-def _torn(spread: Spread) -> tuple[Entry, str] | None:
+def _find_torn(spread: Spread) -> tuple[Entry, str] | None:
     """The first operator that lays the elements of a sample over several rows, among those of others."""
     for entry in spread.entries:
         if not entry.type.startswith(("reshape", "view", "flatten", "resize")):

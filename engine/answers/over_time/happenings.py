@@ -80,7 +80,7 @@ def happenings(history: History) -> list[Happening]:
     """All that began, by step."""
     if not history.steps:
         return []
-    told = sorted([*_of_tracks(history), *_of_steps(history)], key=lambda h: (h.step, KINDS.index(h.kind)))
+    told = sorted([*_of_tracks(history), *_compare_steps(history)], key=lambda h: (h.step, KINDS.index(h.kind)))
     first = next((h for h in told if h.kind == NOT_FINITE), None)
     # One cause, one finding: numbers that are not finite spread.
     return [replace(h, wrong=False) if h.kind == NOT_FINITE and h is not first else h for h in told]
@@ -134,7 +134,7 @@ def _zero(points: Sequence[Point | None], track: Track, history: History) -> See
     return there[len(flags) - run], run, None
 
 
-def _passing(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+def _find_passes(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
     """All zero in some steps, and not in others after them: what starts at zeros, or a batch that selects nothing."""
     flags = [p is not None and p.gradient.all_zero for p in points]
     if trailing(flags) or not any(flags):
@@ -142,7 +142,7 @@ def _passing(points: Sequence[Point | None], track: Track, history: History) -> 
     return flags.index(True), sum(flags), None
 
 
-def _gone(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+def _find_lost(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
     """No gradient until the end, for longer than it ever lacked one before."""
     flags = [p is None for p in points]
     run = trailing(flags)
@@ -183,7 +183,7 @@ def _old(points: Sequence[Point | None], track: Track, history: History) -> Seen
     return (steps[0], len(steps), None) if steps else None
 
 
-def _written(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+def _find_writes(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
     if not track.writes:
         return None
     first = track.writes[0]
@@ -199,7 +199,7 @@ def _searches(step: TrainingStep) -> bool:
     return any(update.by in _SEARCHING for update in step.updates)
 
 
-def _unmoved(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+def _find_unmoved(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
     """Updates that change nothing, until the end, although there is a gradient and a learning rate."""
     flags = [
         p.update == 0 and bool(p.weight) and not p.gradient.all_zero and step.rate != 0 and not _searches(step)
@@ -214,14 +214,14 @@ def _unmoved(points: Sequence[Point | None], track: Track, history: History) -> 
 _LOOKS: dict[str, Callable[[Sequence[Point | None], Track, History], Seen | None]] = {
     NOT_FINITE: _not_finite,
     ZERO: _zero,
-    PASSING: _passing,
-    GONE: _gone,
+    PASSING: _find_passes,
+    GONE: _find_lost,
     CAME: _came,
     NEVER: _never,
     STALE: _stale,
     OLD: _old,
-    WRITTEN: _written,
-    UNMOVED: _unmoved,
+    WRITTEN: _find_writes,
+    UNMOVED: _find_unmoved,
 }
 
 
@@ -247,7 +247,7 @@ def longest(flags: Sequence[bool]) -> int:
 # -- of whole steps ---------------------------------------------------------------------------------------------------
 
 
-def _of_steps(history: History) -> Iterator[Happening]:
+def _compare_steps(history: History) -> Iterator[Happening]:
     yield from _jump(history)
     yield from _clearings(history)
     yield from _rates(history.steps)

@@ -94,11 +94,11 @@ class ProgramCourse:
             self._loss = _number_of(event.outputs[0]) if event.outputs else None
         elif op.role & roles.OPTIMIZE:
             if "Param" in op.op.input_index and "Grad" in op.op.input_index:
-                self._updated(event)
+                self._note_update(event)
             elif _CLIPS in op.scope:
                 self._clip(event)
         elif roles.is_backward(op.role) and op.role_var:
-            self._arrived(event)
+            self._note_arrival(event)
 
     def _pass(self) -> None:
         """The backward part of the run has begun: its loss is known by now."""
@@ -106,7 +106,7 @@ class ProgramCourse:
             self._begun = True
             self.course.began(self._number, self._loc, self._loss)
 
-    def _arrived(self, step: Step) -> None:
+    def _note_arrival(self, step: Step) -> None:
         """An operator made gradients of parameters, which is said in its ``op_role_var``."""
         self._pass()
         makes = {v.name: v.array for v in of_step(step).outputs}
@@ -123,7 +123,7 @@ class ProgramCourse:
             track = self.tracks[parameter] = _of_variable(v) if v is not None else Track(parameter, ())
         return track
 
-    def _updated(self, step: Step) -> None:
+    def _note_update(self, step: Step) -> None:
         """An operator gives a parameter its new values."""
         event = of_step(step)
         reads = {v.slot: v for v in event.inputs}

@@ -114,7 +114,7 @@ class TapeCourse:
         else:
             self._begun = begun
 
-    def _added(self, event: watch.Added) -> None:
+    def _note_addition(self, event: watch.Added) -> None:
         track = self.tracks.get(event.leaf)
         if track is None or track not in self._used:
             return
@@ -125,7 +125,7 @@ class TapeCourse:
         else:
             self._stale.add(track)
 
-    def _filled(self, event: watch.Filled) -> None:
+    def _note_filling(self, event: watch.Filled) -> None:
         strange = [leaf for leaf in event.leaves if leaf not in self.tracks]
         if strange:
             self._meet(strange)
@@ -136,7 +136,7 @@ class TapeCourse:
                 self._lost.pop(track, None)
                 self._left[track] = weakref.ref(grad), grad.inplace_version
 
-    def _given(self, event: watch.Given) -> None:
+    def _note_gift(self, event: watch.Given) -> None:
         begun, self._begun = self._begun, None
         pairs = [
             (t, g)
@@ -149,7 +149,7 @@ class TapeCourse:
         for t, g in pairs:
             self.course.arrived(self._of_parameter(t), Extent.of(g.array))
 
-    def _cleared(self, event: watch.Cleared) -> None:
+    def _note_clearing(self, event: watch.Cleared) -> None:
         track = self._track_of(event.tensor)
         if track is not None:
             point = self.course.waiting(track)
@@ -193,13 +193,13 @@ class TapeCourse:
         goes_on = before is not None and before[0] in self._in_numpy and before[0].shape == tuple(t.array.shape)
         if before is not None and goes_on and self._is_weight(before[0]):
             track, values = before
-            self._renewed(track, values, t, keep=1)
+            self._note_renewal(track, values, t, keep=1)
         else:
             track = Track(name, tuple(t.array.shape), t.loc)
         self._plain[name] = track, t.array
         self.tracks[t.leaf] = track
 
-    def _released(self, event: watch.Released) -> None:
+    def _note_release(self, event: watch.Released) -> None:
         """A tensor becomes a leaf: if it was computed from a weight, it goes on as that weight."""
         released: Tensor = event.tensor
         reference, track = self._derived.get(id(released), (None, None))
@@ -207,11 +207,11 @@ class TapeCourse:
             return
         name, values = next(((n, v) for n, (t, v) in self._plain.items() if t is track), (None, None))
         if name is not None:
-            self._renewed(track, values, released)
+            self._note_renewal(track, values, released)
             self._plain[name] = track, released.array
             self.tracks[released.leaf] = track
 
-    def _renewed(self, track: Track, values: Any, t: Tensor, keep: int = 0) -> None:
+    def _note_renewal(self, track: Track, values: Any, t: Tensor, keep: int = 0) -> None:
         """Another tensor stands for a weight from now on."""
         for point in self.course.updated([track], self._hand(), _SCRIPT, keep).values():
             point.weight, point.update = norm(values), moved(values, t.array)
@@ -223,13 +223,13 @@ class TapeCourse:
         if track is not None and any(t is track for t, _ in self._plain.values()):
             self._in_numpy.add(track)
 
-    def _called(self, event: watch.Called) -> None:
+    def _note_call(self, event: watch.Called) -> None:
         if not self._plain:
             return
         results = [t for t in event.results if isinstance(t, Tensor)]
         self._derive([t for t in event.operands if isinstance(t, Tensor)], results)
 
-    def _copied(self, event: watch.Copied) -> None:
+    def _note_copy(self, event: watch.Copied) -> None:
         if self._plain:
             self._derive(event.given, [event.made])
 
@@ -261,7 +261,7 @@ class TapeCourse:
         if track is not None and event.how in ("stop_gradient", "trainable"):
             track.cuts.append((len(self.course.steps) + 1, source.here()))
 
-    def _listed(self, event: watch.Listed) -> None:
+    def _note_list(self, event: watch.Listed) -> None:
         """An optimizer was made: what it holds are weights, parameters or not."""
         self._offered = weakref.WeakSet() if self._offered is None else self._offered
         self._offered.update(p.leaf for p in living())
@@ -271,7 +271,7 @@ class TapeCourse:
 
     # -- updates ----------------------------------------------------------------------------------------------------
 
-    def _updating(self, event: watch.Updating) -> None:
+    def _begin_update(self, event: watch.Updating) -> None:
         self._update = Update(event.by, source.here(), rate=event.rate)
         due: list[Track] = []
         back: dict[Track, Point] = {}
@@ -332,7 +332,7 @@ class TapeCourse:
             point.gradient, point.changed = gradient, factor(gradient.norm, point.gradient.norm)
         return True
 
-    def _clipped(self, event: watch.Clipped) -> None:
+    def _note_clip(self, event: watch.Clipped) -> None:
         if self._due is None or self._update is None:
             return
         after: list[float] = []
@@ -350,7 +350,7 @@ class TapeCourse:
             after.append(size)
         self._update.clipped = clipping(math.hypot(*after), math.hypot(*before))
 
-    def _updated(self, event: watch.Updated) -> None:
+    def _note_update(self, event: watch.Updated) -> None:
         self._due = self._update = None
 
     def _write(self, tensor: Tensor, array: Any) -> None:
@@ -395,17 +395,17 @@ def _number_of(root: Tensor) -> float | None:
 
 
 _HEARD: dict[type, Callable[[TapeCourse, Any], None]] = {
-    watch.Added: TapeCourse._added,
-    watch.Filled: TapeCourse._filled,
-    watch.Given: TapeCourse._given,
-    watch.Cleared: TapeCourse._cleared,
-    watch.Called: TapeCourse._called,
-    watch.Copied: TapeCourse._copied,
+    watch.Added: TapeCourse._note_addition,
+    watch.Filled: TapeCourse._note_filling,
+    watch.Given: TapeCourse._note_gift,
+    watch.Cleared: TapeCourse._note_clearing,
+    watch.Called: TapeCourse._note_call,
+    watch.Copied: TapeCourse._note_copy,
     watch.Left: TapeCourse._left_for,
-    watch.Released: TapeCourse._released,
+    watch.Released: TapeCourse._note_release,
     watch.Cutting: TapeCourse._cutting,
-    watch.Listed: TapeCourse._listed,
-    watch.Updating: TapeCourse._updating,
-    watch.Clipped: TapeCourse._clipped,
-    watch.Updated: TapeCourse._updated,
+    watch.Listed: TapeCourse._note_list,
+    watch.Updating: TapeCourse._begin_update,
+    watch.Clipped: TapeCourse._note_clip,
+    watch.Updated: TapeCourse._note_update,
 }

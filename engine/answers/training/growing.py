@@ -201,10 +201,10 @@ class Growth:
         most = 0
         for t in tensors:
             own: set[int] = set()
-            for node, step in self._behind(t, seen):
+            for node, step in self._find_sources(t, seen):
                 own.add(step)
                 nodes[step] += 1
-                retained = _retained(node)
+                retained = _find_retained(node)
                 is_least = is_least or retained is None
                 for array in retained or ():
                     if (at := address(array)) not in buffers:
@@ -225,7 +225,7 @@ class Growth:
             all(t.array.size == 1 for t in tensors),
         )
 
-    def _behind(self, t: Tensor, seen: set[GradNode]) -> Iterator[tuple[GradNode, int]]:
+    def _find_sources(self, t: Tensor, seen: set[GradNode]) -> Iterator[tuple[GradNode, int]]:
         """The nodes behind a tensor that nobody has met yet, each with its step."""
         todo = [] if t.node is None or t.node in seen else [t.node]
         while todo:
@@ -239,7 +239,7 @@ class Growth:
             todo += [place[0] for place in node.wrt if isinstance(place, tuple) and place[0] not in seen]
 
 
-def _retained(node: GradNode) -> list[Any] | None:
+def _find_retained(node: GradNode) -> list[Any] | None:
     """The buffers that a node retains, without those of parameters; None where that is not known."""
     if node.freed is not None:
         return []

@@ -80,7 +80,7 @@ class Mixing:
         first = self._first.setdefault(key, {loc for c in calls.values() for loc in c})
         if len(first) == 1:
             (own,) = first
-            self._left(event, key, calls, own)
+            self._find_leftovers(event, key, calls, own)
         elif len(first) == 2:
             self._left_always(event, key, calls)
         self._steps.append((key, event.by))
@@ -99,7 +99,9 @@ class Mixing:
             known = Mixed(event.by, source.here(), left, own, other, tuple(calls), always=True)
             self.found.setdefault(key, known).times += 1
 
-    def _left(self, event: watch.Updating, key: Key, calls: dict[Tensor, dict[Location, int]], own: Location) -> None:
+    def _find_leftovers(
+        self, event: watch.Updating, key: Key, calls: dict[Tensor, dict[Location, int]], own: Location
+    ) -> None:
         """Note what calls other than *own* have left for this step, if another optimizer made one in between."""
         for call in calls.values():
             for left, since in call.items():

@@ -92,7 +92,7 @@ def learn(run: Timeline, steps: int, part: float, optimizer: Own) -> OneBatch | 
         if best <= enough:
             break
     if best > enough:
-        return _stopped(run, pairs, first, best)
+        return _find_stop(run, pairs, first, best)
     return _by_its_own(run, pairs, steps, optimizer, first, enough) or OneBatch(first, best, True)
 
 
@@ -194,7 +194,7 @@ def _descend(
     return best
 
 
-def _stopped(run: Timeline, pairs: Mapping[int, int], first: float, best: float) -> OneBatch:
+def _find_stop(run: Timeline, pairs: Mapping[int, int], first: float, best: float) -> OneBatch:
     """Return what keeps the loss where it is."""
     branch = Branch(run)
     gradients = [np.asarray(branch.made(g)) for g in pairs.values()]

@@ -60,11 +60,11 @@ class Scalings:
         elif isinstance(event, watch.Cleared):
             self._scaled.pop(event.tensor.leaf, None)
         elif isinstance(event, watch.Limited):
-            self._used(event.by, True, event.tensors)
+            self._note_use(event.by, True, event.tensors)
         elif isinstance(event, watch.Updating):
-            self._used(event.by, False, event.tensors)
+            self._note_use(event.by, False, event.tensors)
 
-    def _used(self, by: str, clips: bool, tensors: tuple[Tensor, ...]) -> None:
+    def _note_use(self, by: str, clips: bool, tensors: tuple[Tensor, ...]) -> None:
         scaled = tuple(t for t in tensors if t.leaf in self._scaled) if self._scaled else ()
         if scaled:
             loc = source.here()

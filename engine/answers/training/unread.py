@@ -160,7 +160,7 @@ class Unread:
     def _listed(self, event: watch.Listed) -> None:
         self._held.update(t.leaf for t in event.tensors)
 
-    def _updating(self, event: watch.Updating) -> None:
+    def _begin_update(self, event: watch.Updating) -> None:
         for tensor in event.tensors:
             leaf = tensor.leaf
             self._read(leaf)
@@ -172,7 +172,7 @@ class Unread:
         for tensor in event.tensors:
             self._read(tensor.leaf)
 
-    def _unscaled(self, event: watch.Unscaled) -> None:
+    def _note_unscaling(self, event: watch.Unscaled) -> None:
         if not event.finite:  # the update is left out for a good reason
             for tensor in event.tensors:
                 self._read(tensor.leaf)
@@ -223,9 +223,9 @@ _ACTS: dict[type, Any] = {
     watch.GradientMoved: Unread._move,
     watch.Cleared: Unread._clear,
     watch.Listed: Unread._listed,
-    watch.Updating: Unread._updating,
+    watch.Updating: Unread._begin_update,
     watch.Read: Unread._asked,
-    watch.Unscaled: Unread._unscaled,
+    watch.Unscaled: Unread._note_unscaling,
     watch.Left: Unread._left,
     watch.Copied: Unread._copied,
     watch.Limited: Unread._limited,

@@ -124,7 +124,7 @@ class Updates:
         elif isinstance(event, watch.Cutting) and event.tensor is not None and event.how != "detach":
             self._stopped[id(event.tensor)] = event.tensor
         elif isinstance(event, watch.Filled):
-            self._passed(event.leaves)
+            self._note_pass(event.leaves)
         elif isinstance(event, watch.Updating):
             self._begin(event)
         elif isinstance(event, watch.Updated) and self._open:
@@ -160,7 +160,7 @@ class Updates:
                 continue
             still.append(tensor)
         if still:
-            for tensor in _pushed(still, event.tensors):
+            for tensor in _note_push(still, event.tensors):
                 pushed[id(tensor)] = pushed.get(id(tensor), 0) + 1
             steps = 1 if known is None else known.steps + 1
             self.idle[key] = Idle(
@@ -175,7 +175,7 @@ class Updates:
                 next(_hooks(still), None),
             )
 
-    def _passed(self, leaves: Sequence[Leaf]) -> None:
+    def _note_pass(self, leaves: Sequence[Leaf]) -> None:
         """A backward pass is over: from now on what is frozen is to stay as it is."""
         self._passes += 1
         if self.unstepped:
@@ -209,7 +209,7 @@ def _hooks(tensors: Sequence[Tensor]) -> Iterator[CodeType]:
                 yield code
 
 
-def _pushed(still: Sequence[Tensor], held: Sequence[Tensor]) -> list[Tensor]:
+def _note_push(still: Sequence[Tensor], held: Sequence[Tensor]) -> list[Tensor]:
     """Return which of the parameters that are *still* as they were have a gradient that is to move them.
 
     One whose own rate is 0 is to stay. A gradient that is rounding beside those of the others is none: that of a bias

@@ -32,6 +32,11 @@ class Part:
     cosine: float | None
     lost: str = ""
 
+    def __str__(self) -> str:
+        cosine = "" if self.cosine is None else f" · cosine with the sum {self.cosine:+.3f}"
+        norm = self.lost or "none" if self.norm is None else f"‖·‖ = {self.norm:.4g}"
+        return f"use by {self.op}  {self.source}  {norm}{cosine}"
+
 
 class Shared(NamedTuple):
     """Another tensor behind a cut; *partly* where it gets a gradient on another way."""
@@ -159,10 +164,11 @@ class Answer(Result):
             package = source.inside(self.location)
             lines += [f"  inside {package}"] if package else []
         lines += [f"  {s}" for s in (*self.said, *self.further)]
-        for p in self.parts:
-            cosine = "" if p.cosine is None else f" · cosine with the sum {p.cosine:+.3f}"
-            norm = p.lost or "none" if p.norm is None else f"‖·‖ = {p.norm:.4g}"
-            lines.append(f"  use by {p.op}  {p.source}  {norm}{cosine}")
+        return [*lines, *(f"  {part}" for part in self.parts), *self._closing_lines()]
+
+    def _closing_lines(self) -> list[str]:
+        """Return the lines below the explanation: what to do, and other tensors with the same verdict."""
+        lines: list[str] = []
         if self.advice:
             lines.append(f"  try  {self.advice}")
         if self.proved:

@@ -92,18 +92,22 @@ class JournalEvidence(intent.Evidence[int]):
         is_zero = answer.verdict.is_zero and answer.verdict is not Verdict.CLEARED
         if not (subject.is_parameter and answer.finding and is_zero):
             return None
-        events = self._flow.journal.events.get(subject.value, ())
-        times = [e.time for e in events if e.kind == "added" and e.into == self._loss]
         other = _other_pass(self._flow, self._loss, subject.value)
-        if not times or other is None or self._last_step < times[-1]:
-            return None  # where nothing was updated after this pass, it may have been about to be
-        later = next((e.kind for e in events if e.time > times[-1] and e.kind in ("step", "cleared")), "")
-        if later == "step" or not any(e.kind == "step" for e in events):
+        if other is None or not self._is_passed_over(subject.value):
             return None
         said = (
             f"this pass trains others: its optimizer takes what another backward call gives it: {source.short(other)}"
         )
         return replace(answer, finding=False, said=(*answer.said, said), advice="")
+
+    def _is_passed_over(self, value: int) -> bool:
+        """Return whether updates took gradients of *value* and went on without that of this pass."""
+        events = self._flow.journal.events.get(value, ())
+        times = [e.time for e in events if e.kind == "added" and e.into == self._loss]
+        if not times or self._last_step < times[-1]:
+            return False  # where nothing was updated after this pass, it may have been about to be
+        later = next((e.kind for e in events if e.time > times[-1] and e.kind in ("step", "cleared")), "")
+        return later != "step" and any(e.kind == "step" for e in events)
 
     @cached_property
     def _last_step(self) -> int:

@@ -82,7 +82,7 @@ class TensorCase(Case[int, Call]):
 
     def lost_terms(self) -> list[LostTerm]:
         reasons, copies = self._reasons, self._reasons.copies
-        terms = Terms(reasons, self._trained(), copies.get)
+        terms = Terms(reasons, self._find_trained(), copies.get)
         lost = terms.lost()
         sums = {call.loc for call in terms.sums}
         since = self._last_update()
@@ -102,18 +102,28 @@ class TensorCase(Case[int, Call]):
         events = self.journal.events.values()
         return max((e.time for of in events for e in of if e.kind == "step" and e.time < made.time), default=0)
 
-    def _trained(self) -> dict[int, str]:
+    def _find_trained(self) -> dict[int, str]:
         """Return the parameters that this pass gives gradients to and that the next update takes, with their names."""
+        reached = self._reached_parameters()
+        steps = self._next_steps(reached)
+        if not steps:
+            return reached
+        first = min(steps.values())
+        updated = {n for n, time in steps.items() if time == first}
+        held = [x.leaves for x in self.journal.listings if not updated.isdisjoint(x.leaves)]
+        return {n: name for n, name in reached.items() if any(n in leaves for leaves in held)}
+
+    def _reached_parameters(self) -> dict[int, str]:
+        """Return the parameters that gradients come to, by number, with their names."""
         numbers = {self.journal.number(t): t for t in self.usual if getattr(t, "is_parameter", False)}
-        reached = {n: self.names[t].shown for n, t in numbers.items() if n in self._reasons.reached and t in self.names}
+        return {n: self.names[t].shown for n, t in numbers.items() if n in self._reasons.reached and t in self.names}
+
+    def _next_steps(self, numbers: Iterable[int]) -> dict[int, int]:
+        """Return the times of the first updates after the pass, by number of a parameter that has one."""
         made = self._reasons.flow.maker.get(self._loss_value)
         after = 0 if made is None else made.time
-        steps = {n: min((e.time for e in self._events(n, "step") if e.time > after), default=None) for n in reached}
-        first = min((time for time in steps.values() if time is not None), default=None)
-        if first is None:
-            return reached
-        held = [x.leaves for x in self.journal.listings if any(steps[n] == first for n in x.leaves if n in steps)]
-        return {n: name for n, name in reached.items() if any(n in leaves for leaves in held)}
+        times = {n: [e.time for e in self._events(n, "step") if e.time > after] for n in numbers}
+        return {n: min(of) for n, of in times.items() if of}
 
     def loss_scale(self) -> float:
         return self._loss_scale
@@ -483,8 +493,7 @@ class TensorCase(Case[int, Call]):
         listings = self.journal.listings
         if not listings or not subject.is_parameter or any(subject.value in x.leaves for x in listings):
             return None
-        first = min((e.time for events in self.journal.events.values() for e in events if e.kind == "added"), default=0)
-        if any(e.time > first for e in self._events(subject.value, "written")):
+        if self._is_written_in_training(subject.value):
             return None  # it is updated by other means
         named = self.names.get(subject.held)
         container = named.container if named is not None else ""
@@ -493,6 +502,11 @@ class TensorCase(Case[int, Call]):
             return frozen
         partly = self._evidence.is_partly_listed(subject)
         return not_listed(self._reasons.flow, subject, answer, container, partly)
+
+    def _is_written_in_training(self, value: int) -> bool:
+        """Return whether values were written after the first gradient of all came."""
+        first = min((e.time for events in self.journal.events.values() for e in events if e.kind == "added"), default=0)
+        return any(e.time > first for e in self._events(value, "written"))
 
     def _is_nobodys(self, subject: Subject[int]) -> bool:
         """Return whether a parameter is written though no optimizer holds it that was made after it."""
