@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def writes_new_place(grads: Differentiator, op: Operator) -> bool:
-    """Whether *op*, a ``write_to_array``, surely writes a place where the array holds nothing."""
+    """Return whether *op*, a ``write_to_array``, surely writes a place where the array holds nothing."""
     v = op.outputs[0]
     assert isinstance(v, Variable)
     if v not in grads.new_places:
@@ -59,7 +59,7 @@ def _constant(grads: Differentiator, op: Operator) -> int | None:
 
 
 def _is_end(values: Values, op: Operator) -> bool:
-    """Whether *op* writes at the length of the array that it finds."""
+    """Return whether *op* writes at the length of the array that it finds."""
     index, array = op.inputs[1], op.outputs[0]
     if not isinstance(index, Variable) or not isinstance(array, Variable):
         return False

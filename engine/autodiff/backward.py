@@ -133,7 +133,7 @@ def _name(entry: object) -> str:
 
 
 def no_grad_entries(block: Block, no_grad_set: Any, where: str) -> list[Variable | str]:
-    """What is in a ``no_grad_set`` argument; unknown names give a warning that names near matches.
+    """Return the entries of a ``no_grad_set`` argument; unknown names give a warning that lists near matches.
 
     Raises:
         ArgumentTypeError: not a set, list or tuple, or an element that is neither Variable nor str.

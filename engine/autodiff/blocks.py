@@ -42,7 +42,7 @@ def through_block(grads: Differentiator, node: SweptOp, arriving: Gradients, mas
 
 
 def _needs_general_form(grads: Differentiator, node: SweptOp, arriving: Gradients) -> bool:
-    """Whether Paddle's form of gradient operator does not do for this one."""
+    """Return whether Paddle's form of gradient operator does not do for this one."""
     scope = region(node.op).scope
     if scope is not None and scope in grads.call.injections:
         return True
@@ -50,13 +50,13 @@ def _needs_general_form(grads: Differentiator, node: SweptOp, arriving: Gradient
 
 
 def _reads_gradients(op: Operator) -> bool:
-    """Whether the plain names of gradients in the block of *op* are names of what it reads."""
+    """Return whether the plain names of gradients in the block of *op* are names of what it reads."""
     read = {v.name for v in reads(op.sub_blocks[0])}
     return any(names.grad(name) in read for name in read)
 
 
 def _keeps(node: SweptOp, arriving: Gradients) -> bool:
-    """Whether a branch overwrites a variable that keeps its value, and its gradient, where it is not taken."""
+    """Return whether a branch overwrites a variable that keeps its value, and its gradient, where it is not taken."""
     if node.op.type != "conditional_block":
         return False
     before = set(slot(node.op, "Input"))
@@ -240,7 +240,7 @@ def _write_back(child: Differentiator, v: Variable, g: Variable) -> None:
 
 
 def _touches(op: Operator, v: Variable) -> bool:
-    """Whether *op* reads or writes *v*."""
+    """Return whether *op* reads or writes *v*."""
     return any(o is v for o in (*each(op.inputs), *each(op.outputs)))
 
 

@@ -17,7 +17,7 @@ from ..ir.variable import Variable
 
 @dataclass(slots=True)
 class Place:
-    """Where the backward part of a loss goes.
+    """Place where the backward part of a loss goes.
 
     Attributes:
         block: the block of the loss's backward part, or the branch that is being built.
@@ -33,7 +33,7 @@ class Place:
 
 
 def place(loss: Variable, what: str) -> Place:
-    """Where the backward part of *loss* goes.
+    """Return the place where the backward part of *loss* goes.
 
     Raises:
         LossError: the loss belongs to a branch or loop body that is complete (a ValueError).

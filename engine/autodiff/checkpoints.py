@@ -120,7 +120,7 @@ def estimate(
     stopped: Iterable[str] = (),
     shapes: Mapping[str, Shape] | None = None,
 ) -> Choice:
-    """What given checkpoints save; arguments as for :func:`choose`."""
+    """Return what given checkpoints save; arguments as for :func:`choose`."""
     with paused_gc():
         return _Costs(loss, stopped, shapes).of(checkpoints)
 
@@ -170,14 +170,14 @@ class _Costs:
         self.candidates = self._candidates(lives)
 
     def _flows(self, v: Variable) -> bool:
-        """Whether the variable has a gradient."""
+        """Return whether the variable has a gradient."""
         return not v.stop_gradient and v.name not in self._stopped
 
     def _differentiated(self, op: Operator) -> bool:
         return op.op.rule is not None and any(map(self._flows, each(op.inputs)))
 
     def _lives(self) -> dict[Value, _Life]:
-        """When each value of the path is made, and who reads it last; parameters are there anyway."""
+        """Find when each value of the path is made and who reads it last; parameters are always there."""
         lives: dict[Value, _Life] = {}
         for i, op in enumerate(self.path):
             for v in each(op.inputs):
@@ -238,7 +238,7 @@ class _Costs:
         return candidates
 
     def of(self, checkpoints: Iterable[Variable]) -> Choice:
-        """What *checkpoints* save."""
+        """Return what *checkpoints* save."""
         made_at = places(self.path, self.values, checkpoints)
         ends = boundaries(self.path, self.values, made_at)
         return Choice(list(made_at), self.peak(ends), self.peak([]))
@@ -282,7 +282,7 @@ class _Costs:
         return bytes_ <= limit and bytes_ + max(self.at_hand[start:end], default=0) <= limit
 
     def _cut(self, start: int, held: int, limit: int, stop: int | None) -> tuple[int, int] | None:
-        """Where the segment from *start* on ends best, and the bytes that cross there."""
+        """Return the best end of the segment from *start* on, and the bytes that cross there."""
         crossing = most = 0
         dying: dict[int, int] = {}
         options: list[tuple[int, int]] = []

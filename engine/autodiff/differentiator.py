@@ -150,7 +150,7 @@ class Differentiator:
     # -- the sweep ------------------------------------------------------------------------------------------------
 
     def wanted(self, value: Value) -> bool:
-        """Whether gradients flow to *value*."""
+        """Return whether gradients flow to *value*."""
         v = value if isinstance(value, Variable) else value[0]
         if self._inside and is_around(v.block, self.block):
             return v.dtype.is_differentiable  # the operator that holds the block knows whether it is wanted
@@ -225,7 +225,7 @@ class Differentiator:
             yield self._node(op, form)
 
     def _form(self, op: OpDef) -> GradientForm | None:
-        """How gradient operators of *op* are put together; None for a definition without a rule."""
+        """Return how gradient operators of *op* are put together; None for a definition without a rule."""
         form = self._forms.get(op)
         if form is None and op.rule is not None:
             form = self._forms[op] = GradientForm(op, op.rule)
@@ -274,7 +274,7 @@ class Differentiator:
         return self._gradient_op(node, grad_op, tuple(operands), mask)
 
     def _operands(self, node: SweptOp, arriving: list[Variable | None]) -> list[Any]:
-        """What the rule reads, in its order."""
+        """Return the operands that the rule reads, in its order."""
         op, form = node.op, node.form
         needs = form.rule.needs
         # One gradient after another: a group for each slot, or the gradient itself where no slot holds a list.

@@ -52,7 +52,7 @@ def dual(grads: Differentiator, node: SweptOp, arriving: Gradients, mask: list[b
 
 @dataclass(frozen=True, slots=True)
 class _Arrivals:
-    """What arrives in a block that is differentiated.
+    """Gradients that arrive in a block that is differentiated.
 
     Attributes:
         by_result: gradients of what the operator writes, by variable.
@@ -75,7 +75,7 @@ class _Arrivals:
 
 @dataclass(frozen=True, slots=True)
 class _Departures:
-    """What leaves a block that has been differentiated.
+    """Gradients that leave a block that has been differentiated.
 
     Attributes:
         ends: for each carried value, the variable in which a run leaves the gradient for the next one; None where no
@@ -92,7 +92,7 @@ class _Departures:
 
 
 def _inner(grads: Differentiator, whole: Region, injected: Sequence[Injection]) -> Differentiator:
-    """What builds the block of the gradient."""
+    """Return the differentiator that builds the block of the gradient."""
     child = inner_differentiator(grads, whole.block)
     child.namer.outer = grads.namer
     around = [i.child.namer.is_taken for i in injected]
@@ -219,7 +219,7 @@ def _own_frames(grads: Differentiator, op: Operator, whole: Region) -> Variable:
 
 
 def _carried_too(child: Differentiator, whole: Region, carried: list[Carried], seeds: set[Value]) -> list[Carried]:
-    """What else is carried to whose gradient something arrives from later runs."""
+    """Find further carried values to whose gradient something arrives from later runs."""
     rest = _without(filter(_has_gradients, whole.carried), carried)
     new: list[Carried] = []
     while True:
@@ -238,7 +238,7 @@ def _without(all_: Iterable[Carried], some: Iterable[Carried]) -> list[Carried]:
 
 
 def _has_gradients(c: Carried) -> bool:
-    """Whether the value is handed from one run to the next, and numbers that gradients can have."""
+    """Return whether the value is handed from one run to the next, and numbers that gradients can have."""
     return c.start is not None and c.end is not None and c.start.dtype.is_differentiable
 
 

@@ -17,7 +17,9 @@ Key = tuple[Any, ...]
 
 
 def computes(op: OpDef, attrs: Mapping[str, Any], inputs: Operands) -> Key:
-    """What an operator computes, as a dictionary key: by identity, for ``==`` on variables appends an operator."""
+    """Return a dictionary key for the computation of an operator: by identity, for ``==`` on variables appends an
+    operator.
+    """
     return op, id(attrs), tuple(tuple(map(id, v)) if isinstance(v, tuple) else id(v) for v in inputs)
 
 
@@ -76,7 +78,7 @@ class EarlierOps:
 
 
 def _is_current(op: Operator, values: Values) -> bool:
-    """Whether the variables still hold what the operator read and wrote."""
+    """Return whether the variables still hold what the operator read and wrote."""
     if not all(values.is_current(values.version_read(op, v)) for v in op.input_variables()):
         return False
     return all(values.is_current(values.version_written(op, v)) for v in op.output_variables())

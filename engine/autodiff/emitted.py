@@ -1,4 +1,4 @@
-"""What a backward part consists of while it is built: nothing of it is in the program yet (``entering.py``)."""
+"""Parts of a backward part while it is built: nothing of it is in the program yet (``entering.py``)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class BackwardCall:
-    """What the backward parts of one call share, those of blocks inside others included.
+    """State that the backward parts of one call share, those of blocks inside others included.
 
     Attributes:
         number: how many backward calls the program has seen, this one included.
@@ -113,7 +113,7 @@ class Saves:
         self.before.setdefault(before, []).append(op)
 
     def readable(self, value: Value) -> Variable:
-        """Where backward operators can read the version *value* of a variable: a copy, if it is overwritten."""
+        """Return a variable that holds the version *value* for backward operators: a copy, if it is overwritten."""
         if isinstance(value, Variable):
             return value
         v, version = value

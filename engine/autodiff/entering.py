@@ -1,4 +1,4 @@
-"""How a backward part that has been built enters its program: callbacks first, then everything in one step."""
+"""Insert a finished backward part into its program: callbacks first, then everything in one step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What gradient operators of one definition have in common, worked out once for a million of them."""
+"""Facts that gradient operators of one definition share, worked out once for a million of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ..ops.opdef import OpDef, Rule
 
 
 class GradientForm:
-    """How the gradient operator of a definition with a rule is put together.
+    """Layout of the gradient operator of a definition with a rule.
 
     Attributes:
         rule: the rule.

@@ -26,7 +26,8 @@ def gradients_of_parameters(loss: Variable) -> dict[Variable, Variable] | None:
 
 
 def _noted(block: Block, seed: Operator) -> tuple[dict[Variable, Variable], set[Variable]]:
-    """What ``append_backward`` wrote into ``op_role_var``: behind *seed*, and what it took over from before.
+    """Read the gradients behind *seed* that ``append_backward`` wrote into ``op_role_var``, and those that it took
+    over.
 
     Returns:
         Gradient by parameter, and all that is written by the operators behind *seed*.

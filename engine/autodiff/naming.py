@@ -48,13 +48,13 @@ class Namer:
     # -- names that are free ----------------------------------------------------------------------------------------
 
     def is_taken(self, name: str) -> bool:
-        """Whether something has that name already, in the program or among what is being built."""
+        """Return whether something has that name already, in the program or among what is being built."""
         if name in self.target.vars or name in self._taken:
             return True
         return bool(self.visible) and any(taken(name) for taken in self.visible)
 
     def is_new(self, name: str) -> bool:
-        """Whether this call gave a variable that name."""
+        """Return whether this call gave a variable that name."""
         return name in self._taken
 
     def fresh(self, name: str) -> str:
@@ -104,7 +104,7 @@ class Namer:
         return names.grad(names.old_version(v.name, value[1]))
 
     def borrows(self, value: Value) -> bool:
-        """Whether gradients of what a loop has left in *value* end in the variable with the plain name."""
+        """Return whether gradients of what a loop has left in *value* end in the variable with the plain name."""
         before = self._values.before(value)
         while before is not None:
             if self._is_plain(before):
@@ -119,7 +119,7 @@ class Namer:
             self._lent.setdefault(v, variable)
 
     def _is_plain(self, value: Value) -> bool:
-        """Whether the plain gradient name of the value's variable is that of *value*."""
+        """Return whether the plain gradient name of the value's variable is that of *value*."""
         if isinstance(value, Variable):
             return True
         v = value[0]

@@ -12,7 +12,7 @@ Gradients = list[Variable | None]
 
 
 def inner_differentiator(grads: Differentiator, block: Block) -> Differentiator:
-    """What builds the backward part of a block inside that of *grads*."""
+    """Return the differentiator of a block inside that of *grads*."""
     new = grads.call.blocks
     program = block.program
     target = Block(program, len(program.blocks) + len(new), grads.target.idx)

@@ -26,7 +26,7 @@ from .values import Values, asked_for
 
 @dataclass(frozen=True, slots=True)
 class BackwardPart:
-    """What :func:`differentiate` has added to a program.
+    """Operators and variables that :func:`differentiate` has added to a program.
 
     Attributes:
         pairs: the variables that were asked for and their gradients, in the order asked; without those that no gradient
@@ -124,7 +124,7 @@ def differentiate(
 
 
 def beginning(loss: Variable, what: str) -> Place:
-    """Where *loss* and its backward part stand, once it is certain that it can have one.
+    """Return the place of *loss* and of its backward part, after checking that it can have one.
 
     Args:
         what: the function that the user called, for messages.

@@ -48,14 +48,14 @@ def _version(values: Values, v: Variable) -> Value:
 
 
 def repeatable(op: Operator) -> bool:
-    """Whether running *op* a second time gives the same and changes nothing else."""
+    """Return whether running *op* a second time gives the same and changes nothing else."""
     if op.op.holds_blocks or op.op.trait & Trait.EFFECT or not op.outputs:
         return False
     return Trait.RANDOM not in op.op.trait or "Seed" in op.op.input_index
 
 
 class Recomputation:
-    """What one backward call computes again; nothing until :meth:`cut` is called.
+    """Values that one backward call computes again; none until :meth:`cut` is called.
 
     Attributes:
         copies: for the operators of segments, what their gradient operators read in place of forward values; shared
@@ -127,7 +127,7 @@ class Recomputation:
                 self._repeat(member, segment, grads)
 
     def _lost(self, op: Operator, v: Variable) -> bool:
-        """Whether backward does without the value that *op* left in *v*."""
+        """Return whether backward does without the value that *op* left in *v*."""
         return not v.persistable and self._values.version_written(op, v) not in self._held
 
     def _repeat(self, op: Operator, segment: _Segment, grads: Differentiator) -> None:
@@ -217,7 +217,7 @@ def places(
 
 
 def boundaries(path: Sequence[Operator], values: Values, made_at: Mapping[Variable, tuple[Value, int]]) -> list[int]:
-    """Where segments end, for checkpoints as :func:`places` gives them.
+    """Return where segments end, for checkpoints as :func:`places` gives them.
 
     A segment reaches up to the first operator that reads its checkpoint, the last one just past the operator that
     makes it. A checkpoint that is read only after the next one was made ends its segment where it is made.
@@ -234,7 +234,7 @@ def boundaries(path: Sequence[Operator], values: Values, made_at: Mapping[Variab
 
 
 def _first_reads(path: Sequence[Operator], values: Values, versions: Container[Value]) -> dict[Value, int]:
-    """Where each of *versions* is read first."""
+    """Return where each of *versions* is read first."""
     first: dict[Value, int] = {}
     for i, op in enumerate(path):
         for v in each(op.inputs):

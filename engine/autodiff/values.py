@@ -28,7 +28,7 @@ def variable_of(value: Value) -> Variable:
 
 
 class Values:
-    """Which value every operator of a block reads and writes; one pass over the operators.
+    """Values that every operator of a block reads and writes, found in one pass over the operators.
 
     Args:
         also: variables that hold something before the operators run, though only a write shows.
@@ -106,7 +106,7 @@ class Values:
         return self.initial(v) if v.persistable or v.is_data else self.current(v)
 
     def before(self, value: Value) -> Value | None:
-        """What a loop had found where it left *value*; None for what no loop has left."""
+        """Return the value that a loop found where it left *value*; None for a value that no loop has left."""
         if isinstance(value, Variable):
             return None
         writer = self._writers.get(value)
@@ -119,7 +119,7 @@ class Values:
         return value.op if isinstance(value, Variable) else self._writers.get(value)
 
     def is_before_loops(self, value: Value) -> bool:
-        """Whether no loop has overwritten the variable yet."""
+        """Return whether no loop has overwritten the variable yet."""
         return isinstance(value, Variable) or value[1] <= self._before_loop.get(value[0], value[1])
 
     def span(self, v: Variable) -> tuple[int, int | None] | None:
@@ -140,7 +140,7 @@ class Values:
         return (v, self._writes[op][v]) if v in self.last else v
 
     def is_current(self, version: Value) -> bool:
-        """Whether the variable still holds the version at the end of the block."""
+        """Return whether the variable still holds the version at the end of the block."""
         return isinstance(version, Variable) or self.last[version[0]] == version[1]
 
     def next_writer(self, version: tuple[Variable, int]) -> Operator:
@@ -194,7 +194,7 @@ class Stops:
 
 
 def is_update(op: Operator) -> bool:
-    """Whether *op* is a step of an optimizer."""
+    """Return whether *op* is a step of an optimizer."""
     return bool(op.role & roles.OPTIMIZE) and not op.op.differentiable
 
 

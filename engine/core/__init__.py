@@ -1,4 +1,4 @@
-"""What everything else stands on, and what knows nothing of operators.
+"""Base of all other layers; it knows nothing of operators.
 
 ==============  ====================================================================================
 errors.py       every exception that gradtool raises

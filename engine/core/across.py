@@ -1,4 +1,4 @@
-"""What a script says about several devices, while one process computes: which gradients it exchanges, and so on.
+"""Requests of a script about several devices, while one process computes: gradients that it exchanges, and so on.
 
 Answers about replicas read it, and nothing is computed from it. It is written down where somebody is going to ask.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass
 class Asked:
-    """What has been said inside :meth:`noted`.
+    """Requests that were made inside :meth:`noted`.
 
     Attributes:
         noting: whether somebody is going to ask.
@@ -50,7 +50,7 @@ class Asked:
 
     @property
     def seeded_alike(self) -> bool:
-        """Whether all devices draw from the same seed."""
+        """True if all devices draw from the same seed."""
         return self.seed is not None and not self.by_rank
 
 

@@ -1,4 +1,4 @@
-"""What answers about models have in common: they print as the command prints them."""
+"""Base of answers about models: they print as the command prints them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Answered(Result):
 
     @property
     def findings(self) -> int:
-        """How many things are wrong, each cause counted once; 0 of answers that judge nothing."""
+        """Number of things that are wrong, each cause counted once; 0 for answers that judge nothing."""
         return 0
 
     def __str__(self) -> str:
@@ -23,6 +23,6 @@ class Answered(Result):
 
     @property
     def data(self) -> dict[str, Any]:
-        """What the command prints with ``--format json``, without the name of its schema."""
+        """Content that the command prints with ``--format json``, without the name of its schema."""
         data: dict[str, Any] = upward.part("results").view(self).data
         return data

@@ -1,4 +1,4 @@
-"""What the line that made something gives a name to: ``mask`` of ``mask = paddle.triu(…)``."""
+"""Names that a line assigns to: ``mask`` of ``mask = paddle.triu(…)``."""
 
 from __future__ import annotations
 

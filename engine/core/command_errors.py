@@ -1,4 +1,4 @@
-"""What can go wrong while a model is loaded and asked: what was asked for cannot be, or the user's code raised."""
+"""Errors while a model is loaded and queried: the request is impossible, or the user's code raised."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 
 class CommandError(Exception):
-    """What was asked for cannot be: an option, a selector, a file.
+    """Error of an impossible request: an option, a selector, a file.
 
     Args:
         message: one sentence.
@@ -62,7 +62,7 @@ class RefusedByModel(CommandError):
 
 
 class PackageNeeded(CommandError):
-    """What was asked for needs a package or a program that is not installed."""
+    """Error of a request that needs a package or a program that is not installed."""
 
     code = "GT-E016"
 

@@ -1,4 +1,4 @@
-"""Where gradtool differs from Paddle on purpose: one table, and notes of the entries that a run has met.
+"""Intended differences from Paddle: one table, and notes of the entries that a run has met.
 
 A public function that is about to give something else than Paddle would calls :func:`meet`. The first time, a warning
 says so on stderr; commands put what was met into their JSON. ``docs/differences.md`` lists the table, and a test holds
@@ -242,7 +242,7 @@ def _of_user() -> FrameType:
 
 
 def said(name: str) -> str:
-    """What a run says of an entry."""
+    """Return the message of an entry that a run has met."""
     entry = DIFFERENCES[name]
     return entry.said or entry.text
 

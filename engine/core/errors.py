@@ -278,7 +278,9 @@ def did_you_mean(name: str, names: Iterable[str]) -> str | None:
 
 
 def said(error: BaseException) -> str:
-    """What an error says to people: :class:`GradtoolError` without the words of Paddle that only code looks for."""
+    """Return an error's message for people: :class:`GradtoolError` without the words of Paddle that only code looks
+    for.
+    """
     return error.text() if isinstance(error, GradtoolError) else str(error)
 
 

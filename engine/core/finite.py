@@ -1,4 +1,4 @@
-"""Whether all numbers of an array are in order, found in one pass where they are."""
+"""Check that all numbers of an array are finite, in one pass where they are."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def in_order(array: Any, largest: float | None = None) -> bool:
-    """Whether all numbers of *array* are finite, and no larger than *largest*; False where that is not known.
+    """Return whether all numbers of *array* are finite, and no larger than *largest*; False where that is not known.
 
     The sum of the squares, which BLAS adds up without a temporary array, is finite and small only where all numbers
     are; numbers are looked at one by one where it is not. Squares may overflow: callers switch NumPy's warnings off.

@@ -29,7 +29,7 @@ def register(function: Callable[..., Any]) -> int:
 
 
 def call(number: int, operands: Sequence[Any]) -> list[Any]:
-    """What function *number* returns for arrays that it may look at but not change.
+    """Return the result of function *number* for arrays that it may read and not change.
 
     Returns:
         Arrays, and None where the function returns None.

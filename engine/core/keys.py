@@ -35,7 +35,7 @@ def key_of(attrs: Any) -> Hashable | None:
 
 
 def simple(value: Any) -> bool:
-    """Whether nothing else has the key of *value*: arrays, whose key is their bytes, are no simple values."""
+    """Return whether nothing else has the key of *value*: arrays, whose key is their bytes, are no simple values."""
     if type(value) in (list, tuple):
         return all(map(simple, value))
     return value is None or type(value) in (bool, float, int, str) or type(value) in _own_keys

@@ -27,12 +27,12 @@ def part(grad_name: str, block: int, index: int) -> str:
 
 
 def is_part(name: str) -> bool:
-    """Whether *name* is such a summand (and not a gradient of one)."""
+    """Return whether *name* is such a summand (and not a gradient of one)."""
     return "@RENAME@" in name and not name.endswith(GRAD)
 
 
 def plain(grad_name: str) -> str:
-    """What a gradient is called before calls and summands are told apart.
+    """Return the name of a gradient without the marks of calls and summands.
 
     >>> plain("grad/grad/w@GRAD@RENAME@block0@1")
     'w@GRAD'
@@ -61,12 +61,12 @@ def before_loop(name: str, number: int) -> str:
 
 
 def recomputed(name: str, segment: int) -> str:
-    """What backward computes again for the forward variable *name*; segments count from the last."""
+    """Return the name of the value that backward computes again for *name*; segments count from the last."""
     return f"{name}{_RECOMPUTED}{segment}"
 
 
 def is_recomputed(name: str) -> bool:
-    """Whether :func:`recomputed` made the name, and it is no gradient of such a value."""
+    """Return whether :func:`recomputed` made the name, and it is no gradient of such a value."""
     return _RECOMPUTED in name and not name.endswith(GRAD)
 
 
@@ -90,7 +90,7 @@ def segment(name: str) -> int | None:
 
 
 def is_saved(name: str) -> bool:
-    """Whether :func:`old_version` made the name for a value of the forward part.
+    """Return whether :func:`old_version` made the name for a value of the forward part.
 
     >>> is_saved("h@VERSION@1"), is_saved("h@VERSION@1@GRAD"), is_saved("h@GRAD@VERSION@1")
     (True, False, False)
@@ -166,7 +166,7 @@ class UniqueNames:
         return f"{counter}_0"
 
     def _implied(self, counter: str) -> int:
-        """Where a counter stands that is not in *counts*: at one if its layer is in one of the ranges."""
+        """Return the count of a counter that is missing in *counts*: one if its layer is in one of the ranges."""
         if not (self.outputs and counter.endswith(_OUTPUT)):
             return 0
         key, _, number = counter.removesuffix(_OUTPUT).rpartition("_")

@@ -1,4 +1,4 @@
-"""Which names come close to one that does not exist: at a cost that no file and no model can drive up.
+"""Existing names close to one that does not exist, at a bounded cost for any file and model.
 
 A program may hold a million names, a file names of any length. Names are compared by their ends, and in full only the
 few that share most pairs of characters with the name asked for.
@@ -47,7 +47,7 @@ def near(name: str, names: Iterable[str], count: int = 3, likeness: float = 0.5)
 
 
 def likeness(one: str, other: str) -> float:
-    """How alike two names are, ignoring case: from 0 to 1."""
+    """Return how alike two names are, ignoring case: from 0 to 1."""
     return SequenceMatcher(None, one.lower(), other.lower()).ratio()
 
 

@@ -1,4 +1,4 @@
-"""Where it is told what is worth knowing beside an answer."""
+"""Notes that accompany an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far something that may take long has come, for whoever shows it; nothing is noted while nobody listens."""
+"""Progress of long work, for whoever shows it; nothing is noted while nobody listens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What answers have in common: they show themselves in notebooks, and are saved to files."""
+"""Base of answers: they show themselves in notebooks, and are saved to files."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class Result:
         return _results().to_pandas(self)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """What notebooks show: tables, and text for those that show none."""
+        """Return what notebooks show: tables, and text for answers without tables."""
         bundle: dict[str, str] = _results().bundle(self)
         return bundle
 
     def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
-        """What rich prints: its text, and tables in the colours of what they say."""
+        """Yield what rich prints: the text, and tables in the colours of their meaning."""
         yield from _results().on_terminal(self)
 
 

@@ -15,7 +15,7 @@ Array = np.ndarray[Any, Any]
 
 
 class RowArray(NDArrayOperatorsMixin):
-    """What :class:`SelectedRows` and :class:`RowUpdate` have in common.
+    """Base of :class:`SelectedRows` and :class:`RowUpdate`.
 
     Attributes:
         shape, dtype: those of the whole table.

@@ -1,4 +1,4 @@
-"""Where in the user's program something was made.
+"""Places in the user's program where something was made.
 
 A location is a tuple of ``(code object, line)`` pairs, innermost frame first, holding the user's frames only. By
 default one frame is kept; :func:`full_stacks` keeps them all (what dumps and the debugger need). Both are interned,
@@ -98,7 +98,7 @@ def stand_in(function: Any, where: Callable[[], Any]) -> None:
 
 
 def is_ours(module: str) -> bool:
-    """Whether a module of that name is gradtool's, or that of a package that counts as ours."""
+    """Return whether a module of that name is gradtool's, or that of a package that counts as ours."""
     if module.partition(".")[0] in packages:
         _ours.add(module)
         return True
@@ -106,7 +106,7 @@ def is_ours(module: str) -> bool:
 
 
 def site(frame: FrameType | None) -> Any:
-    """Where the user's code around *frame* stands, in the form that costs least; :func:`located` reads it."""
+    """Return the place of the user's code around *frame* in the cheapest form; :func:`located` reads it."""
     if _pretended is not None:
         return _pretended
     while frame is not None:
@@ -238,7 +238,7 @@ def recorded(file: str, function: str, line: str = "") -> CodeType:
 
 
 def is_recorded(path: str) -> bool:
-    """Whether *path*, as a code object has it, is that of a function that only a file knows about."""
+    """Return whether *path*, as a code object has it, is that of a function that only a file knows about."""
     return path.startswith(_RECORDED)
 
 
@@ -267,12 +267,12 @@ def call_files(calls: Callable[[str], str | None] | None) -> None:
 
 
 def called(path: str) -> str | None:
-    """What people call *path*, if it is a file to the interpreter alone."""
+    """Return the name that people use for *path*, if it is a file only to the interpreter."""
     return None if _calls is None else _calls(path)
 
 
 def last_part(path: str) -> str:
-    """What people call a file: the last part of its path."""
+    """Return the last part of a file's path, which is the name that people use."""
     return called(path) or path.replace(chr(92), "/").rsplit("/", 1)[-1]
 
 
@@ -328,7 +328,9 @@ def file_named(path: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _from_folder(path: str, folder: str) -> str:
-    """What :func:`file_named` says of a file while *folder* is the working folder; answers ask for each operator."""
+    """Return the name that :func:`file_named` gives while *folder* is the working folder; answers need it for each
+    operator.
+    """
     inside = os.path.relpath(path, folder)
     return (os.path.abspath(path) if inside.startswith(os.pardir) else inside).replace(os.sep, "/")
 

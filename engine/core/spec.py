@@ -222,7 +222,7 @@ class TensorSpec:
 
     @property
     def known(self) -> bool:
-        """Whether every dimension is known."""
+        """True if every dimension is known."""
         return UNKNOWN not in self.shape
 
     @property

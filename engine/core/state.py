@@ -1,4 +1,4 @@
-"""What this process is set to: static or dynamic mode, default dtype, seeds; and settings that ``with`` blocks change.
+"""Settings of this process: static or dynamic mode, default dtype, seeds; and settings that ``with`` blocks change.
 
 What is one for the process and what each thread or async task has for itself is a table in docs/threads.md.
 """
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class _ProcessDefaults:
-    """What is one for all threads and tasks.
+    """Settings that all threads and tasks share.
 
     Attributes:
         static: whether the main thread switched to static mode last: other threads begin with it.
@@ -105,7 +105,7 @@ def _switch(static: bool) -> None:
 
 
 def leave_undecided(of_programs: tuple[str, ...]) -> None:
-    """Where nobody has switched, let the first function that asks for the mode decide it.
+    """Let the first function that needs the mode decide it, unless somebody has switched.
 
     Args:
         of_programs: what the names of modules begin with whose functions are for programs; others compute at once.
@@ -218,7 +218,7 @@ def set_default_dtype(d: object) -> None:
 
 
 def device() -> str | None:
-    """Where programs are computed whose executor names no place; None where the backend computes by itself."""
+    """Return the device of programs whose executor names no place; None where the backend computes by itself."""
     return _ProcessDefaults.device
 
 
@@ -264,12 +264,12 @@ class RandomState:
 
     @property
     def seed(self) -> int:
-        """What the stream began with."""
+        """Seed that the stream began with."""
         return self.stream.position.seed
 
     @property
     def position(self) -> Position:
-        """Where the stream is; setting it has it go on from there."""
+        """Position of the stream; the stream goes on from a position that is set."""
         return self.stream.position
 
     @position.setter
@@ -360,7 +360,7 @@ class Told:
 
     @property
     def is_heard(self) -> bool:
-        """Whether anybody is told."""
+        """True if anybody is told."""
         return self._watcher.get() is not None or bool(self._listeners.get())
 
     def note(self, *what: Any) -> None:

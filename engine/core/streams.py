@@ -34,7 +34,7 @@ UNIT = 2.0**-53
 
 
 class Position(NamedTuple):
-    """Where a stream is.
+    """Position in a stream.
 
     Attributes:
         seed: what it began with.
@@ -178,7 +178,7 @@ class Stream(Draws):
 
     @property
     def position(self) -> Position:
-        """Where the stream is; setting it has it go on from there."""
+        """Position of the stream; the stream goes on from a position that is set."""
         return self._position
 
     @position.setter
@@ -204,7 +204,7 @@ class Stream(Draws):
         return _philox(seed, HOSTED + (counter << 64))
 
     def _taken(self, count: int) -> tuple[int, np.random.Generator]:
-        """How many blocks *count* words are, which the stream has then given, and what gives them."""
+        """Take *count* words from the stream; return how many blocks they fill, and their generator."""
         seed, counter = self._position
         if self._generator is None:
             self._generator = _philox(seed, counter)
@@ -243,7 +243,7 @@ class Stream(Draws):
 
 
 def _half(count: int) -> int:
-    """How many pairs of words *count* normal numbers take; both runs together are whole blocks."""
+    """Return how many pairs of words *count* normal numbers take; both runs together are whole blocks."""
     return -(-count // BLOCK) * (BLOCK // 2)
 
 
@@ -252,7 +252,9 @@ def _rounded(drawn: Any, dtype: Any) -> Any:
 
 
 def _philox(seed: int, counter: int) -> np.random.Generator:
-    """What gives the words of a key from a block on. NumPy counts before it makes a block, so that the first is 1."""
+    """Return the generator of the words of a key from a block on. NumPy counts before it makes a block, so that the
+    first is 1.
+    """
     return np.random.Generator(np.random.Philox(key=seed % 2**64, counter=counter))
 
 

@@ -1,4 +1,4 @@
-"""What is known of an array that stays where it was computed, and what a watcher may ask of arrays in place of them."""
+"""Facts about an array that stays where it was computed, and about arrays that a watcher does not need in full."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ class Summary:
 
     @classmethod
     def of(cls, value: Any) -> Summary | None:
-        """What is told of *value* where its numbers are of no interest; None for what is no array."""
+        """Return a summary of *value* without its numbers; None for something that is no array."""
         if not hasattr(value, "dtype") or isinstance(value, TensorArray):
             return None
         return cls(tuple(value.shape), np.dtype(value.dtype))
 
     @property
     def size(self) -> int:
-        """How many elements there are."""
+        """Number of elements."""
         return math.prod(self.shape)
 
     @property
@@ -116,7 +116,7 @@ class Timed:
 
 
 class Spent(NamedTuple):
-    """What an operator took in a run of a compiled plan, in one round of the loops around it or in all.
+    """Time and memory of an operator in a run of a compiled plan, in one round of the loops around it or in all.
 
     Attributes:
         op: the operator of a program, or the entry of a recorded run.
@@ -135,7 +135,7 @@ class Spent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """What a run of a compiled plan took, where it was computed.
+    """Time and memory of a run of a compiled plan, measured where it was computed.
 
     Attributes:
         operators: in the order of the run.

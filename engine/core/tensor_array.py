@@ -1,4 +1,4 @@
-"""What a variable of a program holds that is an array of tensors: tensors by their places."""
+"""Arrays of tensors as variables of a program hold them: tensors by their places."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class TensorArray:
 
     @property
     def shape(self) -> tuple[int]:
-        """How many numbers there are in all its tensors, which make one row for who does not know it."""
+        """Shape of one row of all numbers in its tensors, for readers that know no arrays of tensors."""
         return (sum(int(v.size) for v in self.entries.values()),)
 
     def astype(self, dtype: Any, copy: bool = True) -> TensorArray:
@@ -62,7 +62,7 @@ class TensorArray:
         return np.concatenate(rows or [np.zeros(0)]).astype(dtype, copy=False)
 
     def mapped(self, change: Callable[[Any], Any]) -> TensorArray:
-        """What *change* makes of its tensors, at their places."""
+        """Return the array with *change* applied to its tensors, at their places."""
         return TensorArray({place: change(v) for place, v in self.entries.items()}, self.length)
 
     def listed(self) -> list[Any]:

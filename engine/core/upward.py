@@ -1,4 +1,4 @@
-"""Where a lower layer needs a higher one, which it may not import: all such places, in one table.
+"""Table of all places where a lower layer needs a higher one, which it may not import.
 
 Programs and answers show themselves, and a program's values are kept above it; after a bare ``import gradtool`` nothing
 of that is loaded. What is asked for is looked up here by what it is, not by where it stands, when it is first needed. A

@@ -1,4 +1,4 @@
-"""What public functions compute with: variables of a program, and tensors of dynamic mode."""
+"""Base of the operands of public functions: variables of a program, and tensors of dynamic mode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens while a model runs, told to whoever watches: steps, and what becomes of tensors.
+"""Events of a running model, reported to whoever watches: steps, and the life of tensors.
 
 ==============  ============================================================================================
 step            when
@@ -119,7 +119,7 @@ class Computed:
 
     @property
     def loc(self) -> Location:
-        """Where the user's program called it."""
+        """Place in the user's program that called it."""
         return located(self.site)
 
 
@@ -338,7 +338,7 @@ class Guarding:
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """What :class:`Guarding` began last is over."""
+    """End of the last :class:`Guarding` that began."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -554,7 +554,7 @@ watcher = _watcher.get
 
 
 def program_watcher() -> Watcher | None:
-    """Who watches the steps of static programs, or None: it has an attribute ``hears_programs`` if it may not."""
+    """Return the watcher of the steps of static programs, or None; its attribute ``hears_programs`` may forbid it."""
     by = watcher()
     return by if getattr(by, "hears_programs", True) else None
 
@@ -566,7 +566,7 @@ noting = 0
 
 
 def is_watched() -> bool:
-    """Whether anyone in this process watches the steps."""
+    """Return whether anyone in this process watches the steps."""
     return _watching > 0
 
 
@@ -624,7 +624,7 @@ def unwatched() -> Iterator[None]:
 
 
 def _both(first: Watcher | None, second: Watcher | None) -> Watcher | None:
-    """Who tells both of them; true if one of them answers so."""
+    """Return a watcher that calls both; true if one of them answers so."""
     if first is None or second is None:
         return second if first is None else first
 

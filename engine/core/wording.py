@@ -1,4 +1,4 @@
-"""How numbers, shapes, amounts and command lines are written, for people and in JSON."""
+"""Texts of numbers, shapes, amounts and command lines, for people and in JSON."""
 
 from __future__ import annotations
 

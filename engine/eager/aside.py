@@ -48,7 +48,7 @@ def _remembered(t: Tensor) -> Tensor:
 
 
 def original(t: Tensor) -> Tensor:
-    """What *t* is a copy of; itself if it is none, or if nobody holds that any more."""
+    """Return the tensor that *t* is a copy of; itself if it is none, or if nobody holds that any more."""
     known = _originals.get(id(t))
     first = None if known is None else known[1]()
     return t if first is None else first

@@ -136,7 +136,7 @@ def _asked(
 
 
 def _result(work: Pass, tensor: Tensor, held: set[int]) -> Tensor | None:
-    """What :func:`grad` returns for *tensor*: storage of its own, whatever the gradient shares.
+    """Return the result of :func:`grad` for *tensor*: storage of its own, whatever the gradient shares.
 
     Args:
         held: identities of tensors that are in someone's hands already; the result's is added.

@@ -23,7 +23,7 @@ LEFT: Final = frozenset({"cast", "assign"})
 
 
 class Casting:
-    """How operands are cast.
+    """Rule for casting operands.
 
     Attributes:
         level: ``"O1"``, ``"O2"`` or ``"OD"``.

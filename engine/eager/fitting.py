@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Fit(NamedTuple):
-    """What becomes of operands of certain types.
+    """Kernel and casts for operands of certain types.
 
     Attributes:
         casts: by operand: the type that it is cast to (in a list, for a list), or None.
@@ -46,7 +46,7 @@ def fitted(call: BoundOp, operands: Sequence[Operand], arrays: Sequence[Operand]
 
 
 def kind_of(operand: Any, read: Callable[[Any], Any]) -> Any:
-    """What stands for an operand in a key: what *read* says of it, or of each entry of a list."""
+    """Return the part of a key that represents an operand: what *read* gives for it, or for each entry of a list."""
     if operand is None:
         return None
     if isinstance(operand, (list, tuple)):
@@ -55,7 +55,7 @@ def kind_of(operand: Any, read: Callable[[Any], Any]) -> Any:
 
 
 def _type(array: Array) -> tuple[Any, bool]:
-    """What decides about types: numbers without dimensions give way to others."""
+    """Return the type that an operand contributes: numbers without dimensions give way to others."""
     return array.dtype, not array.ndim
 
 

@@ -9,7 +9,7 @@ from .tensor import Leaf, Tensor
 
 
 class GradFn:
-    """What backward does at one place of the recorded graph.
+    """Backward step at one place of the recorded graph.
 
     Two of them are equal when they stand for the same operator call or the same leaf.
     """
@@ -25,13 +25,15 @@ class GradFn:
 
     @property
     def next_functions(self) -> list[GradFn]:
-        """Where the gradients go from here, in the order of the operator's inputs."""
+        """Backward steps that gradients reach from here, in the order of the operator's inputs."""
         wrt = () if isinstance(self._of, Leaf) else self._of.wrt
         return [GradFn(p if isinstance(p, Leaf) else p[0]) for p in wrt if p is not None]
 
     @property
     def made_at(self) -> str | None:
-        """Where the user's program called the operator: ``train.py:31 in model:  z = h * gate``; None for a leaf."""
+        """Place where the user's program called the operator: ``train.py:31 in model: z = h * gate``; None for a
+        leaf.
+        """
         return None if isinstance(self._of, Leaf) else source.describe(self._of.loc)
 
     def __eq__(self, other: object) -> bool:
@@ -46,7 +48,7 @@ class GradFn:
 
 
 def grad_fn(tensor: Tensor) -> GradFn | None:
-    """What backward does first at *tensor*; None for one that gets no gradient.
+    """Return the first backward step at *tensor*; None for one that gets no gradient.
 
     >>> from gradtool import paddle
     >>> x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)

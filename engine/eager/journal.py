@@ -32,7 +32,7 @@ LIMIT = 1 << 18
 
 
 class Unrecorded(enum.Enum):
-    """What kept a call from being recorded on the tape."""
+    """Reason why a call was not recorded on the tape."""
 
     NO_GRAD = enum.auto()
     """Gradients were switched off."""
@@ -106,7 +106,7 @@ class Listing(NamedTuple):
 
 
 class Replacement(NamedTuple):
-    """What stands in a layer where a parameter stood before.
+    """Object in a layer at the place of a former parameter.
 
     Attributes:
         after: the number of the parameter that took its place; None where nothing of its name did.
@@ -142,7 +142,7 @@ class Guard(NamedTuple):
 
 
 class Journal:
-    """What happened, in order; a watcher of tensors for :func:`gradtool.engine.core.watch.watched`.
+    """Events in order; a watcher of tensors for :func:`gradtool.engine.core.watch.watched`.
 
     Attributes:
         calls: the calls, oldest first.
@@ -235,7 +235,9 @@ class Journal:
         return own
 
     def knows(self, t: Tensor, nodes: Iterable[GradNode]) -> bool:
-        """Whether the call that made *t* was noted, and those of the recorded *nodes* behind it are not forgotten."""
+        """Return whether the call that made *t* was noted, and those of the recorded *nodes* behind it are not
+        forgotten.
+        """
         node = t.node
         number = self._held.get(id(t), (None,))[0] if node is None else self._places.get((node.key, t.index))
         if number is None or not any(number in call.writes for call in reversed(self.calls)):
@@ -258,7 +260,7 @@ class Journal:
         return {number: t for number, t in held if t is not None}
 
     def made_at(self, numbers: Iterable[int]) -> dict[int, Location]:
-        """Where the values of these *numbers* were made, as far as that is known."""
+        """Return where the values of these *numbers* were made, as far as that is known."""
         first = {self.released.get(number, number): number for number in numbers}
         places = {number: self.entered[n] for n, number in first.items() if n in self.entered}
         for call in self.calls:
@@ -278,7 +280,7 @@ class Journal:
         self.awaited = [x for x in self.awaited if x.time <= end]
 
     def is_beyond_the_end(self, t: Tensor) -> bool:
-        """Whether *t* was met after the last whole step of a program that was cut."""
+        """Return whether *t* was met after the last whole step of a program that was cut."""
         if self.end is None or t.node is not None:
             return False
         number = self._leaves.get(t._leaf) if t._leaf is not None else None
@@ -287,7 +289,7 @@ class Journal:
         return number > self.end
 
     def is_left_behind(self, number: int) -> bool:
-        """Whether a leaf got a gradient, and no call that was recorded later reads it."""
+        """Return whether a leaf got a gradient, and no call that was recorded later reads it."""
         added = [e.time for e in self.events.get(number, ()) if e.kind == "added"]
         if not added:
             return False
@@ -435,7 +437,7 @@ class Journal:
             self._event("added", number, "backward", None if event.root is None else self.number(event.root))
 
     def _passed(self, event: Any) -> None:
-        """What was told before in parts."""
+        """Note a call that was reported before in parts."""
 
     def _cleared(self, event: watch.Cleared) -> None:
         if event.tensor.node is None:
@@ -554,7 +556,7 @@ _NOTED: dict[type, Callable[[Journal, Any], object]] = {
 
 
 def _reason(op: OpDef, read: Sequence[Tensor | None], results: Sequence[Tensor]) -> Unrecorded | None:
-    """What kept a call that is not on the tape from being recorded; None where all that it read stopped gradients."""
+    """Return why a call is not on the tape; None where all that it read stopped gradients."""
     if all(t is None for t in read):
         return None
     if not grad_enabled():

@@ -24,7 +24,7 @@ IN_PADDLE = {
 
 
 class ToPython:
-    """What a tensor gives to those who know no tensors."""
+    """Conversions of tensors for readers that know no tensors."""
 
     __slots__ = ()
 

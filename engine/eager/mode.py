@@ -1,4 +1,4 @@
-"""Whether operators are recorded for backward: for each thread and async task; threads begin with recording."""
+"""Recording of operators for backward, on or off for each thread and async task; threads begin with recording."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ grad_enabled = _enabled.get
 
 
 def is_grad_enabled() -> bool:
-    """Whether operators on tensors that need gradients are recorded."""
+    """Return whether operators on tensors that need gradients are recorded."""
     return _enabled.get()
 
 

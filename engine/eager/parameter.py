@@ -28,7 +28,7 @@ def living() -> list[TensorParameter]:
 
 
 class Birth:
-    """What stays known of a parameter when nobody holds it any more.
+    """Facts about a parameter that stay known when nobody holds it any more.
 
     Attributes:
         name: its own.
@@ -56,7 +56,7 @@ class Birth:
 
     @property
     def leaf(self) -> Leaf | None:
-        """Where its gradients accumulate, if a tape still knows it."""
+        """Leaf where its gradients accumulate, if a tape still knows it."""
         return self._leaf()
 
 
@@ -130,7 +130,7 @@ class TensorParameter(Tensor):
 
     @property
     def trainable(self) -> bool:
-        """Whether gradients flow into it: the negation of ``stop_gradient`` (unlike in static programs)."""
+        """True if gradients flow into it: the negation of ``stop_gradient`` (unlike in static programs)."""
         return not self._stop
 
     @trainable.setter

@@ -164,7 +164,7 @@ class Pass:
     def pulled(
         self, node: GradNode, arriving: Sequence[Grad | None], wrt: Sequence[Place | None]
     ) -> Sequence[Grad | None]:
-        """What *node* gives where *arriving* arrives, by *wrt*; nothing of it goes on."""
+        """Return the gradients of *node* by *wrt* for gradients *arriving*; none of them goes on."""
         return self._by_loops(node, arriving, wrt)
 
     def hooked(self, hooks: dict[int, Any], gradient: Grad, spec: TensorSpec, what: str, site: str | None) -> Grad:
@@ -221,7 +221,7 @@ class Pass:
     # -- parts ----------------------------------------------------------------------------------------------------
 
     def _seeds(self) -> dict[Place, Grad]:
-        """What stands at each place before the sweep; copies of sums, which go on in their own storage."""
+        """Return the gradient at each place before the sweep; copies of sums, which go on in their own storage."""
         seeds: dict[Place, Grad] = {}
         for key, (node, *gradients) in self.pending.items():
             seeds |= {
@@ -467,7 +467,7 @@ class Pass:
         return apply(by_type("sum"), [gradient], {}) if isinstance(gradient, list) else gradient
 
     def flows_to(self, place: Place) -> bool:
-        """Whether a gradient that is sent to *place* matters."""
+        """Return whether a gradient that is sent to *place* matters."""
         if place in self.constants:
             return False
         if self.needed is None:
@@ -499,7 +499,7 @@ class Pass:
         return rule_ops if self.create_graph else node.backend.ops
 
     def _with_care(self, node: GradNode, args: list[Operand], wanted: list[list[bool]]) -> list[Grad | None]:
-        """What the rule of *node* gives, if there may be numbers of 16 bits or complex ones (``ops/rare.py``)."""
+        """Return what the rule of *node* gives for numbers of 16 bits or complex ones (``ops/rare.py``)."""
         if not self.create_graph:
             args = rare.widened(args)
         k = self._ops(node)
@@ -562,7 +562,7 @@ class Pass:
 
 
 def _place_of_pass() -> Any:
-    """Where the pass was started that runs now."""
+    """Return the place where the current pass was started."""
     work = running()
     return None if work is None else work.loc
 
@@ -608,7 +608,9 @@ def as_tensor(value: Any) -> Tensor:
 
 
 def _is_of_a_definition(rule: Any) -> bool:
-    """Whether it is the rule of an operator, not derived from another or a user's own; asked for rare types only."""
+    """Return whether it is the rule of an operator, not derived from another or a user's own; asked for rare types
+    only.
+    """
     from ..ops.composed import ComposedRule
 
     return isinstance(rule, WrittenRule | ComposedRule)

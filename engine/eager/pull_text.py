@@ -37,7 +37,7 @@ def pull_text(slots: Slots) -> list[str] | None:
 
 
 def _operands(slots: Slots) -> Iterator[str]:
-    """What the gradient kernel gets, one for each of the rule's reads."""
+    """Return the operands of the gradient kernel, one for each of the rule's reads."""
     position = 0
     for n, read in enumerate(slots.recipe.reads):
         if read.kind == "dout":
@@ -70,7 +70,7 @@ def _array(slots: Slots, read: Read, k: str) -> str:
 
 
 def _overwritten(slots: Slots) -> Iterator[str]:
-    """Whether tensors that were kept have been written since they shared nothing."""
+    """Return the condition that kept tensors have been written since they shared nothing."""
     for n, read in enumerate(slots.recipe.reads):
         if read.kind != "in" or read.like or slots.is_empty(read):
             continue

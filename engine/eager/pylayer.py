@@ -37,7 +37,7 @@ class MissingBackwardError(MissingMethodError, OSError):
 
 
 class LayerGradientError(GradientError, ValueError):
-    """What ``PyLayer.backward`` returned does not fit the inputs of ``forward`` (Paddle raises ValueError)."""
+    """Error of a ``PyLayer.backward`` whose result does not fit the inputs of ``forward`` (Paddle raises ValueError)."""
 
     code = "GT-E211"
     in_paddle = "(InvalidArgument)"
@@ -50,7 +50,7 @@ class LayerOutputError(LayerGradientError):
 
 
 class PyLayerContext:
-    """What the forward of a PyLayer leaves for its backward; attributes may be set freely."""
+    """Values that the forward of a PyLayer leaves for its backward; attributes may be set freely."""
 
     def __init__(self) -> None:
         self._saved: tuple[Any, ...] | None = ()
@@ -67,7 +67,7 @@ class PyLayerContext:
         self._saved = tensors
 
     def saved_tensor(self) -> tuple[Any, ...]:
-        """What :meth:`save_for_backward` kept, as a tuple.
+        """Return what :meth:`save_for_backward` kept, as a tuple.
 
         Raises:
             FreedGraphError: a backward without ``retain_graph`` freed it.
@@ -90,11 +90,11 @@ class PyLayerContext:
         self._not_inplace.update(id(t) for t in tensors)
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether backward gets zeros (the default) or None for an output that no gradient arrives at."""
+        """Choose whether backward gets zeros (the default) or None for an output without a gradient."""
         self._materialize = bool(value)
 
     def set_grad_in_dtype_consistent(self, flag: bool) -> None:
-        """Whether gradients take the dtype of their inputs; they always do.
+        """Choose whether gradients take the dtype of their inputs; they always do.
 
         Raises:
             UnsupportedError: *flag* is False (a ValueError).
@@ -256,7 +256,7 @@ class _LayerRule:
 
 
 class _LayerOp:
-    """What the tape knows of a PyLayer's class: its name and its rule."""
+    """Description of a PyLayer's class for the tape: its name and its rule."""
 
     __slots__ = ("rule", "type")
 

@@ -1,4 +1,4 @@
-"""What recording an operator takes, worked out once: its kernels by attributes, and what ``written.py`` writes out."""
+"""Preparations for recording an operator, done once: its kernels by attributes, and what ``written.py`` writes out."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class BoundOp:
 
 
 def _form(tensor: Tensor) -> tuple[Any, Any]:
-    """What decides whether it fits."""
+    """Return the key that decides whether a call fits."""
     return tensor.array.shape, tensor.array.dtype
 
 
@@ -133,7 +133,7 @@ mode.on_casting.append(_record_again)
 
 
 def _recording(written: Callable[..., Any]) -> Callable[..., Any]:
-    """What records a call, from what records it while nobody watches and nothing is cast."""
+    """Choose the function that records a call, given the one for calls that nobody watches and nothing casts."""
     record = _noted(written) if watch.noting else written
     return record if mode.casting is None else _casting_first(record)
 
@@ -253,7 +253,7 @@ class _Gradients(dict[int, Callable[..., Any]]):
 
 
 class Recipe:
-    """What recording one operator on one backend takes, worked out once.
+    """Preparations for recording one operator on one backend, done once.
 
     Attributes:
         backend: whose kernels the calls are bound to.
@@ -373,7 +373,7 @@ _with_lists: list[Recipe] = []
 
 @when_in_use
 def _pull_by_loops() -> None:
-    """Where lists take part, what numbers of rare types need is seen to by the loops."""
+    """Pull through lists by loops, which also take care of rare types."""
     for recipe in _with_lists:
         recipe.pull = None
 

@@ -145,7 +145,7 @@ class _Call:
         return _Value(self, self.retained - 1, tensor)
 
     def _take(self, value: _Value) -> Tensor:
-        """What the number stands for, from the second run; a third one if it was taken before."""
+        """Return the value of a number, from the second run; a third run is needed if it was taken before."""
         if value.version.count != value.count:
             raise _overwritten(value.version, value.count)
         if value.index not in self.values:

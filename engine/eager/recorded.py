@@ -1,4 +1,4 @@
-"""What the tape knows of its recorded calls: what they read, what they made, which leaves they end in."""
+"""Facts about the recorded calls of a tape: what they read, what they made, which leaves they end in."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ def nodes_behind(tensors: Iterable[Tensor]) -> list[GradNode]:
 
 
 def inputs_of(node: GradNode) -> Iterator[Input]:
-    """What a node read, slot by slot, as far as the tape knows it: inputs without gradient only while it holds them."""
+    """Return the inputs of a node, slot by slot, as far as the tape knows them: inputs without gradient only while it
+    holds them.
+    """
     rule = node.op.rule
     held: dict[int, Sequence[Tensor | None]] = {}
     like: set[int] = set()

@@ -38,7 +38,7 @@ _asked: set[Any] = set()
 
 @when_chosen
 def _forget(before: Backend, now: Backend) -> None:
-    """What is repeated is bound to a backend."""
+    """Forget repeated kernels of another backend."""
     _plans.clear()
     _asked.clear()
 
@@ -75,7 +75,7 @@ def pulled(node: GradNode, args: Sequence[Operand], wanted: Sequence[bool]) -> S
 def _noted(
     rule: WrittenRule, node: GradNode, args: Sequence[Operand], wanted: Sequence[bool], place: Any
 ) -> Sequence[Tensor | None]:
-    """What the rule gives, noting what it computes."""
+    """Return what the rule gives, noting what it computes."""
     ops = NotingOps()
     flat = [lifted(g) for g in rule.flat(ops, [ops.seen(v) for v in args], wanted, node.attrs)]
     plan = _plan(node.op.type, args, ops.steps, flat)

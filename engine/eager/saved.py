@@ -49,11 +49,11 @@ class saved_tensors_hooks:
         packing.reset(self._tokens.pop())
 
     def pack(self, tensor: Tensor) -> Packed:
-        """What is kept of *tensor*, a forward input."""
+        """Return what is kept of *tensor*, a forward input."""
         return Packed(tensor, self._packed(tensor), self._unpack, whole=True)
 
     def pack_values(self, tensor: Tensor) -> Packed:
-        """What is kept of the values of *tensor*, a result: nothing kept may point back to its node."""
+        """Return what is kept of the values of *tensor*, a result: nothing kept may point back to its node."""
         return Packed(tensor, self._packed(tensor.detach()), self._unpack, whole=False)
 
     def _packed(self, tensor: Tensor) -> Any:
@@ -89,7 +89,7 @@ class Packed:
 
     @property
     def exact(self) -> bool:
-        """Whether what comes back is sure to be what was packed, to the bit: recompute checks it."""
+        """True if what comes back is sure to be what was packed, to the bit: recompute checks it."""
         return getattr(self._value, "exact", False)
 
     def unpacked(self) -> Any:

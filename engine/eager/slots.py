@@ -43,15 +43,15 @@ class Slots:
     # -- what is read -------------------------------------------------------------------------------------------------
 
     def optional(self, read: Read) -> bool:
-        """Whether what *read* reads may be absent."""
+        """Return whether what *read* reads may be absent."""
         return (self.op.inputs if read.kind == "in" else self.op.outputs)[read.place].optional
 
     def many(self, read: Read) -> bool:
-        """Whether *read* reads a list."""
+        """Return whether *read* reads a list."""
         return (self.op.inputs if read.kind == "in" else self.op.outputs)[read.place].many
 
     def is_empty(self, read: Read) -> bool:
-        """Whether *read* reads a list that is taken to be empty."""
+        """Return whether *read* reads a list that is taken to be empty."""
         return read.kind == "in" and read.place in self.empty
 
     def retained(self) -> list[Read]:
@@ -61,7 +61,7 @@ class Slots:
     # -- expressions --------------------------------------------------------------------------------------------------
 
     def row(self, letter: str) -> str:
-        """What stands in a tuple of all operands (``x``) or arrays (``a``)."""
+        """Return the expressions of a tuple of all operands (``x``) or arrays (``a``)."""
         return "".join(f"{letter}{i}, " for i in self.all)
 
     def array(self, i: int) -> str:
@@ -73,7 +73,7 @@ class Slots:
         return f"x{i}.array" + (f" if x{i} is not None else None" if self.op.inputs[i].optional else "")
 
     def stops(self, i: int) -> str:
-        """Whether no gradient is wanted for input *i*."""
+        """Return the condition that no gradient is needed for input *i*."""
         if i in self.lists:
             return f"all([v._stop for v in x{i} or ()])"
         return f"(x{i} is None or x{i}._stop)" if self.op.inputs[i].optional else f"x{i}._stop"
@@ -88,7 +88,7 @@ class Slots:
         return (f"None if {x} is None else " if self.op.inputs[i].optional else "") + place.format(x)
 
     def kept(self, read: Read) -> str:
-        """What a node keeps for one entry of the rule's reads."""
+        """Return the expression of what a node keeps for one entry of the rule's reads."""
         if read.kind == "dout":
             return "None"
         if self.is_empty(read):

@@ -1,4 +1,4 @@
-"""Where a backward pass starts: its roots, with the gradients that were given there, and what else was asked of it."""
+"""Start of a backward pass: its roots, with the gradients that were given there, and further requests."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Start:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is one root, with ones."""
+        """True if it is one root, with ones."""
         return len(self.differentiated) == 1 and all(g is None for g in self.gradients)
 
     def pairs(self) -> list[tuple[Tensor, Any]]:

@@ -55,7 +55,7 @@ def keeping_graphs() -> Iterator[None]:
 
 
 def is_keeping() -> bool:
-    """Whether this is inside :func:`keeping_graphs`."""
+    """Return whether this is inside :func:`keeping_graphs`."""
     return keeping
 
 
@@ -75,7 +75,7 @@ class FreedGraphError(GradientError, SystemError, RuntimeError):
 
 
 def of_versions(now: int, then: int) -> str:
-    """How Paddle says that a tensor was written between two times."""
+    """Return Paddle's words for a tensor that was written between two times."""
     return f"(PermissionDenied) received tensor_version:{now} != wrapper_version_snapshot:{then}."
 
 
@@ -219,7 +219,7 @@ class GradNode:
 
     @property
     def site(self) -> Any:
-        """Where the user's program called the operator, see :func:`gradtool.engine.core.source.site`."""
+        """Place where the user's program called the operator, see :func:`gradtool.engine.core.source.site`."""
         return self.offset if self.code is None else (self.code, self.offset)
 
     @site.setter
@@ -234,22 +234,22 @@ class GradNode:
 
     @property
     def backend(self) -> Backend:
-        """What computed it, and computes its gradient."""
+        """Backend that computed it, and computes its gradient."""
         return self.call.recipe.backend
 
     @property
     def loc(self) -> Location:
-        """Where the user's program called the operator."""
+        """Place where the user's program called the operator."""
         return source.located(self.site)
 
     @property
     def args(self) -> tuple[Operand, ...] | None:
-        """What :attr:`kept` holds, None when the node is freed or hooks packed it."""
+        """Content of :attr:`kept`, None when the node is freed or hooks packed it."""
         return self.kept if type(self.kept) is tuple else None
 
     @property
     def freed(self) -> Location | None:
-        """Where the values it retained were freed, or None."""
+        """Place where the values it retained were freed, or None."""
         return self.kept.where if isinstance(self.kept, Freed) else None
 
     @property
@@ -289,7 +289,7 @@ class GradNode:
         self.versions = ()
 
     def retained(self) -> tuple[Operand, ...]:
-        """What the rule reads.
+        """Return the operands that the rule reads.
 
         Raises:
             FreedGraphError: an earlier backward freed it.
@@ -335,7 +335,7 @@ class GradNode:
 
 
 def _may_be_written(value: Any) -> bool:
-    """Whether a retained value has a write counter, or is a list of which some may."""
+    """Return whether a retained value has a write counter, or is a list of which some may."""
     if isinstance(value, Tensor):
         return value._version is not None
     return isinstance(value, (list, tuple))
@@ -357,7 +357,7 @@ def note_site(node: GradNode, frame: FrameType) -> None:
 
 
 def _came_again(freed: Location) -> str:
-    """What to do where a backward call needs what the one at *freed* let go of."""
+    """Return the advice for a backward call that needs what the one at *freed* freed."""
     again = source.here()
     if freed and source.file_and_line(freed) == source.file_and_line(again):
         return (
@@ -386,7 +386,7 @@ def copied(value: Any) -> Any:
 
 
 def _may_change(array: Any) -> bool:
-    """Whether somebody may write an array: read-only ones can be views of a program's memory.
+    """Return whether somebody may write an array: read-only ones can be views of a program's memory.
 
     Those without a step between elements only hold a shape.
     """
@@ -394,7 +394,7 @@ def _may_change(array: Any) -> bool:
 
 
 def finite(values: Iterable[Any]) -> bool:
-    """Whether all numbers in tensors, arrays and lists of them are finite; other values do not count."""
+    """Return whether all numbers in tensors, arrays and lists of them are finite; other values do not count."""
     for value in values:
         array = value.array if isinstance(value, Tensor) else value
         if isinstance(array, (list, tuple)):
@@ -443,6 +443,8 @@ def as_they_were(nodes: Iterable[GradNode]) -> Iterator[None]:
 
 
 def loss_scale(nodes: Iterable[GradNode]) -> float:
-    """What the gradients of a pass over *nodes* are larger by than those of the loss, as long as they are divided."""
+    """Return the factor by which the gradients of a pass over *nodes* exceed those of the loss, as long as they are
+    divided.
+    """
     scales = (n.loss_scale for n in nodes if n.loss_scale is not None)
     return next((s.factor for s in scales if s.is_taken_off and s.factor > 0), 1.0)

@@ -74,7 +74,7 @@ False."""
 
 
 class Version:
-    """How often the storage that tensors share was written in place, and by whom last.
+    """Count of writes in place to the storage that tensors share, and the last writer.
 
     Made when storage is first shared or written; what all start with is the class's.
     """
@@ -93,7 +93,7 @@ class Version:
 
 
 class Leaf:
-    """Where gradients of a leaf tensor accumulate.
+    """Place where gradients of a leaf tensor accumulate.
 
     Attributes:
         cleared: the gradient was set to zeros; the next one takes its place instead of being added in place, so that
@@ -240,7 +240,7 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
 
     @property
     def is_leaf(self) -> bool:
-        """Whether no recorded operator made it."""
+        """True if no recorded operator made it."""
         return self.node is None and self._stop is not IDLE
 
     @property
@@ -272,15 +272,15 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
 
     @property
     def inplace_version(self) -> int:
-        """How often its storage was written in place."""
+        """Number of times its storage was written in place."""
         return self._version.count if self._version is not None else 0
 
     def is_selected_rows(self) -> bool:
-        """Whether it holds some rows of a table that is zero elsewhere: the gradient of a sparse look-up."""
+        """Return whether it holds some rows of a table that is zero elsewhere: the gradient of a sparse look-up."""
         return isinstance(self.array, SelectedRows)
 
     def is_dense(self) -> bool:
-        """Whether it holds every element."""
+        """Return whether it holds every element."""
         return not self.is_selected_rows()
 
     @property
@@ -309,7 +309,7 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
 
     @property
     def leaf(self) -> Leaf:
-        """Where its gradients accumulate, made when first needed."""
+        """Place where its gradients accumulate, made when first needed."""
         if self._leaf is None:
             with _making:
                 if self._leaf is None:

@@ -1,4 +1,4 @@
-"""What the functions of ``written.py`` call where a call is not the ordinary one."""
+"""Functions that ``written.py`` calls where a call is not the ordinary one."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def ghost(array: Array) -> Array:
 
 
 def slim(value: Tensor) -> Array:
-    """What is kept of a tensor that is needed for its shape only."""
+    """Return what is kept of a tensor that is needed only for its shape."""
     return value.array if value.array.nbytes < GHOST_FROM else ghost(value.array)
 
 
@@ -82,7 +82,7 @@ def settled(array: Any, shares: bool, sources: Sequence[Any]) -> Tensor | None:
 
 
 def is_of(array: Array, held: Array) -> bool:
-    """Whether *array* is *held*, or a view of the storage that this is in."""
+    """Return whether *array* is *held*, or a view of the storage that this is in."""
     if array is held:
         return True
     owner, base = held.base if type(held) is np.ndarray else None, array.base

@@ -1,4 +1,4 @@
-"""How calls of one operator are recorded and differentiated: two functions, written out for that operator.
+"""Functions that record and differentiate calls of one operator, written out for that operator.
 
 What happens is the same for every operator: arrays out of the tensors, the kernel, tensors for the results, a node with
 what the gradient rule reads; and on the way back the retained arrays and the gradients that arrived into the bound

@@ -99,7 +99,9 @@ def _added(total: Any, term: Any) -> _Sum:
 
 
 def _finished(kernel: Callable[..., Any]) -> Callable[[_Sum, Any], Any]:
-    """What *kernel* gives of all terms; what is no array of their own type has waited for it."""
+    """Return a kernel that gives what *kernel* gives of all terms; a term that is no array of their type has waited
+    for it.
+    """
 
     def finished(total: _Sum, term: Any) -> Any:
         total.add(term)
@@ -109,5 +111,5 @@ def _finished(kernel: Callable[..., Any]) -> Callable[[_Sum, Any], Any]:
 
 
 def is_part(instruction: Instruction) -> bool:
-    """Whether it adds to a sum that is not whole yet, so that its register holds no array."""
+    """Return whether it adds to a sum that is not whole yet, so that its register holds no array."""
     return instruction.kernel is _added

@@ -1,4 +1,4 @@
-"""What runs an operator's block: a description that is complete before the first run, and never changes.
+"""Description of what runs an operator's block: complete before the first run, and never changed.
 
 An *argument* is a place among what the instruction of the operator reads; a *register* belongs to the plan of one run.
 """
@@ -17,7 +17,7 @@ carried values and then the sums."""
 
 @dataclass(frozen=True, slots=True)
 class ShapeAt:
-    """Where the shape of a value before the first run is found.
+    """Place where the shape of a value before the first run is found.
 
     Attributes:
         place: the argument that has it, or a place among what frames know about the beginning.
@@ -55,7 +55,7 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a backward block takes what it needs from the frames of another one.
+    """Way in which a backward block takes what it needs from the frames of another one.
 
     Attributes:
         argument: the frames.
@@ -70,7 +70,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """What backward operators need to know of the runs.
+    """Facts about the runs that backward operators need.
 
     Attributes:
         registers: what goes into the frame of each run.

@@ -39,7 +39,7 @@ class _Settings:
 
 
 class _ReduceStrategy(enum.Enum):
-    """How gradients of several devices are put together."""
+    """Ways to put gradients of several devices together."""
 
     AllReduce = 0
     Reduce = 1
@@ -72,7 +72,7 @@ _ON = ("enable_backward_optimizer_op_deps", "enable_inplace", "fuse_all_reduce_o
 
 
 class BuildStrategy(_Settings):
-    """What Paddle's compiler may do with a program; a program means the same with all of it or none.
+    """Freedoms of Paddle's compiler with a program; a program means the same with all of them or none.
 
     gradtool's own passes do what pays, so these settings are kept and read by nobody.
 
@@ -104,7 +104,9 @@ class BuildStrategy(_Settings):
 
 
 class ExecutionStrategy(_Settings):
-    """How Paddle of before 2.5 ran a compiled program: threads, and when it cleaned up. Kept, and read by nobody."""
+    """Settings of compiled programs in Paddle before 2.5: threads, and times of cleaning up. Kept, and read by
+    nobody.
+    """
 
     DEFAULTS: ClassVar[dict[str, Any]] = {
         "num_threads": 0,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class AskedFrames:
-    """What backward blocks ask of the frames of one operator: each variable with its place."""
+    """Requests of backward blocks to the frames of one operator: each variable with its place."""
 
     __slots__ = ("begins", "ends", "values")
 
@@ -46,7 +46,7 @@ def place(asked: dict[Variable, int], v: Variable) -> int:
 
 
 class LoweringContext:
-    """What the plans of one program's blocks share while they are made."""
+    """State that the plans of one program's blocks share while they are made."""
 
     def __init__(self, backend: Backend, chosen: Collection[str]) -> None:
         self.backend = backend
@@ -57,7 +57,7 @@ class LoweringContext:
         self._effects: dict[Block, bool] = {}
 
     def of(self, scope: Variable) -> AskedFrames:
-        """What is asked of the frames in *scope*."""
+        """Return what backward blocks read from the frames in *scope*."""
         return self.asked.setdefault(scope, AskedFrames())
 
     def reads(self, block: Block) -> list[Variable]:
@@ -67,13 +67,13 @@ class LoweringContext:
         return self._reads[block]
 
     def touches(self, block: Block, v: Variable) -> bool:
-        """Whether *block* has a value of *v* in each of its runs."""
+        """Return whether *block* has a value of *v* in each of its runs."""
         if block not in self._touched:
             self._touched[block] = {*self.reads(block), *blocks.writes(block)}
         return v.block is block or v in self._touched[block]
 
     def effects(self, op: Operator) -> bool:
-        """Whether the operator, or one in its blocks, does something beside computing its results."""
+        """Return whether the operator, or one in its blocks, does something beside computing its results."""
         if op.op.has_effect:
             # In the backward part it runs where gradients are computed, and need not make anyone compute them.
             return not (roles.is_backward(op.role) and any(op.outputs))
@@ -109,7 +109,7 @@ class Control:
                 self.ins.append(outer.read(v))
 
     def _frame(self, v: Variable) -> int | None:
-        """Which of the frames that it reads hold *v*."""
+        """Return the index of the frame that holds *v* among the frames that it reads."""
         for k, block in enumerate(self.owners):
             if self.context.touches(block, v):
                 return k
@@ -192,7 +192,7 @@ class Control:
         )
 
     def _exits(self, results: set[Variable | None], inner: Lowering) -> _Exits:
-        """What leaves the block, given the operator's results that somebody wants."""
+        """Return the values that leave the block, given the operator's results that somebody needs."""
         region = self.region
         asked = None
         if region.scope is not None and region.scope in results:
@@ -207,7 +207,7 @@ class Control:
         return _Exits(asked, carried, ends, sums, summed, go_on, framed, needed)
 
     def _carried(self, results: Collection[Variable | None], asked: AskedFrames | None) -> list[blocks.Carried]:
-        """What is handed on: another run finds it, or somebody behind the last one."""
+        """Return the values that are handed on: another run reads them, or an operator behind the last one."""
         region = self.region
         carried = [c for c in region.carried if c.start is not None or c.end is not None]
         if region.loops or region.frames:
@@ -231,7 +231,7 @@ class Control:
         return own
 
     def _entries(self, inner: Lowering, out: _Exits, code: Sequence[Instruction]) -> _Entries:
-        """Where what the instructions read, or what leaves the block as it came, comes from."""
+        """Find the sources of the values that the instructions read, or that leave the block as they came."""
         region = self.region
         used = {r for i in code for r in i.ins} | out.needed
         starts = {c.start: j for j, c in enumerate(out.carried) if c.start is not None}
@@ -283,7 +283,7 @@ class Control:
         return Leaving(tuple(out.framed), begins, tuple(starts.get(v) for v in out.asked.ends))
 
     def _shape(self, v: Variable, numbers: Mapping[Variable, int]) -> ShapeAt:
-        """Where the shape of *v* before the first run is found."""
+        """Return the place where the shape of *v* before the first run is found."""
         k = self._frame(v)
         if k is None:
             return ShapeAt(numbers[v])
@@ -301,7 +301,7 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class _Exits:
-    """What leaves a block, and in which registers of the plan inside.
+    """Values that leave a block, and their registers in the plan inside.
 
     Attributes:
         asked: what backward blocks ask of the frames, if somebody reads them.
@@ -324,7 +324,7 @@ class _Exits:
 
 @dataclass(frozen=True, slots=True)
 class _Entries:
-    """What enters a block, and in which registers of the plan inside.
+    """Values that enter a block, and their registers in the plan inside.
 
     Attributes:
         fixed: what every run reads.
@@ -361,7 +361,7 @@ def finish(lowering: Lowering, needed: Collection[int], consumable: Callable[[in
         readers.update(set(i.ins))
 
     def is_last(r: int) -> bool:
-        """Whether the one reader of the register may use up what it holds."""
+        """Return whether the one reader of the register may use up what it holds."""
         return readers[r] == 1 and r not in needed and consumable(r)
 
     for i in reversed(code):

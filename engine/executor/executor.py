@@ -247,7 +247,7 @@ class Executor:
 
 
 def _of_variables(program: Program, feed: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What is fed for variables of *program*; other names are nobody's."""
+    """Return the entries of *feed* that are variables of *program*; other names are nobody's."""
     variables = program.global_block().vars
     return feed if feed.keys() <= variables.keys() else {n: v for n, v in feed.items() if n in variables}
 

@@ -1,4 +1,4 @@
-"""What a plan reads from outside: what is fed, and values of the scope, each checked against its variable."""
+"""Inputs of a plan: fed values, and values of the scope, each checked against its variable."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class StoredTypeError(ExecutionError, DtypeError):
 
 
 class Inputs:
-    """How the registers of a plan are filled before each of its runs.
+    """Sources that fill the registers of a plan before each of its runs.
 
     Most runs are fed as the one before, and load what it has stored. So what has passed is remembered by its class and
     shape, and a value like it of the variable's type goes straight into its register.
@@ -178,7 +178,7 @@ def fed_value(v: Variable, value: Any, kept: Callable[[Any], bool]) -> Any:
 
 
 def _fits(fed: tuple[int, ...], declared: Shape) -> bool:
-    """Whether Paddle takes a fed shape: the last dimensions may be missing, not all of them."""
+    """Return whether Paddle takes a fed shape: the last dimensions may be missing, not all of them."""
     if len(fed) > len(declared) or bool(fed) != bool(declared):
         return False
     return all(d in (UNKNOWN, n) for d, n in zip(declared, fed, strict=False))

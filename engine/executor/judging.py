@@ -1,4 +1,4 @@
-"""Whether anything is wrong with the numbers of a run, judged while a plan runs as it does when nobody watches.
+"""Judge the numbers of a run while the plan runs as it does when nobody watches.
 
 A watcher that asks :class:`~gradtool.engine.core.summary.InOrder` is told of a run in which nothing is wrong by one
 event. Results are judged as they come: a large one by the sum of its squares, which one pass of BLAS gives and which is
@@ -101,7 +101,7 @@ class _Noting:
 
 
 def _ran(event: watch.Entered | watch.Exited) -> Any:
-    """What is the same of two runs of a block."""
+    """Return a key that is equal for equal runs of a block."""
     return (event.op, event.run) if isinstance(event, watch.Entered) else None
 
 
@@ -135,12 +135,12 @@ class Judging:
 
     @property
     def has_told(self) -> bool:
-        """Whether there was a run before."""
+        """True if there was a run before."""
         return bool(self._events)
 
     @classmethod
     def serves(cls, plan: Plan) -> bool:
-        """Whether runs of *plan* and of its blocks may be carried out twice, and are those of operators alone."""
+        """Return whether runs of *plan* and of its blocks may be carried out twice, and are those of operators alone."""
         for i in plan.instructions:
             if i.effect or (i.op is not None and i.op.op.trait & Trait.OPAQUE):
                 return False
@@ -343,7 +343,7 @@ class Judging:
 
 
 def _judged_of(i: Instruction) -> Any:
-    """What makes a group that looks at its numbers; None for an instruction that is no group."""
+    """Return the compiler of a group that looks at its numbers; None for an instruction that is no group."""
     return getattr(i.kernel, "judged", None)
 
 

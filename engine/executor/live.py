@@ -16,7 +16,7 @@ from .plan import Plan
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """Where a run holds most.
+    """Moment at which a run holds most.
 
     Attributes:
         nbytes: of all values and gradients alive after that operator, its inputs included. A buffer that several of

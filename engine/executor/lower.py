@@ -107,7 +107,7 @@ _OWN = Trait.RANDOM | Trait.EFFECT | Trait.OPAQUE
 
 
 class Form:
-    """What operators of one definition, with equal attributes and specs, have in common: a kernel serves them all.
+    """Facts that operators of one definition with equal attributes and specs share: one kernel serves them all.
 
     Attributes:
         likes: the places, among the registers that are read, of those that are read for their shape only.
@@ -150,7 +150,7 @@ class Form:
             raise explained(error, op, list(op.input_variables())) from error
 
     def _layout(self) -> list[Layout]:
-        """Which of the registers belong to each slot."""
+        """Return which registers belong to each slot."""
         op = self._op
         places = count()
         layout: list[Layout] = []
@@ -165,7 +165,7 @@ class Form:
 
 
 def _wanted(op: Operator) -> list[list[bool]]:
-    """Which gradients a gradient operator has to compute."""
+    """Return which gradients a gradient operator has to compute."""
     return [[e is not None for e in v] if isinstance(v, tuple) else [v is not None] for v in op.outputs]
 
 
@@ -264,7 +264,7 @@ class Lowering:
         return {v.name: r for v, r in persistable if self.initial.get(v) != r}
 
     def given_to(self, used: Collection[int]) -> tuple[dict[str, int], dict[str, int]]:
-        """What is fed, and what is loaded from the scope for the registers *used*: name -> register."""
+        """Return what is fed, and what is loaded from the scope for the registers *used*: name -> register."""
         feeds: dict[str, int] = {}
         loads: dict[str, int] = {}
         for v, register in self.initial.items():
@@ -312,7 +312,7 @@ class Lowering:
         self.code.append(Instruction(op, kernel, tuple(ins), outs, form.likes, not form.single, effect=effect))
 
     def _form(self, op: Operator) -> Form:
-        """What is the same for all operators of this definition, these attributes and these specs."""
+        """Return the form that all operators of this definition, these attributes and these specs share."""
         definition = op.op
         read, written = mapped(op.inputs, _SPEC), mapped(op.outputs, _SPEC)
         if type(op.attrs) is not SharedAttrs:

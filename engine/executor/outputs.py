@@ -1,4 +1,4 @@
-"""What a run leaves behind: fetched values, and those of the scope."""
+"""Results of a run: fetched values, and those of the scope."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def fetch_names(fetch_list: Any) -> list[str]:
 
 
 def fetched_values(plan: Plan, regs: Sequence[Any], kept: Callable[[Any], bool] | None = None) -> list[Any]:
-    """What was asked for, as arrays that are the caller's own.
+    """Return the requested values as arrays that are the caller's own.
 
     Args:
         kept: which arrays may stay on the device as they are, since nothing is ever written to them.

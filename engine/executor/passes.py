@@ -69,7 +69,7 @@ def fold(code: list[Instruction], keep: set[int], backend: Backend) -> tuple[lis
 
 
 def _foldable(op: Operator | None) -> bool:
-    """Whether what *op* makes of constants is constant, and small enough to be held."""
+    """Return whether what *op* makes of constants is constant, and small enough to be held."""
     if op is None or op.op.holds_blocks or op.op.trait & (Trait.RANDOM | Trait.EFFECT):
         return False
     return all(0 <= v.spec.count <= FOLD_LIMIT for v in op.output_variables())

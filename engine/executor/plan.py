@@ -54,7 +54,7 @@ class Instruction:
 
 @dataclass(eq=False, slots=True)  # not frozen: there is one for every operator of a run
 class Step:
-    """What one operator did: the event that debuggers, profilers and NaN searches consume."""
+    """Event of one operator: debuggers, profilers and NaN searches consume it."""
 
     index: int
     op: Operator
@@ -121,7 +121,7 @@ class Plan:
         self.path = tuple(code), tuple([encode(i) for i in code])
 
     def owner(self, index: int) -> Operator | None:
-        """Whose an instruction is."""
+        """Return the operator that an instruction belongs to."""
         return self.instructions[index].op
 
     def blank(self) -> list[Any]:
@@ -208,7 +208,7 @@ class Plan:
         return (Step(*event) if type(event) is tuple else event for event in told)
 
     def judging(self, asked: Asked | None) -> Judging | None:
-        """Who tells whether all is in order, where that is asked."""
+        """Return the judge of whether all is in order, where that is requested."""
         if self.compiled is not None or not isinstance(asked, InOrder):
             return None
         if asked not in self.judgings:
@@ -220,7 +220,7 @@ class Plan:
 
     @staticmethod
     def explained(error: Exception, instruction: Instruction, inputs: Sequence[Any]) -> GradtoolError:
-        """What an instruction raised, told with its operator."""
+        """Return the error of an instruction with its operator."""
         return explained(error, instruction.op, inputs)
 
 
@@ -250,7 +250,7 @@ def carry(code: Iterator[Code], regs: list[Any]) -> None:
 
 
 def explained(error: Exception, op: Operator | None, inputs: Sequence[Any]) -> GradtoolError:
-    """What an operator raised, as an error that names it, the shapes it got and the user's line."""
+    """Return the error of an operator with its name, the shapes that it got and the user's line."""
     if isinstance(error, GradtoolError):
         return error if op is None else describe(error, op=op.summary(), made=source.describe(op.loc))
     got = ", ".join(map(_describe, inputs))

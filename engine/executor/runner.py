@@ -18,7 +18,7 @@ Shaped = tuple[tuple[int, ...], Any] | TensorArray
 
 
 class Frames:
-    """What the runs of a block left for backward operators.
+    """Values that the runs of a block left for backward operators.
 
     Attributes:
         runs: for each run, the values asked for.
@@ -90,7 +90,7 @@ class Runner:
         return registers
 
     def first(self, carry: Carry, read: Sequence[Frames], arguments: Sequence[Any]) -> Any:
-        """What a value that is carried is before the first run."""
+        """Return a carried value before the first run."""
         if carry.zeros is not None:
             return self._zeros(read[0].ends[carry.zeros])
         return _argument(carry, arguments)
@@ -100,12 +100,12 @@ class Runner:
         return self._zeros(_shape(at, read, arguments))
 
     def begins(self, read: Sequence[Frames], arguments: Sequence[Any]) -> list[Shaped | None]:
-        """What frames say about the beginning."""
+        """Return what frames record about the beginning."""
         leaving = self.body.leaving
         return [] if leaving is None else [_shape(s, read, arguments) for s in leaving.begins]
 
     def ends(self, state: Sequence[Any]) -> list[Shaped | None]:
-        """What frames say about the end, from the last carried values."""
+        """Return what frames record about the end, from the last carried values."""
         leaving = self.body.leaving
         return [] if leaving is None else [None if j is None else _shaped(state[j]) for j in leaving.ends]
 
@@ -161,7 +161,7 @@ class Runner:
             frames.ends = self.ends(state)
 
     def results(self, state: list[Any], sums: Sequence[Any] = (), frames: Frames | None = None) -> list[Any]:
-        """What the operator gives, from the last carried values."""
+        """Return the results of the operator, from the last carried values."""
         values = [None, frames, *state, *sums]  # by NOTHING, FRAMES and CARRIED
         return [values[place] for place in self.body.results]
 

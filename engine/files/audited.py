@@ -36,7 +36,7 @@ _PATHS: Final[dict[str, tuple[tuple[int, int | None], ...]]] = {
 
 
 class Files(Protocol):
-    """What says which paths a run may change, as the overlay does."""
+    """Source of the paths that a run may change, such as the overlay."""
 
     @property
     def handling(self) -> bool: ...
@@ -47,7 +47,7 @@ class Files(Protocol):
 
 
 class _Process:
-    """What holds for the whole process: a hook stays until its end."""
+    """State of the whole process: a hook stays until its end."""
 
     files: Files | None = None
 

@@ -62,7 +62,7 @@ def root(path: str) -> str | None:
 
 
 def _around(path: str) -> tuple[str, str]:
-    """How the paths of files begin that lie below *path*, or belong to it: ``net.pdiparams`` to ``net.pdmodel``."""
+    """Return the prefixes of paths below *path* or next to it, as ``net.pdiparams`` is to ``net.pdmodel``."""
     return os.path.join(path, ""), os.path.splitext(path)[0] + "."
 
 

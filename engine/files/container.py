@@ -52,7 +52,7 @@ _CODES: Final = {name: code for code, name in _TYPES.items()}
 
 
 def can_hold(array: Array) -> bool:
-    """Whether the container has a code for the array's type."""
+    """Return whether the container has a code for the array's type."""
     return array.dtype.name in _CODES or array.dtype == _COMPLEX
 
 
@@ -130,7 +130,7 @@ START = 9
 
 
 def is_pickle(start: bytes) -> bool:
-    """Whether a file that begins so is a pickle of one of the protocols from 2 on (:mod:`.pickles`).
+    """Return whether a file that begins so is a pickle of one of the protocols from 2 on (:mod:`.pickles`).
 
     The length of a container's header may begin as a pickle does: 640 is ``80 02``.
     """
@@ -139,7 +139,7 @@ def is_pickle(start: bytes) -> bool:
 
 
 def read_path(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str, str]]:
-    """What the container at *path* holds: its arrays and its texts, by name.
+    """Read the container at *path*: its arrays and its texts, by name.
 
     Raises:
         FileMissing: there is no such file (a FileNotFoundError and a ValueError).
@@ -151,7 +151,7 @@ def read_path(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str,
 
 
 def read_stream(file: BinaryIO, name: str | None = None) -> tuple[dict[str, Array], dict[str, str]]:
-    """What the container holds that *file*, an open binary file, has from its position to its end.
+    """Read the container in *file*, an open binary file, from its position to its end.
 
     Args:
         name: what to call it in messages; its own name when None.

@@ -1,4 +1,4 @@
-"""What one run has written, made, renamed and removed: a folder of its own that lies over the real ones.
+"""Folder over the real ones with everything that one run wrote, made, renamed and removed.
 
 A path stands below the overlay's folder with all of its parts: ``/home/a/best.npz`` as ``FOLDER/home/a/best.npz``. What
 the run has removed is in a set of names, and hides what lies below in the real folders. Left alone are the files of
@@ -24,7 +24,7 @@ _MOST_LINKS = 40
 
 
 class Layer:
-    """Which file a path means.
+    """Mapping of paths to the files that they mean.
 
     Attributes:
         home: the current folder when the run began, if there is one.
@@ -58,7 +58,7 @@ class Layer:
         return sorted(written), sorted(removed)
 
     def _is_as_it_was(self, path: str) -> bool:
-        """Whether a file was opened for writing and only read."""
+        """Return whether a file was opened for writing and only read."""
         if path not in self._unsure:
             return False
         import filecmp
@@ -102,7 +102,7 @@ class Layer:
         return any(absolute == t or absolute.startswith(t + os.sep) for t in self._temporary)
 
     def current(self, path: str) -> str:
-        """Where the file of that name can be read."""
+        """Return the path at which the file of that name can be read."""
         if not self._folder:
             return path
         absolute = self._absolute(path)
@@ -112,7 +112,7 @@ class Layer:
         return absolute if self._elsewhere else path
 
     def _status(self, path: str, follow: bool = True) -> os.stat_result | None:
-        """What is there now; None for nothing."""
+        """Return the status of the current file; None where there is none."""
         try:
             return (real.stat if follow else real.lstat)(self.current(path))  # type: ignore[no-any-return]
         except OSError:
@@ -123,7 +123,7 @@ class Layer:
         return status is not None and stat.S_ISDIR(status.st_mode)
 
     def changed(self, path: str, keep: bool = True, new: bool = False, unsure: bool = False) -> str:
-        """Where a file can be written that the run calls *path*.
+        """Return the path at which a file can be written that the run calls *path*.
 
         Args:
             keep: whether what is in it is there already.
@@ -187,7 +187,7 @@ class Layer:
             self._gone.add(absolute)
 
     def _names(self, path: str) -> list[str] | None:
-        """What is in a folder; None where that is the real folder alone."""
+        """Return the names in a folder; None where only the real folder has any."""
         absolute = self._absolute(path)
         place = self._folder + absolute
         own = exists(place) or self._is_gone(absolute) or any(os.path.dirname(p) == absolute for p in self._gone)
@@ -201,7 +201,7 @@ class Layer:
         return sorted(names)
 
     def may_change(self, path: str) -> bool:
-        """Whether what is done to *path* itself leaves the user's files as they are."""
+        """Return whether what is done to *path* itself leaves the user's files as they are."""
         absolute = os.path.join(self._getcwd(), path)
         absolute = os.path.normpath(absolute)
         if self._folder and (absolute + os.sep).startswith(self._folder + os.sep):

@@ -44,7 +44,7 @@ def sweep(folder: str) -> None:
 
 
 def _is_gone(pid: int, start: str) -> bool:
-    """Whether the process of that number that began then has ended; False when that cannot be told."""
+    """Return whether the process of that number that began then has ended; False when that cannot be told."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -56,7 +56,7 @@ def _is_gone(pid: int, start: str) -> bool:
 
 
 def _start(pid: int) -> str | None:
-    """When the process began, in the system's own count; "" when it has ended; None when that is not known."""
+    """Return when the process began, in the system's own count; "" when it has ended; None when that is not known."""
     try:
         told = (_PROC / str(pid) / "stat").read_text("utf-8", "replace")
     except OSError:
@@ -67,7 +67,7 @@ def _start(pid: int) -> str | None:
 
 @cache
 def _place() -> str | None:
-    """What tells this boot of this machine from all others; None where the system does not say."""
+    """Return an identifier of this boot of this machine; None where the system gives none."""
     try:
         boot = (_PROC / "sys/kernel/random/boot_id").read_text("utf-8")
         processes = os.readlink(_PROC / "self/ns/pid")

@@ -1,4 +1,4 @@
-"""What ``os.scandir`` gives, of names that are known already."""
+"""Entries as ``os.scandir`` gives them, of names that are known already."""
 
 from __future__ import annotations
 

@@ -33,10 +33,10 @@ WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
 
 class Files(Protocol):
-    """What says where files lie, as the overlay does; paths are absolute or relative to the current folder."""
+    """Source of the places of files, such as the overlay; paths are absolute or relative to the current folder."""
 
     def is_meant(self) -> bool:
-        """Whether this thread is one of the run's."""
+        """Return whether this thread is one of the run's."""
         ...
 
     def current(self, path: str) -> str: ...
@@ -171,7 +171,7 @@ WRITERS: Final = frozenset(name for name, (*_, act) in _FUNCTIONS.items() if act
 
 
 def is_c_librarys(library: Any, name: str) -> bool:
-    """Whether a library that ``ctypes`` has loaded gives the C library's function of that name."""
+    """Return whether a library that ``ctypes`` has loaded gives the C library's function of that name."""
     if not relocations.POSSIBLE:
         return True
     _, *_, find = _finder()
@@ -189,7 +189,7 @@ def _finder() -> tuple[Any, ...]:
 
 
 class _Process:
-    """What holds for the whole process."""
+    """State of the whole process."""
 
     files: Files | None = None
     depth = 0
@@ -240,7 +240,7 @@ def _busy() -> Iterator[None]:
 
 
 def is_busy() -> bool:
-    """Whether libraries are being looked through: what is done then is nobody's of the run."""
+    """Return whether libraries are being looked through: what is done then is nobody's of the run."""
     return _Process.busy
 
 

@@ -70,12 +70,12 @@ def over(overlay: Overlay | None) -> Iterator[None]:
 
 
 def _open_as_it_is(*args: Any, **options: Any) -> Any:
-    """What ``open`` is when it is called."""
+    """Call ``open`` as it is at the time of the call."""
     return builtins.open(*args, **options)
 
 
 class Overlay(Layer):
-    """What one run has written, and the functions through which it does.
+    """Files that one run has written, and the functions that write them.
 
     Attributes:
         home: the current folder when the run began, if there is one.
@@ -122,14 +122,14 @@ class Overlay(Layer):
             unfinished.folders.pop(self._folder, None)
 
     def is_meant(self) -> bool:
-        """Whether this thread is one of the run's."""
+        """Return whether this thread is one of the run's."""
         number = threading.get_ident()
         other = number in self._others and self._others[number] is threading.current_thread()
         return not self._closed and not other
 
     @property
     def handling(self) -> bool:
-        """Whether this thread is opening a file in the overlay's way."""
+        """True if this thread is opening a file in the overlay's way."""
         return getattr(self._local, "opening", 0) > 0
 
     def _subject(self, path: Any, folder: int | None = None) -> str | None:
@@ -189,7 +189,7 @@ class Overlay(Layer):
         return self._opened(file, mode, options | {"opener": opener})
 
     def _opened(self, file: Any, mode: str, options: Mapping[str, Any]) -> Any:
-        """What Python's ``open`` gives; that it is asked for the name is known."""
+        """Return what Python's ``open`` gives for a name that the overlay already knows."""
         self._local.opening = getattr(self._local, "opening", 0) + 1
         try:
             return real_open(file, mode, **options)
@@ -211,7 +211,7 @@ class Overlay(Layer):
             return real.open(there, flags, mode)  # type: ignore[no-any-return]
 
     def _is_temporary(self, path: str) -> bool:
-        """Whether ``tempfile`` is making something of its own, which is left alone from then on."""
+        """Return whether ``tempfile`` is making something of its own, which is left alone from then on."""
         if sys._getframe(2).f_globals.get("__name__") != "tempfile":
             return False
         absolute, folder = self._absolute(path), sys.modules["tempfile"].tempdir
@@ -376,7 +376,7 @@ class Overlay(Layer):
 
 
 def _loaded(load: Callable[..., Any]) -> Callable[..., Any]:
-    """What loads a library, and has its calls of files led to the overlay."""
+    """Wrap a function that loads a library, so that the library's file calls go to the overlay."""
 
     def loading(*args: Any, **options: Any) -> Any:
         library = load(*args, **options)

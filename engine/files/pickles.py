@@ -44,7 +44,7 @@ _ELEMENTS = re.compile(r"[biufc]\d{1,2}")
 
 
 class Form(NamedTuple):
-    """What pickles of one kind hold.
+    """Content of pickles of one kind.
 
     Attributes:
         expected: that in words, for messages.
@@ -58,7 +58,7 @@ class Form(NamedTuple):
 
 
 def read(file: BinaryIO, name: str, form: Form | None = None) -> Any:
-    """What the pickle holds that *file* has from its position on.
+    """Read the pickle in *file* from its position on.
 
     Args:
         name: what to call it in messages.
@@ -135,7 +135,7 @@ class _Reader(pickle._Unpickler):
 
 
 class StandIn:
-    """What a name in a file means: a function of plain values. Nothing in a file can change it."""
+    """Meaning of a name in a file: a function of plain values. Nothing in a file can change it."""
 
     __slots__ = ("_function",)
     _function: Callable[..., Any]
@@ -154,10 +154,10 @@ class StandIn:
 
 
 class Described:
-    """What a pickle describes step by step. Nothing but its own instructions can change it."""
+    """Object that a pickle describes step by step. Nothing but its own instructions can change it."""
 
     def plain(self) -> Any:
-        """What it is in the end; None where that is no value, or half of it was described."""
+        """Return its final value; None where that is no value, or half of it was described."""
         return None
 
     def __setstate__(self, state: Any) -> None:
@@ -212,7 +212,7 @@ def _encoded(text: Any, encoding: Any) -> bytes:
 
 
 def container(kind: type) -> StandIn:
-    """What the name of a kind of containers means: one of it with plain entries."""
+    """Return the meaning of the name of a kind of containers: one of it with plain entries."""
 
     def made(entries: Any = ()) -> Any:
         if not isinstance(entries, (list, tuple, set)):

@@ -61,7 +61,7 @@ def opens() -> list[tuple[Any, str]]:
 
 
 def is_active() -> bool:
-    """Whether files are an overlay's now."""
+    """Return whether files are an overlay's now."""
     return os.open is not real.open
 
 

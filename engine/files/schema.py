@@ -23,7 +23,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with a value.
+    """Fault of a value.
 
     Attributes:
         path: where it stands.
@@ -66,7 +66,7 @@ class Listed:
 
     @property
     def expected(self) -> str:
-        """What it is, for messages."""
+        """Description for messages."""
         return f"a list, each {self.of.expected}"
 
     def faults(self, value: Any, path: Path) -> Iterator[Fault]:
@@ -92,7 +92,7 @@ class Table:
 
     @property
     def expected(self) -> str:
-        """What it is, for messages."""
+        """Description for messages."""
         return f"an object with {', '.join(self.members)}" if self.members else "an object"
 
     def faults(self, value: Any, path: Path) -> Iterator[Fault]:
@@ -124,7 +124,7 @@ class Either:
 
     @property
     def expected(self) -> str:
-        """What it is, for messages."""
+        """Description for messages."""
         return f"{self.first.expected} or {self.second.expected}"
 
     def faults(self, value: Any, path: Path) -> Iterator[Fault]:

@@ -58,7 +58,7 @@ def named(data: bytes, names: Iterable[str], file: str) -> dict[str, Array]:
 
 
 def is_stream(start: bytes) -> bool:
-    """Whether a file that begins so (16 bytes and more) holds such tensors, as far as one can tell.
+    """Return whether a file that begins so (16 bytes and more) holds such tensors, as far as one can tell.
 
     Eight zeros are no container's length. Tensors with offsets, which few files have, begin with four of them.
     """
@@ -156,5 +156,5 @@ _STEP: Final = 1 if sys.byteorder == "little" else -1
 
 
 def _part(kind: DType) -> int:
-    """How many bytes make one number: half an element where elements have a real and an imaginary part."""
+    """Return the number of bytes of one number: half an element where elements have a real and an imaginary part."""
     return kind.size // 2 if kind.is_complex else kind.size

@@ -107,12 +107,14 @@ LOOKED_AT: Final = 512
 
 
 def is_saved(data: bytes) -> bool:
-    """Whether *data* begins as files of ``torch.save`` do: as a zip archive whose first member is ``NAME/data.pkl``."""
+    """Return whether *data* begins as files of ``torch.save`` do: as a zip archive whose first member is
+    ``NAME/data.pkl``.
+    """
     return data[:4] == b"PK\3\4" and data[30 : 30 + int.from_bytes(data[26:28], "little")].endswith(b"/data.pkl")
 
 
 def read(data: bytes, file: str) -> Any:
-    """What a file of ``torch.save`` holds; nothing in it is run.
+    """Read a file of ``torch.save``; nothing in it is run.
 
     Args:
         file: its name, for messages.

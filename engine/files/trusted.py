@@ -17,19 +17,21 @@ _READ: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOL
 
 
 def is_users_own(status: os.stat_result) -> bool:
-    """Whether a file belongs to the user, and nobody else may write to it."""
+    """Return whether a file belongs to the user, and nobody else may write to it."""
     return not _HAS_USERS or (status.st_uid == os.geteuid() and not _is_open_to_others(status))
 
 
 def _is_open_to_others(status: os.stat_result) -> bool:
-    """Whether others may write; a group whose number is the user's is the user's own, as most systems make them."""
+    """Return whether others may write; a group whose number is the user's is the user's own, as most systems make
+    them.
+    """
     if status.st_mode & stat.S_IWOTH:
         return True
     return bool(status.st_mode & stat.S_IWGRP) and status.st_gid != status.st_uid
 
 
 def is_closed(folder: str) -> bool:
-    """Whether nobody but the user and root can put another folder in the place of *folder*, at any level.
+    """Return whether nobody but the user and root can put another folder in the place of *folder*, at any level.
 
     A folder that all may write to does no harm where its sticky bit keeps them from what belongs to others (``/tmp``).
 
@@ -55,7 +57,7 @@ def is_closed(folder: str) -> bool:
 
 
 def is_users_folder(path: str) -> bool:
-    """Whether *path* is a folder, not a link to one, that is the user's own."""
+    """Return whether *path* is a folder, not a link to one, that is the user's own."""
     try:
         status = os.lstat(path)
     except OSError:

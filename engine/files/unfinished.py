@@ -1,4 +1,4 @@
-"""What lies on the disk for as long as the process works, and is removed at its end, however that comes.
+"""Files that exist while the process works, and are removed at its end, however it ends.
 
 Files that are being written have other names first (:mod:`.writing`), and some commands need a folder of their own.
 Each is taken away by who made it. :func:`remove` is for the process that cannot wait for that.

@@ -1,4 +1,4 @@
-"""What is kept for the next process in the user's cache folder: a folder for each purpose, with sealed files.
+"""Data kept for the next process in the user's cache folder: a folder for each purpose, with sealed files.
 
 Whoever keeps something there names its folder, which :data:`NAMES` or a backend is. A file comes into being by
 renaming, so processes that run at the same time see it whole or not at all. Whatever goes wrong here costs the time of
@@ -34,7 +34,7 @@ LIMIT = 64 << 20
 
 
 class Stored(NamedTuple):
-    """What is kept for a purpose.
+    """Data kept for one purpose.
 
     Attributes:
         name: the name of its folder.
@@ -82,7 +82,7 @@ def made(name: str) -> Path | None:
 
 
 def _is_users(path: Path) -> bool:
-    """Whether the folder of a purpose, the one around it, and all above are closed to others."""
+    """Return whether the folder of a purpose, the one around it, and all above are closed to others."""
     inner, outer = str(path), str(path.parent)
     return (
         trusted.is_users_folder(inner)
@@ -92,7 +92,9 @@ def _is_users(path: Path) -> bool:
 
 
 def holds_users_files(path: Path) -> bool:
-    """Whether all that lies in a folder, and in those below, is the user's own: regular files, no links, no pipes."""
+    """Return whether all that lies in a folder, and in those below, is the user's own: regular files, no links, no
+    pipes.
+    """
     for at, folders, files in os.walk(path):
         for name in (*folders, *files):
             status = os.lstat(os.path.join(at, name))
@@ -160,7 +162,7 @@ def keep(name: str, file: str, content: bytes) -> None:
 
 
 def stored(names: Iterable[str]) -> list[Stored]:
-    """What there is for each purpose, in the order of *names*; without those that nothing was kept for."""
+    """Return what is kept for each purpose, in the order of *names*; purposes without data are skipped."""
     listed: list[Stored] = []
     for name in names:
         path = folder(name)

@@ -1,4 +1,4 @@
-"""Where installers have put wheels that bring a library and no Python: a folder beside packages says which version.
+"""Folders in which installers put wheels that bring a library and no Python, found by the version next to packages.
 
 Not by ``importlib.metadata``, which takes longer to import than such a library, or a check that has nothing to do.
 """

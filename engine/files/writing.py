@@ -89,7 +89,7 @@ def write_files(contents: Mapping[str, Content], durable: bool = True, direct: b
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a file is to be.
+    """Place of a file that is to be written.
 
     Attributes:
         path: as it was given, for messages.
@@ -104,7 +104,7 @@ class _Place:
     temporary: str
 
     def at(self, *options: str) -> dict[str, Any]:
-        """What functions of :mod:`os` are given, so that they find a name in the folder."""
+        """Return arguments for functions of :mod:`os` with which they find a name in the folder."""
         return {} if self.folder is None else dict.fromkeys(options or ("dir_fd",), self.folder)
 
     def opener(self, path: str, flags: int) -> int:

@@ -68,7 +68,7 @@ class Archive:
         self.writers = writers
 
     def within(self, member: Member) -> Fail:
-        """What says that something is wrong with one member."""
+        """Return a function that reports a fault of one member."""
         return lambda why: self.fail(f"of {shown(member.name)}, {why}")
 
     def contents(self, member: Member, place: int) -> bytes:
@@ -163,7 +163,7 @@ class Archive:
         return numbers
 
     def places(self, members: list[Member]) -> list[int]:
-        """Where the bytes of each member begin; none may reach into another or into the directory."""
+        """Return where the bytes of each member begin; none may reach into another or into the directory."""
         begin_of: dict[int, int] = {}
         end = 0
         for member in sorted(members, key=lambda m: m.begin):

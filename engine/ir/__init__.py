@@ -1,1 +1,1 @@
-"""What the user reads and edits: ``Program``, ``Block``, ``Operator``, ``Variable``."""
+"""Programs as the user reads and edits them: ``Program``, ``Block``, ``Operator``, ``Variable``."""

@@ -94,7 +94,7 @@ def _operands(block: Block, op: OpDef, slots: Sequence[Slot], listed: Mapping[st
 
 
 def _operand(block: Block, op: OpDef, slot: Slot, arguments: list[str] | None, what: str) -> Any:
-    """What a slot holds; *arguments* is None where it is not listed."""
+    """Return the content of a slot; *arguments* is None where it is not listed."""
     values = [_find(block, n) for n in arguments or ()]
     if slot.many:
         absent = arguments is None and what == "output" and not slot.unlisted

@@ -51,7 +51,7 @@ def writes(block: Block) -> list[Variable]:
 
 
 def is_around(outer: Block, block: Block) -> bool:
-    """Whether *block* stands inside *outer*."""
+    """Return whether *block* stands inside *outer*."""
     index = block.parent_idx
     while index >= 0:
         if index == outer.idx:
@@ -145,7 +145,7 @@ class Region:
     scope: Variable | None = None
 
     def start_of(self, v: Variable) -> bool:
-        """Whether the variable is one of those that a run finds set from the run before."""
+        """Return whether the variable is one of those that a run finds set from the run before."""
         return any(c.start is v for c in self.carried)
 
 
@@ -155,7 +155,7 @@ def region(op: Operator) -> Region:
 
 
 def run_by(op: Operator) -> tuple[Operator, bool]:
-    """Whose runs those of *op*'s block follow: the forward operator's; and whether it loops."""
+    """Return the operator whose runs those of *op*'s block follow: the forward operator; and whether it loops."""
     runs = region(op)
     while runs.frames:
         owner = runs.frames[0].op
@@ -212,7 +212,7 @@ def _pylayer(op: Operator) -> Region:
 def _sums(
     block: Block, inputs: Sequence[Variable | None], results: Sequence[Variable | None], without: set[Variable]
 ) -> list[tuple[Variable, Variable, Variable]]:
-    """What a backward block computes for inputs that it does not carry, under the gradient's plain name.
+    """Return what a backward block computes for inputs that it does not carry, under the gradient's plain name.
 
     Where a block inside it has that name, it has the one that a further call of ``gradients`` would give.
     """

@@ -110,7 +110,7 @@ def _read(program: Program, op: OpDef, inputs: Operands) -> tuple[str, bool]:
 
 
 def _outputs(block: Block, slot: Slot, wanted: Any, spec: Any, stop: bool, kind: str) -> Any:
-    """What a slot holds that is written; *wanted* as in :func:`emit`."""
+    """Return the content of a slot that is written; *wanted* as in :func:`emit`."""
     if wanted is None:
         return None
     if slot.many:
@@ -119,7 +119,7 @@ def _outputs(block: Block, slot: Slot, wanted: Any, spec: Any, stop: bool, kind:
 
 
 def _output(block: Block, name: Any, spec: TensorSpec, stop: bool, kind: str) -> Variable:
-    """What an output is written to: the variable *name* itself, or a new one of that name."""
+    """Return the variable that an output is written to: the variable *name* itself, or a new one of that name."""
     if isinstance(name, Variable):
         if (name.op is None and not (name.persistable or name.is_data)) or name.kind == ARRAY:
             name.spec = spec  # made without a shape, to be written here for the first time
@@ -226,7 +226,7 @@ def _infer_outputs(op: Operator) -> None:
 
 
 def _operands(block: Block, op: OpDef, slots: Sequence[Slot], listed: Mapping[str, Any], what: str) -> Operands:
-    """What a caller has listed for the slots of *op*."""
+    """Return what a caller has listed for the slots of *op*."""
     slot_names = [s.name for s in slots]
     for name, values in listed.items():
         if name not in slot_names and _as_list(values):
@@ -240,7 +240,7 @@ def _operands(block: Block, op: OpDef, slots: Sequence[Slot], listed: Mapping[st
 
 
 def _operand(block: Block, op: OpDef, slots: Sequence[Slot], slot: Slot, entries: list[Any], what: str) -> Any:
-    """What one slot holds."""
+    """Return the content of one slot."""
     values = [_variable(block, entry, op) for entry in entries]
     if slot.many:
         return tuple(values)

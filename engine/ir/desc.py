@@ -1,4 +1,4 @@
-"""What callbacks of ``append_backward`` see: descriptions of the block and of the operator just added.
+"""Descriptions of the block and of the operator just added, for callbacks of ``append_backward``.
 
 Both are views. While the backward part is being built, ``block.ops`` still shows the forward part only and
 ``block.desc`` shows the new operators as well, as in Paddle.

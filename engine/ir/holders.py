@@ -47,7 +47,7 @@ def _run_backward_part(op: Operator, backward: Block) -> None:
 
 
 def _has_value(v: Variable) -> bool:
-    """Whether a variable that a block writes holds something before."""
+    """Return whether a variable that a block writes holds something before."""
     return v.op is not None or v.persistable or v.is_data
 
 

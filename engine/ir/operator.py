@@ -97,7 +97,7 @@ def _typed(value: Any) -> Any:
 
 
 class Marks(NamedTuple):
-    """What operators that are marked alike have in common, so that a million of them do not hold it a million times.
+    """Facts that operators with equal marks share, so that a million of them do not hold it a million times.
 
     Attributes:
         block, loc, role, scope, role_var, repeats: of an operator.
@@ -126,7 +126,7 @@ REMEMBERED_MARKS = 1024
 
 
 def marked(block: Block, loc: Location, role: int, scope: str) -> Marks:
-    """What operators of *block* have that were made at *loc*, with that role and scope."""
+    """Return the marks of operators of *block* that were made at *loc*, with that role and scope."""
     table = block.marks
     key = (id(loc), role, scope)  # a location takes long to hash; the marks hold it, so that it stays where it is
     marks = table.get(key)
@@ -245,7 +245,7 @@ class Operator:
 
     @property
     def saves(self) -> bool:
-        """Whether it stands among forward operators and keeps, for backward ones, a value that is overwritten."""
+        """True if it stands among forward operators and keeps, for backward ones, a value that is overwritten."""
         if not self.marks.role & roles.BACKWARD or self.op.type != "assign" or self.origin is not None:
             return False
         return all(names.is_saved(v.name) for v in self.output_variables())
@@ -419,7 +419,7 @@ class Operator:
 
 
 def mapped(operands: Operands, change: Callable[[Variable], Any]) -> tuple[Any, ...]:
-    """What *change* gives for the variables in *operands*, in the same nesting; empty places stay empty."""
+    """Apply *change* to the variables in *operands*, in the same nesting; empty places stay empty."""
     if len(operands) == 1 and isinstance(operands[0], Variable):
         return (change(operands[0]),)
     return tuple([change(v) if isinstance(v, Variable) else _mapped_slot(v, change) for v in operands])

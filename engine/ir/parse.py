@@ -133,7 +133,7 @@ class _LineReader:
             self.wanted(repr(literal))
 
     def at_hand(self, literal: str) -> bool:
-        """Whether *literal* comes next; passes over it."""
+        """Return whether *literal* comes next; passes over it."""
         there = self.text.startswith(literal, self.at)
         if there:
             self.at += len(literal)

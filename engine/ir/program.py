@@ -128,7 +128,7 @@ class Program:
         return self.to_string()
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """What notebooks show: the program's graph as a picture, its text for those that show none."""
+        """Return what notebooks show: the program's graph as a picture, and its text for those that show none."""
         return {**self._picture()._repr_mimebundle_(), "text/plain": self.to_string()}
 
     def show(self) -> None:
@@ -254,7 +254,7 @@ class Program:
 
 
 def _container_module() -> Any:
-    """What puts objects into the container of binary files: it knows tensors too, and belongs to a layer above."""
+    """Return the module that writes containers: it knows tensors too, and belongs to a layer above."""
     return upward.part("nested objects")
 
 

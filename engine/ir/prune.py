@@ -1,4 +1,4 @@
-"""What a program needs to get from fed variables to fetched ones, and nothing else."""
+"""Reduce a program to what it needs to get from fed variables to fetched ones."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _needed(ops: Sequence[Operator], fed: set[str], fetches: Iterable[str]) -> l
 
 
 def _touched(op: Operator) -> Iterable[Variable]:
-    """What the operator reads and writes, in the blocks that it holds too."""
+    """Yield what the operator reads and writes, in the blocks that it holds too."""
     todo = [op]
     for inner in todo:  # grows while it is walked
         yield from inner.input_variables()

@@ -1,4 +1,4 @@
-"""What an operator is for; roles combine by addition."""
+"""Roles of operators; roles combine by addition."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ ALL: Final = FORWARD | BACKWARD | OPTIMIZE | RPC | DIST | LR_SCHED | LOSS
 
 
 def is_forward(role: int) -> bool:
-    """Whether an operator of that role belongs to the forward part."""
+    """Return whether an operator of that role belongs to the forward part."""
     return role in (FORWARD, FORWARD | LOSS)
 
 
 def is_backward(role: int) -> bool:
-    """Whether an operator of that role belongs to the backward part."""
+    """Return whether an operator of that role belongs to the backward part."""
     return bool(role & BACKWARD)

@@ -88,7 +88,7 @@ def _attribute(op: Operator, name: str) -> str:
 
 
 def is_text(default: object) -> bool:
-    """Whether an attribute with that default holds a string, which is printed without quotes."""
+    """Return whether an attribute with that default holds a string, which is printed without quotes."""
     return isinstance(default, str)
 
 

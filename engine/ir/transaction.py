@@ -34,7 +34,7 @@ def unchanged(*programs: Program) -> Iterator[None]:
 
 
 class _Snapshot:
-    """What appending to a program can change."""
+    """State that appending to a program can change."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -82,7 +82,7 @@ def appended_or_nothing(*programs: Program) -> Iterator[None]:
 
 
 class _Mark:
-    """How far a program goes."""
+    """Current end of a program."""
 
     def __init__(self, program: Program) -> None:
         self.program = program

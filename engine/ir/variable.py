@@ -35,7 +35,7 @@ STEP_SCOPES = "STEP_SCOPES"
 
 
 class Standing(NamedTuple):
-    """What nearly all variables have in common, so that a million of them do not hold it a million times.
+    """Facts that nearly all variables share, so that a million of them do not hold it a million times.
 
     Attributes:
         kind, persistable, is_data, loc, stopped_at: of a variable.
@@ -167,7 +167,7 @@ class Variable(AnyTensor):
 
     @property
     def made_at(self) -> Location:
-        """Where the user's program made it."""
+        """Place where the user's program made it."""
         loc = self.standing.loc
         return self.op.loc if self.op is not None and not loc else loc
 

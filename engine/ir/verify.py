@@ -59,7 +59,7 @@ def invariant(name: str, *, of_files: bool = False) -> Callable[[Invariant], Inv
 def problems(
     program: Program, invariants: Iterable[str] = INVARIANTS
 ) -> Iterator[tuple[str, str, Operator | Variable | None]]:
-    """What is wrong: the invariant's name, what it says, and the operator or variable.
+    """Yield what is wrong: the invariant's name, a description, and the operator or variable.
 
     Each invariant relies on those before it, so the first one that does not hold is the last one looked at.
     """

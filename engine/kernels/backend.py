@@ -31,7 +31,7 @@ Kernel = Callable[..., Any]
 
 
 class Noted(NamedTuple):
-    """What an instruction of a plan gave.
+    """Results of an instruction of a plan.
 
     Attributes:
         number: its index.
@@ -69,7 +69,7 @@ Tuning = Callable[[Iterable[Any]], bool]
 
 
 class Taken(NamedTuple):
-    """What one step of a plan took.
+    """Time that one step of a plan took.
 
     Attributes:
         members: the operators that it has computed, in their order.
@@ -177,7 +177,7 @@ class Backend:
 
     @property
     def remark(self) -> str:
-        """What is to be known of how it computes on this machine; empty for nothing."""
+        """Remark on how it computes on this machine; empty for nothing."""
         return ""
 
     @property
@@ -224,7 +224,7 @@ class Backend:
         return own
 
     def run(self, op: OpDef, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
-        """What *op* gives within the derivation of a gradient operator: by its definition's own kernel."""
+        """Compute *op* within the derivation of a gradient operator: by its definition's own kernel."""
         return op.kernel(self, *operands, **{n: attrs[n] for n in op.kernel_attrs})
 
     # -- what a backend that compiles or has a device does differently -------------------------------------------
@@ -257,7 +257,7 @@ class Backend:
         return own
 
     def tuning(self, plan: Any) -> Tuning | None:
-        """Who makes *plan* faster while it runs, by :meth:`Plan.carry_out`; None for nobody."""
+        """Return a tuner that makes *plan* faster while it runs, by :meth:`Plan.carry_out`; None for nobody."""
         return None
 
     @contextmanager
@@ -283,15 +283,17 @@ class Backend:
         yield
 
     def sees(self, device: str) -> bool:
-        """Whether it can compute on *device* (``gpu:0``)."""
+        """Return whether it can compute on *device* (``gpu:0``)."""
         return device == "cpu"
 
     def is_at(self, device: str) -> bool:
-        """Whether it computes on *device* without being told; what its user has said outside of scripts counts, too."""
+        """Return whether it computes on *device* without being told; what its user has said outside of scripts
+        counts, too.
+        """
         return device == "cpu"
 
     def falls_back(self, device: str, what: str, stacklevel: int) -> bool:
-        """Whether *device* is not there; says so, once for each line, where *what* names it.
+        """Return whether *device* is not there; says so, once for each line, where *what* names it.
 
         A script that is written for a GPU is looked at where there is none, too.
         """
@@ -325,7 +327,9 @@ class Backend:
                 values[name] = np.array(value)
 
     def kept(self, value: Any) -> bool:
-        """Whether *value*, a result that is stored, stays as it is until the next run: an array of the device's."""
+        """Return whether *value*, a result that is stored, stays as it is until the next run: an array of the
+        device's.
+        """
         return False
 
     def home(self, value: Any) -> Any:
@@ -340,7 +344,7 @@ class Backend:
         return None
 
     def contents(self, value: Any) -> bytes:
-        """What tells the elements of an array from those of others of its shape and type, on this backend."""
+        """Return a key of an array's elements among arrays of its shape and type, on this backend."""
         array = np.ascontiguousarray(value.dense() if isinstance(value, RowArray) else value)
         if array.nbytes <= SHORT:
             return array.tobytes()

@@ -1,4 +1,4 @@
-"""Which backend computes: the folders of this package, the one place that says what the default is, and the choice.
+"""Choice of the backend: the folders of this package, the one place that has the default, and the choice of users.
 
 A backend is a package in this folder with a function ``make()`` that returns a
 :class:`~gradtool.engine.kernels.backend.Backend`; its name is the folder's. It is loaded when it is first asked for.
@@ -34,7 +34,7 @@ DEFAULT = os.environ.get(SETTING) or REFERENCE
 
 
 class _Process:
-    """What is one for all threads and tasks.
+    """State that all threads and tasks share.
 
     Attributes:
         loaded: the backends, by name.
@@ -85,7 +85,7 @@ def current() -> Backend:
 
 
 def _first() -> Backend:
-    """What computes where nobody has chosen. It follows from what is installed, and nothing is loaded for it."""
+    """Return the default backend. It follows from what is installed, and nothing is loaded for it."""
     if not os.environ.get(SETTING):
         installed = importlib.import_module(f".{CONVOLVING}", __package__).installed()
         return when_hot(installed or reference(), "nobody has chosen")

@@ -1,4 +1,4 @@
-"""How many threads compute: those of NumPy's matrix products, and of the libraries that backends call.
+"""Number of threads that compute: those of NumPy's matrix products, and of the libraries that backends call.
 
 Several processes that compute at once, and a machine on which others are busy, are slowed down by more threads than
 there are free processors: a product waits until each of its threads has had its turn. Results of products may differ in
@@ -39,7 +39,7 @@ def environment(count: int) -> Mapping[str, str]:
 
 
 class _Process:
-    """What is one for all threads: how many of the libraries' each may have where that is limited."""
+    """State that all threads share: how many of the libraries' threads each may have where that is limited."""
 
     limit: int | None = None
 

@@ -1,4 +1,4 @@
-"""How long the threads of NumPy's OpenBLAS look for their next product before they sleep.
+"""Time for which the threads of NumPy's OpenBLAS look for their next product before they sleep.
 
 By default they look for 2²⁶ cycles, some 25 ms, and occupy a processor meanwhile: threads of other libraries (oneDNN's,
 those of compiled groups) and other programs wait for it. A product of a step follows within 0.2 ms of the one before or

@@ -44,7 +44,7 @@ def _pays(x: Any) -> bool:
 
 
 def _plain(number: Any) -> bool:
-    """Whether it is a number of Python's, and none that is as large as another one: a zero with a sign."""
+    """Return whether it is a number of Python's, and none that is as large as another one: a zero with a sign."""
     return type(number) in (int, float) and (number != 0 or math.copysign(1, number) > 0)
 
 

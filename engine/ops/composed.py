@@ -53,7 +53,7 @@ def composed(
 
 
 class _Through:
-    """What a kernel gets for its backend when it is read over something else than arrays."""
+    """Backend of a kernel that is read over something else than arrays."""
 
     __slots__ = ("ops",)
 

@@ -85,7 +85,7 @@ def _grad_outputs(op: OpDef) -> list[tuple[Slot, str]]:
 
 
 def _forward_operands(op: OpDef, operands: Sequence[Operand]) -> list[Operand]:
-    """What stands in the input slots that *op*'s rule gives gradients for, as far as the gradient operator reads it."""
+    """Return the input slots of *op* with gradients that the gradient operator reads."""
     assert op.rule is not None
     at = {r.place: v for r, v in zip(op.rule.reads, operands, strict=True) if r.kind == "in"}
     return [at.get(i, [None] if op.inputs[i].many else None) for i in op.rule.wrt]
@@ -184,7 +184,7 @@ def _entries(cotangent: Operand, listed: Operand) -> list[Any]:
 
 
 def _structure(op: OpDef) -> tuple[tuple[Read, ...], tuple[int, ...]]:
-    """What the rule of the gradient operator *op* reads and which of its inputs it gives gradients for.
+    """Return what the rule of the gradient operator *op* reads and which of its inputs it gives gradients for.
 
     Found by running the forward operator's samples: an input to which no sample propagates anything has a gradient
     that is zero by structure, and an input whose values can be poisoned without changing any result is only read for
@@ -214,7 +214,7 @@ def _structure(op: OpDef) -> tuple[tuple[Read, ...], tuple[int, ...]]:
 
 
 class _Inputs:
-    """What samples show about the inputs of the gradient operator *op*.
+    """Facts that samples show about the inputs of the gradient operator *op*.
 
     Attributes:
         used: inputs to which something propagates.
@@ -249,7 +249,9 @@ class _Inputs:
     def _matters(
         self, i: int, poison: Any, sample: Sample, cotangents: Sequence[Operand], grads: Sequence[Any]
     ) -> bool:
-        """Whether the gradients are others with *poison* as input *i*; to be safe, also where it has no poison."""
+        """Return whether the gradients are others with *poison* as input *i*; to be safe, also where it has no
+        poison.
+        """
         if poison is None:
             return True
         poisoned = [*sample.operands[:i], poison, *sample.operands[i + 1 :]]
@@ -257,7 +259,7 @@ class _Inputs:
 
 
 def _is_absent(gradient: Any) -> bool:
-    """Whether there is no gradient, also in none of the places of a list."""
+    """Return whether there is no gradient, also in none of the places of a list."""
     return all(e is None for e in (gradient if isinstance(gradient, list) else [gradient]))
 
 

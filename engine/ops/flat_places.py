@@ -38,7 +38,8 @@ def add(array: np.ndarray[Any, Any], at: Any, values: Any) -> None:
 
 
 def _flat(array: Any, at: tuple[Any, ...], free: int) -> Any:
-    """Where the elements lie; None where this is not worth it, or an index is negative or too large.
+    """Return the flat positions of the elements; None where this is not worth it, or an index is negative or too
+    large.
 
     Args:
         free: how many of the last dimensions may have no coordinate, so that all of their elements are meant.

@@ -1,4 +1,4 @@
-"""Which file of ``library/`` defines which operator: one file is loaded for one operator.
+"""Table of the files of ``library/`` that define operators: one file is loaded for one operator.
 
 Written by ``python -m tests.ops.index``; a test holds it against the folder.
 """

@@ -1,4 +1,4 @@
-"""What the definition of an operator is.
+"""Definition of an operator.
 
 One short block holds all that is known about an operator: its kernel, its gradient rule, its shape rule, its
 documentation and the sample inputs that tests are generated from::
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class Trait(enum.Flag):
-    """What passes and shape inference may assume about an operator."""
+    """Assumption about an operator that passes and shape inference may rely on."""
 
     NONE = 0
     UNARY = enum.auto()
@@ -83,7 +83,7 @@ class Trait(enum.Flag):
 
 
 class BlockValue:
-    """What an attribute that refers to a block holds: a block of a program (``ir/program.py``) is one."""
+    """Value of an attribute that refers to a block, such as a block of a program (``ir/program.py``)."""
 
     __slots__ = ()
 
@@ -253,7 +253,7 @@ class OpDef:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """What is read when it is first asked for: of the operators that a file defines, a program uses few."""
+            """Compute an attribute on its first read: a program uses few of the operators that a file defines."""
             if name not in READ_LATE:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             value = READ_LATE[name](self)
@@ -289,7 +289,7 @@ class OpDef:
 
     @property
     def infers(self) -> bool:
-        """Whether the specs of its outputs follow from its inputs."""
+        """True if the specs of its outputs follow from its inputs."""
         return not (self.holds_blocks or self.trait & Trait.OPAQUE)
 
     @property
@@ -302,7 +302,7 @@ class OpDef:
         return self._grad
 
     def needs_values(self, operands: Sequence[Any], attrs: Mapping[str, Any]) -> bool:
-        """Whether the shapes of its results, or what it does, depend on values among these *operands*.
+        """Return whether the shapes of its results, or what it does, depend on values among these *operands*.
 
         Args:
             operands: what stands in each input slot (arrays, specs, names, …), None or nothing where it is empty.
@@ -324,7 +324,7 @@ class OpDef:
 
     @property
     def takes(self) -> types.Takes:
-        """Which types of elements it takes, and which of its operands decide what it computes in."""
+        """Types of elements that it takes, and the operands that decide what it computes in."""
         if self._takes is None:
             self._takes = types.takes_of(self)
         return self._takes

@@ -42,7 +42,7 @@ def nested(function: Callable[..., Any], value: Any, *others: Any) -> Any:
 
 
 def allows_complex(op: OpDef) -> bool:
-    """Whether *op*, or for a gradient operator what it differentiates, takes complex numbers."""
+    """Return whether *op*, or for a gradient operator what it differentiates, takes complex numbers."""
     from .opdef import Trait
 
     while op.forward is not None:
@@ -97,7 +97,7 @@ def settled(value: Any, wanted: Any) -> Any:
 
 
 def _any(operands: Sequence[Operand]) -> bool:
-    """Whether one of *operands* is of a rare type; asked at every call once such a type is in use."""
+    """Return whether one of *operands* is of a rare type; asked at every call once such a type is in use."""
     for v in operands:
         if v is None:
             continue
@@ -222,7 +222,8 @@ def _gradient_types(forward: OpDef, specs: Sequence[Any]) -> list[Any]:
 def pulled(
     op: OpDef, k: Namespace, args: Sequence[Operand], wanted: Sequence[Sequence[bool]], attrs: Mapping[str, Any]
 ) -> list[list[Any]]:
-    """What the rule of *op* gives for *args* (see :class:`~gradtool.engine.ops.opdef.Rule`), complex ones included.
+    """Return what the rule of *op* gives for *args* (see :class:`~gradtool.engine.ops.opdef.Rule`), complex ones
+    included.
 
     Raises:
         DtypeError: one is complex and *op* does not take complex numbers.

@@ -20,7 +20,7 @@ from .opdef import Array, OpDef, Operand
 
 
 class Tape:
-    """What was computed from the values that it watches."""
+    """Operators that computed with the values that it watches."""
 
     __slots__ = ("level", "nodes")
     _levels = 0
@@ -288,7 +288,7 @@ class TapeOps(Ops):
         return tuple(outs) if isinstance(result, tuple) else outs[0]
 
     def _computed(self, op: OpDef, operands: Sequence[Operand], attrs: dict[str, Any]) -> Any:
-        """What *op* gives for values that are on no tape."""
+        """Return the result of *op* for values that are on no tape."""
         return self._backend.run(op, operands, attrs)
 
     def _traced(self, result: Any, tape: Tape) -> Any:

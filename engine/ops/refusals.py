@@ -23,7 +23,7 @@ from ..core.scoped import scoped
 
 
 class Refusal(NamedTuple):
-    """What may turn out to be wrong.
+    """Condition that may turn out to be wrong.
 
     Attributes:
         wrong: where it is, bools of any shape.
@@ -82,10 +82,10 @@ def refuse_outside(numbers: Any, low: int, high: int, error: Callable[[Any], Exc
 
 
 def may_hold(condition: Any) -> bool:
-    """Whether any element of *condition* holds; where that is not known yet, that it may."""
+    """Return whether any element of *condition* holds; where that is not known yet, that it may."""
     return bool(condition.any()) if isinstance(condition, (np.ndarray, np.bool_)) else True
 
 
 def collecting() -> AbstractContextManager[list[Refusal]]:
-    """What is refused inside, in order, instead of raising it."""
+    """Collect the refusals inside, in order, instead of raising them."""
     return scoped(_collected, [])

@@ -1,4 +1,4 @@
-"""What a gradient rule is, and one as it is written in a definition.
+"""Gradient rules, and rules as definitions write them.
 
 A rule says what it reads of an operator (:class:`Read`), and computes over whatever values the reading works on.
 """
@@ -60,7 +60,7 @@ class Namespace(Protocol):
 
 
 class Rule(Protocol):
-    """How to get from the gradients of an operator's outputs to those of its inputs."""
+    """Step from the gradients of an operator's outputs to those of its inputs."""
 
     expands: bool
     """Whether programs show it as ordinary operators (``scale`` for ``scale``) instead of a gradient operator."""
@@ -71,7 +71,7 @@ class Rule(Protocol):
 
     @property
     def reads(self) -> tuple[Read, ...]:
-        """What it takes."""
+        """Operands that the rule takes."""
         ...
 
     @property

@@ -10,7 +10,7 @@ from .writing import add_at
 
 
 def counts(xp: Any, places: Any, size: int, weights: Any = None, where: Any = None) -> Any:
-    """How often each number below *size* is among *places*, a vector; or what the *weights* of its elements sum to.
+    """Count how often each number below *size* is among *places*, a vector; or sum the *weights* of its elements.
 
     Args:
         weights: float64 numbers.

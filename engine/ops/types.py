@@ -1,4 +1,4 @@
-"""Which types of elements operators take, and in which type they compute: one table for both modes.
+"""Types of elements that operators take, and the type in which they compute: one table for both modes.
 
 Some operands of an operator decide its type: both of an elementwise operator, otherwise those that have gradients.
 They are computed in one type. Two types *meet* where the operator is among :data:`MEETS`, as Paddle promotes them;
@@ -116,7 +116,7 @@ MAKES = {
 
 
 class Takes(NamedTuple):
-    """What an operator takes.
+    """Operands that an operator takes.
 
     Attributes:
         places: the inputs whose types decide.
@@ -141,7 +141,7 @@ _NONE = (_named(""), _named(""))
 
 
 def takes_of(op: OpDef) -> Takes:
-    """What *op* takes, by the tables and its traits."""
+    """Return the operands that *op* takes, by the tables and its traits."""
     from .opdef import Trait
 
     if op.holds_blocks or op.trait & (Trait.OPAQUE | Trait.EFFECT) or op.type in ("cast", "select_input"):
@@ -185,7 +185,7 @@ def computed(op: OpDef, specs: Sequence[Any]) -> Sequence[Any]:
 
 
 def _is_left_to_rare(kinds: Iterable[DType]) -> bool:
-    """Whether operands of these types are cast by ``rare.py``."""
+    """Return whether operands of these types are cast by ``rare.py``."""
     return any(k.is_rare for k in kinds) and all(k.is_differentiable for k in kinds)
 
 
@@ -324,7 +324,7 @@ def _kind(d: DType) -> int:
 
 
 def plain(op: OpDef, specs: Sequence[Any], outs: Sequence[Any] = ()) -> bool:
-    """Whether operands of these specs are all that kernels are written for: float32, or float64.
+    """Return whether operands of these specs are all that kernels are written for: float32, or float64.
 
     An operator that takes every type as it is has no need of care either.
 

@@ -20,7 +20,8 @@ from . import flat_places
 
 
 class Boxes(NamedTuple):
-    """How a backend whose arrays cannot be written fills boxes of them: what slices and numbers index.
+    """Functions of a backend that fill boxes of its arrays, where arrays cannot be written: slices and numbers index
+    them.
 
     Attributes:
         put, add: ``(array, at, values)``; they give None for places that are no box.
@@ -132,7 +133,7 @@ def add_sorted(array: Any, axis: int, places: Any, values: Any) -> Any:
 
 @lru_cache(maxsize=256)
 def _additions(places: bytes) -> list[tuple[Any, Any]]:
-    """Where to add what, in steps, for places of 64 bits: models ask for the same few of them in each step.
+    """Return where to add what, in steps, for places of 64 bits: models need the same few of them in each step.
 
     The first of every place, then the second of those that have two, and so on: none comes twice in a step, so each
     step is an addition of slices, which takes a fraction of what ``add.at`` does.
@@ -157,7 +158,7 @@ _SHORTEST = 4
 
 
 def _runs(*lists: Any) -> list[tuple[int, int]]:
-    """Where stretches begin and end in which all *lists* go on by steps of one size each."""
+    """Return where stretches begin and end in which all *lists* go on by steps of one size each."""
     count = len(lists[0])
     steps = np.stack([np.diff(one) for one in lists])
     breaks = np.flatnonzero((np.diff(steps, axis=1) != 0).any(0)) + 2

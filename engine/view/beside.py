@@ -1,4 +1,4 @@
-"""Which calls of dynamic mode stand beside a recorded graph: what a pass lost, out of all that a program computed.
+"""Calls of dynamic mode next to a recorded graph: those that a pass lost, out of all that a program computed.
 
 A journal holds every call of a program, those of fifty other steps of training as well. What belongs to one backward
 pass was computed before its beginning, and after the pass of the step before: the last one that the same line began.
@@ -55,7 +55,7 @@ def beside(
 
 
 def _is_shown(call: Call, elsewhere: Set[int | None], without: Set[int]) -> bool:
-    """Whether a call that the loss does not depend on is part of what the pass could have trained."""
+    """Return whether a call that the loss does not depend on is part of what the pass could have trained."""
     if not elsewhere.isdisjoint(call.writes):
         return False
     if call.unrecorded is Unrecorded.NO_GRAD:

@@ -93,7 +93,7 @@ class _Branches:
         self.next_tensor = 1 + max((int(n.id[1:]) for n in tape.view.nodes if n.kind != OP), default=-1)
 
     def _number_tape(self) -> None:
-        """What the journal calls the tensors of the tape, and its own calls."""
+        """Number the tensors of the tape and its own calls as the journal does."""
         journal = self.journal
         self.id_of: dict[int, str] = {}
         for i, place in self.tape.places.items():
@@ -192,7 +192,7 @@ class _Branches:
         return ""
 
     def _others(self) -> Iterator[NodeView]:
-        """What is left of the nodes of the tape, then tensors that it does not know."""
+        """Yield the remaining nodes of the tape, then tensors that it does not know."""
         numbers = {i: n for n, i in self.id_of.items()}
         for n in self.tape.view.nodes:
             if n.id in self.twins or (n.kind == OP and n.part == FORWARD):
@@ -248,7 +248,7 @@ class _Branches:
 
     @cached_property
     def _line_names(self) -> dict[int, str]:
-        """What lines give names to: the result of their last call, or of each where they assign several."""
+        """Names that lines assign: to the result of their last call, or of each where they assign several."""
         names: dict[int, str] = {}
         lines: dict[CodeType, list[Call]] = {}
         for call in self.journal.calls:
@@ -265,7 +265,7 @@ class _Branches:
         return names
 
     def _name(self, number: int, t: Tensor | None) -> str:
-        """What people call a value; empty if they have no name for it."""
+        """Return the name that people use for a value; empty if they have none."""
         if number in self.named:
             return self.named[number]
         if t is not None and t._name is not None:
@@ -278,7 +278,7 @@ class _Branches:
         return self._assigned(number, t)
 
     def _assigned(self, number: int, t: Tensor | None) -> str:
-        """What the line that made a value calls it; empty where it makes more than that."""
+        """Return the name that the line gives to a value it made; empty where it makes more than that."""
         maker = self._makers.get(number)
         if maker is None:
             return assigned.of_values(self._made_at(number, t))
@@ -295,7 +295,7 @@ class _Branches:
     # -- edges ----------------------------------------------------------------------------------------------------
 
     def _start(self, number: int) -> str:
-        """Where a value comes from: an operator beside the tape, what the tape shows, or the tensor itself."""
+        """Return where a value comes from: an operator next to the tape, a node of the tape, or the tensor itself."""
         maker = self.maker.get(number)
         if maker is not None:
             return self.call_ids[maker.time]
@@ -333,7 +333,7 @@ class _Branches:
                     yield EdgeView(self.call_ids[call.time], tensor, tensor, f"Out{i}" if i else "Out")
 
     def _missing_operands(self) -> Iterator[EdgeView]:
-        """What recorded operators read that backward does not need, which the tape lets go of."""
+        """Yield edges of operands that recorded operators read, that backward does not need and that the tape frees."""
         for here, call in self.recorded.items():
             if call is None:
                 continue
@@ -347,7 +347,7 @@ class _Branches:
 
 
 def _result(name: str, call: Call, number: int) -> str:
-    """What a result of the operator *name* is called: ``split.0[1]`` where there are several."""
+    """Return the name of a result of the operator *name*: ``split.0[1]`` where there are several."""
     return name if len(call.writes) == 1 else f"{name}[{call.writes.index(number)}]"
 
 

@@ -62,7 +62,7 @@ class _ProgramBuilder:
         self.sources: dict[tuple[int, int] | None, str] = {}
 
     def _divide(self) -> None:
-        """What is forward and what is backward, of operators and of what they write; and what is read at all."""
+        """Divide operators and what they write into forward and backward, and find what is read at all."""
         self.is_forward = [roles.is_forward(op.role) or op.saves for op in self.ops]
         forward = [*compress(self.ops, self.is_forward)]
         read, written = _read_and_written(forward)
@@ -164,7 +164,9 @@ class _ProgramBuilder:
         return "state" if v.persistable else "temporary"
 
     def _beside(self, slot: str, v: Variable) -> bool:
-        """Whether a result is only there for a gradient operator, and there is none: it holds a shape and no values."""
+        """Return whether a result is only there for a gradient operator, and there is none: it holds a shape and no
+        values.
+        """
         return slot == "XShape" and v not in self.read
 
     def _edges(self) -> tuple[list[EdgeView], list[int]]:
@@ -198,7 +200,7 @@ class _ProgramBuilder:
         return {v for v in self.variables if self.roles[v] != "temporary"} | (self.written ^ self.read)
 
     def _is_forward(self, start: int, v: Variable) -> bool:
-        """Whether what comes from there, from an operator or from the tensor itself, is a forward value."""
+        """Return whether what comes from there, from an operator or from the tensor itself, is a forward value."""
         return self.is_forward[start] if start < len(self.ops) else v not in self.backward
 
 
@@ -254,7 +256,7 @@ def writes(op: Operator) -> list[tuple[str, Variable]]:
 
 
 def path_of(variable: Variable) -> str:
-    """Where a parameter stands in its model; empty where no Layer holds it."""
+    """Return where a parameter stands in its model; empty where no Layer holds it."""
     return getattr(variable, "layer_path", None) or ""
 
 

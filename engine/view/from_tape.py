@@ -219,7 +219,7 @@ class _TapeBuilder:
         )
 
     def _path(self, leaf: Leaf) -> str:
-        """Where a parameter stands in its model; empty when no Layer holds it."""
+        """Return where a parameter stands in its model; empty when no Layer holds it."""
         return getattr(self.tensors.get(leaf), "layer_path", None) or ""
 
     def _tensor(self, place: Place) -> NodeView:
@@ -313,7 +313,7 @@ class _TapeBuilder:
         return slot_name(node, "outputs", slots[index] if index < len(slots) else index)
 
     def _start(self, place: Place) -> str:
-        """Where a forward value comes from: its own node where the picture shows one."""
+        """Return where a forward value comes from: its own node where the picture shows one."""
         if isinstance(place, Leaf) or place in self.roots:
             return self.ids[place]
         return self.op_ids[place[0]]

@@ -184,14 +184,14 @@ class GraphView:
 
     @cached_property
     def shown(self) -> NDArray[np.bool_]:
-        """Whether a picture shows each node: operators, tensors with an edge, and parameters even without one."""
+        """Mask of the nodes that a picture shows: operators, tensors with an edge, and parameters even without one."""
         mask = np.array([n.kind == OP or n.role == "parameter" for n in self.nodes], dtype=bool)
         mask[self.positions.source] = mask[self.positions.target] = True
         return mask
 
     @property
     def drawn_nodes(self) -> int:
-        """How many nodes a picture shows."""
+        """Number of nodes that a picture shows."""
         return int(np.count_nonzero(self.shown))
 
     def drawn(self) -> tuple[NodeView, ...]:

@@ -1,4 +1,4 @@
-"""Which layer an operator belongs to that reads no parameter: an activation, a sum, a reshaping."""
+"""Layers of operators that read no parameter: an activation, a sum, a reshaping."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ _BY_NUMBER: Final = {kind.number: kind for kind in KINDS.values()}
 
 
 def value_of(attr: Any, program: Program) -> Any:
-    """What an attribute of a file holds, a list as a tuple.
+    """Return the value of an attribute of a file, a list as a tuple.
 
     Raises:
         OperatorError: it is of an unknown type, or means nothing here.
@@ -154,7 +154,7 @@ _OWN_NEUTRAL: Final[Mapping[tuple[str, str], Any]] = {
 
 
 def _is_idle(type_: str, name: str, value: Any) -> bool:
-    """Whether an attribute changes nothing of what an operator computes: false, empty, or known to."""
+    """Return whether an attribute changes nothing of what an operator computes: false, empty, or known to."""
     if (type_, name) in _OWN_NEUTRAL:
         return _OWN_NEUTRAL[type_, name] in (..., value)
     return name in _SAYS_HOW or value is False or value == "" or value == () or value in _NEUTRAL.get(name, ())

@@ -1,4 +1,4 @@
-"""Where operators of Paddle's files were made: ``op_callstack``, the lines of a traceback."""
+"""Places where operators of Paddle's files were made: ``op_callstack``, the lines of a traceback."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Callstacks:
         self._locations: dict[Sequence[str], Location] = {}
 
     def location(self, lines: Sequence[str]) -> Location:
-        """Where the operator with that callstack was made: the frames of the user's own code, innermost first."""
+        """Return where the operator with that callstack was made: the frames of the user's own code, innermost first."""
         key = tuple(lines)
         if key not in self._locations:
             self._locations[key] = _location(key)

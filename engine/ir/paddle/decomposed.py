@@ -67,7 +67,9 @@ def _assign(parts: Parts, part: Part, v: Variable) -> None:
 
 
 def _needed(op: Operator, parts: Parts) -> tuple[list[Operator], list[Variable]]:
-    """What leads to the results of *op*: a rule is read with the operator that it differentiates, which may not."""
+    """Return the operators that lead to the results of *op*: a rule is read with the operator that it differentiates,
+    which may not.
+    """
     read = {*op.output_variables()}
     kept: list[Operator] = []
     for part in reversed(parts.ops):

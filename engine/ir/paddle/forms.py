@@ -19,5 +19,5 @@ FORMS: Final[tuple[tuple[Callable[[bytes], bool], Callable[[bytes, str], Describ
 
 
 def reader(start: bytes) -> Callable[[bytes, str], Described] | None:
-    """What reads a program of Paddle's that begins so; None if it is none."""
+    """Return the reader of a Paddle program that begins so; None if it is none."""
     return next((read for begins, read in FORMS if begins(start)), None)

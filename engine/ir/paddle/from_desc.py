@@ -70,7 +70,7 @@ class Described(NamedTuple):
 
 
 def is_description(start: bytes) -> bool:
-    """Whether a file that begins so (32 bytes and more) is a program of Paddle's: its first field is block 0."""
+    """Return whether a file that begins so (32 bytes and more) is a program of Paddle's: its first field is block 0."""
     if start[:1] != b"\n":
         return False
     at = 1
@@ -135,7 +135,7 @@ class _DescReader:
             self.fail(error.message.removesuffix("."), error.hint)
 
     def finished(self) -> Described:
-        """What follows from the whole program."""
+        """Complete the program with what follows from all of it."""
         program = self.program
         for block in program.blocks:
             if block.forward_block_idx >= 0:
@@ -275,7 +275,7 @@ class _DescReader:
                 home.vars[name] = Variable(home, name, of.spec)
 
     def has_one_element(self, home: Block, inputs: Mapping[str, list[str]], outputs: Mapping[str, list[str]]) -> bool:
-        """Whether a mean is a list of one number, as before Paddle 2.5, which had no others."""
+        """Return whether a mean is a list of one number, as before Paddle 2.5, which had no others."""
         found = [home._find_var_recursive(n) for n in (*outputs.get("Out", ()), *inputs.get("Out@GRAD", ()))]
         return any(v is not None and v.shape == (1,) for v in found)
 
@@ -432,7 +432,7 @@ def _names(block: Any) -> Iterator[bytes]:
 
 
 def _likely_parameters(message: Any) -> set[str]:
-    """What Paddle before 2.0 meant by parameters, which its files do not say.
+    """Return the variables that Paddle before 2.0 meant as parameters, which its files do not say.
 
     They live in the scope, have known shapes and real numbers, and forward operators read and do not write them.
     """

@@ -53,7 +53,7 @@ _UNREAD: Final = {"pylayer": "its backward is Python, which no file holds"}
 
 
 class Value(NamedTuple):
-    """What a number of the file stands for: a variable, several of them, or a constant beside its variable."""
+    """Meaning of a number of the file: a variable, several of them, or a constant next to its variable."""
 
     variable: Variable | None = None
     many: tuple[Any, ...] | None = None
@@ -61,7 +61,7 @@ class Value(NamedTuple):
 
 
 def is_pir(start: bytes) -> bool:
-    """Whether a file that begins so (64 bytes) is such a program."""
+    """Return whether a file that begins so (64 bytes) is such a program."""
     return start.lstrip()[:1] == b"{" and MAGIC in b"".join(start.split())
 
 
@@ -249,7 +249,7 @@ class PirReader(Entries):
         self.bind(makes[1], Value())
 
     def passed(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
-        """What only has Paddle keep or name a value."""
+        """Skip an operator that only has Paddle keep or name a value."""
 
     def constant(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
         """A constant: an attribute to whoever takes it so, a variable to the others, made when one asks."""
@@ -456,7 +456,7 @@ class PirReader(Entries):
         self.bind(number, Value(v))
 
     def value(self, number: int) -> Value:
-        """What a number stands for: 0 for nothing, numbers below for what a region is given."""
+        """Return the value of a number: 0 represents nothing, negative numbers what a region is given."""
         if number == 0:
             return Value()
         if number not in self.values:

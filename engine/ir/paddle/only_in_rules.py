@@ -1,4 +1,4 @@
-"""What only gradient rules call, as operators of Paddle that do the same."""
+"""Operators that only gradient rules call, written as operators of Paddle that do the same."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _tile_like(parts: Parts, x: Part, like: Part) -> Part:
 
 
 def _times(large: Part, small: Part) -> tuple[int, ...]:
-    """How often *small* stands in *large* along each dimension."""
+    """Return how often *small* fits into *large* along each dimension."""
     sizes = (1,) * (large.ndim - small.ndim) + small.shape
     if not large.known or not small.known or 0 in sizes:
         raise NotInPaddle("tile to a shape that is not known")

@@ -1,4 +1,6 @@
-"""Which forward operator a gradient operator of a foreign program differentiates: files do not say it."""
+"""Match gradient operators of a foreign program with the forward operators that they differentiate: files do not say
+it.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,7 @@ def _fill_from_forward(op: Operator) -> None:
 
 
 def _held(forward: Operator, read: Read) -> Any:
-    """What stands in the slot of *forward* that its rule reads; nothing for gradients."""
+    """Return the operand of *forward* that its rule reads; nothing for gradients."""
     held = forward.inputs if read.kind == "in" else forward.outputs if read.kind == "out" else ()
     return held[read.place] if read.place < len(held) else None
 
@@ -95,7 +97,7 @@ def _plain(name: str) -> str:
 
 
 def _fits(forward: Operator, listed: dict[str, list[str]]) -> bool:
-    """Whether the slots that a gradient operator shares with *forward* hold the same variables."""
+    """Return whether the slots that a gradient operator shares with *forward* hold the same variables."""
     for slot, arguments in listed.items():
         if slot.endswith(names.GRAD) or slot not in {**forward.op.input_index, **forward.op.output_index}:
             continue

@@ -19,7 +19,7 @@ from ..variable import Variable
 
 
 class NotInPaddle(Exception):
-    """What an operator computes takes an operator that Paddle has not."""
+    """Error of an operator that can be computed only with an operator that Paddle does not have."""
 
 
 class Part(Arithmetic):
@@ -58,7 +58,7 @@ class Part(Arithmetic):
 
     @property
     def known(self) -> bool:
-        """Whether all its dimensions are."""
+        """True if all its dimensions are."""
         return -1 not in self.shape
 
     def _compared(self, type_: str, other: Any) -> Part:
@@ -80,7 +80,9 @@ class Part(Arithmetic):
 
 
 class Unwritten(Part):
-    """What an operator makes that Paddle lacks. Nobody may read it: rules are read with what they differentiate."""
+    """Result of an operator that Paddle does not have. Nobody may read it: rules are read with what they
+    differentiate.
+    """
 
     __slots__ = ("_type",)
 

@@ -45,6 +45,6 @@ def backward_part(file: Entries, ops: Sequence[Any]) -> tuple[set[int], list[int
 
 
 def _is_backward(file: Entries, entry: Any) -> bool:
-    """Whether an operator, or one in its regions, is one that computes gradients."""
+    """Return whether an operator, or one in its regions, is one that computes gradients."""
     names = [file.name_of(e) for e in (entry, *file.inner_operations(entry))]
     return any(name.endswith("_grad") or name in _OF_GRADIENTS for name in names)

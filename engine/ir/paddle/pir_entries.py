@@ -45,7 +45,7 @@ def kind_of(told: Any) -> str:
 
 
 class Entries:
-    """What a file says, each part checked when it is read.
+    """Content of a file, each part checked when it is read.
 
     Attributes:
         at: the part that is being read, for messages.
@@ -116,12 +116,12 @@ class Entries:
         return reads[place]
 
     def all_makes(self, entry: Any) -> list[int]:
-        """What an operator makes or writes in place."""
+        """Return what an operator makes or writes in place."""
         target = self.written_by(entry)
         return [*self.makes(entry), target] if target else self.makes(entry)
 
     def all_reads(self, entry: Any) -> list[int]:
-        """What an operator and those in its regions read."""
+        """Return what an operator and those in its regions read."""
         return [n for e in (entry, *self.inner_operations(entry)) for n in self.reads(e)]
 
     def only_result(self, entry: Any) -> Any:
@@ -141,7 +141,7 @@ class Entries:
     # -- types and attributes -------------------------------------------------------------------------------------
 
     def stops(self, entry: Any, place: int) -> bool:
-        """Whether no gradient flows into a result."""
+        """Return whether no gradient flows into a result."""
         told = self.attrs(entry, "OA").get("stop_gradient", ())
         return bool(told[place]) if isinstance(told, tuple) and place < len(told) else False
 

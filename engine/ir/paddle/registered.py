@@ -1,4 +1,4 @@
-"""What Paddle's registry of operators says and programs do not: types of attributes, and slots of second order."""
+"""Facts of Paddle's registry of operators that programs omit: types of attributes, and slots of second order."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ _WITHOUT: Final = {
 
 
 def is_second_order(op: OpDef) -> bool:
-    """Whether *op* differentiates a gradient operator."""
+    """Return whether *op* differentiates a gradient operator."""
     return op.forward is not None and op.forward.forward is not None
 
 
 def second_order_type(op: Operator) -> str | None:
-    """What Paddle calls *op*, which differentiates a gradient operator; None where theirs is another one."""
+    """Return Paddle's name of *op*, which differentiates a gradient operator; None where theirs is another one."""
     of = op.op.forward.type if op.op.forward is not None else ""
     if of in _AS_THEY_ARE or of in _LIKE_DD.split():
         return op.type
@@ -98,13 +98,13 @@ def second_order_type(op: Operator) -> str | None:
 
 
 def _listed(op: Operator, name: str) -> bool:
-    """Whether the slot *name* holds a variable."""
+    """Return whether the slot *name* holds a variable."""
     held = op.input(name) if name in op.op.input_index else op.output(name)
     return any(n != EMPTY for n in held)
 
 
 def slot(op: OpDef, name: str, is_input: bool) -> str | None:
-    """What Paddle calls a slot of *op*; None for one that it does not list."""
+    """Return Paddle's name of a slot of *op*; None for one that it does not list."""
     if not is_second_order(op) or op.forward is None or op.forward.forward is None or op.forward.type in _AS_THEY_ARE:
         return name
     left_out = _LEFT_OUT.get(op.forward.type, set()) if is_input else set()

@@ -34,7 +34,7 @@ def _called(name: str) -> Callable[[str, Slots, Slots, dict[str, Any]], Written]
 
 
 def _without_slots(*slots: str) -> Callable[[str, Slots, Slots, dict[str, Any]], Written]:
-    """What Paddle's kernels keep for themselves is left out: it is computed again."""
+    """Return a change that drops what Paddle's kernels keep for themselves: it is computed again."""
 
     def change(type_: str, inputs: Slots, outputs: Slots, attrs: dict[str, Any]) -> Written:
         return type_, {slot: held for slot, held in inputs.items() if slot not in slots}, outputs, attrs

@@ -50,7 +50,7 @@ def _place(i: Any, op_type: str) -> Any:
 
 
 class _Jax:
-    """What the definitions of these operators use of a backend."""
+    """Part of a backend that the definitions of these operators use."""
 
     xp = jnp
 
@@ -147,14 +147,14 @@ def _length(attrs: Any, specs: Any) -> Kernel:
 
 
 class _Length:
-    """How long an array is taken to be that one tensor is made of."""
+    """Assumed length of an array that one tensor is made of."""
 
     def __init__(self) -> None:
         self._number: int | None = None
         self._misses = 0
 
     def of(self, array: StackedArray) -> int:
-        """How long *array* is."""
+        """Return the length of *array*."""
         number = array.rows if self._number is None else self._number
         assume(jnp.where(array.length == number, 0, array.length + 1), 0, self._other)
         return number

@@ -1,4 +1,4 @@
-"""What a watcher asks of a plan, answered part by part: numbers leave the device, and arrays where nothing less does.
+"""Requests of a watcher, answered part by part: numbers leave the device, and arrays only where nothing less does.
 
 What is not compiled (Python, shapes that depend on values) runs between the parts and is told with arrays.
 """
@@ -60,15 +60,15 @@ class Asking(Compilation):
         return self.stepped(part, seen, regs, arrays)
 
     def answered(self, part: Any, seen: Seen) -> bool:
-        """Whether what a part returned is the answer."""
+        """Return whether what a part returned is the answer."""
         raise NotImplementedError
 
     def events(self, part: Any, seen: Seen) -> list[Heard]:
-        """What to tell of a part that returned the answer."""
+        """Yield the events of a part that returned the answer."""
         raise NotImplementedError
 
     def wanted(self, part: Any, seen: Seen | None) -> Callable[[int], bool]:
-        """Which of a part's instructions are told with arrays, by index."""
+        """Return which of a part's instructions are reported with arrays, by index."""
         return lambda index: True
 
     def stepped(self, part: Part, seen: Seen | None, regs: list[Any], arrays: dict[int, Any]) -> Iterator[Heard]:
@@ -149,7 +149,7 @@ class Measuring(Asking):
         self._asks = asked.of
 
     def _tapped(self, instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
-        """What a compiled part returns of an instruction: what is measured of its results, and of runs of its block."""
+        """Return what a compiled part returns of an instruction: measures of its results, and of runs of its block."""
         if not tracing.get():
             return [], None  # it is told with arrays
         return _results(instruction, outputs, self._asks, laid), taken()
@@ -202,7 +202,7 @@ class _RoundMeasures:
         return results, taken()
 
     def over(self, seen: Seen) -> list[Any]:
-        """What was measured, and what is known of the rest, by instruction."""
+        """Return the measures, and what is known of the rest, by instruction."""
         return [of_instruction for _, of_instruction in seen] if self.asks else []
 
 
@@ -221,13 +221,13 @@ class _Result(NamedTuple):
 
     @classmethod
     def of(cls, value: Any, measure: Callable[[Any], Any]) -> _Result:
-        """That of *value*, of numbers what *measure* makes of it."""
+        """Describe *value*; numbers are measured by *measure*."""
         there = value.there if isinstance(value, Conditional) else None
         value = plain(value)
         return cls(Shown(Summary.of(value)), measure(value) if holds_numbers(value) else None, there)
 
     def told(self) -> Summary | None:
-        """What is told of it, once the function has run."""
+        """Return its summary, once the function has run."""
         shown = self.shown.summary
         if shown is None or (self.there is not None and not np.asarray(self.there)):
             return None
@@ -246,7 +246,7 @@ def _results(
 
 
 def _steps(plan: Any, seen: Iterable[tuple[int, Any]]) -> Iterator[Heard]:
-    """What is told of instructions whose results were looked at; blocks stand in blocks as deep as was written."""
+    """Yield the events of instructions whose results were looked at; blocks are nested as the program was written."""
     for index, (results, looked) in seen:
         if looked is not None and looked.look.asks:
             for number, each in looked.runs():

@@ -1,4 +1,4 @@
-"""What a compiled function takes for granted, and finds out about while it runs.
+"""Assumptions of a compiled function, which it checks while it runs.
 
 How often a loop runs decides how large the buffers are that its rounds write to, and shapes cannot wait for values. So
 a number is taken for granted, the function returns the one that it would have needed, and where that is more, its
@@ -66,13 +66,13 @@ def assume(needed: Any, limit: int, otherwise: Otherwise) -> None:
 
 
 def short(assumed: Sequence[Assumed]) -> Any:
-    """Whether one of them does not hold."""
+    """Return whether one of the assumptions does not hold."""
     limits = np.array([a.limit for a in assumed])
     return (jnp.stack([jnp.asarray(a.needed) for a in assumed]) > limits).any()
 
 
 def collecting() -> AbstractContextManager[list[Assumed]]:
-    """What is taken for granted inside, in order."""
+    """Collect the assumptions made inside, in order."""
     return scoped(_collected, [])
 
 
@@ -83,7 +83,7 @@ def rounded(number: int) -> int:
 
 
 class Room:
-    """How many rows a buffer has: at first :data:`FIRST_ROWS`, and later as many as runs have needed."""
+    """Number of rows of a buffer: at first :data:`FIRST_ROWS`, and later as many as runs have needed."""
 
     def __init__(self) -> None:
         self._rows: int | None = None

@@ -46,7 +46,7 @@ class BlockKernel:
 
     @property
     def plan(self) -> Any:
-        """What one run of the block does."""
+        """Plan of one run of the block."""
         return self._runner.body.plan
 
     def __call__(self, *arguments: Any) -> Any:
@@ -63,7 +63,7 @@ class BlockKernel:
         raise NeedsValues(BLOCK)
 
     def traced(self, *arguments: Any) -> list[Any]:
-        """What the operator gives, in the function that is being traced.
+        """Return the results of the operator, in the function that is being traced.
 
         Raises:
             NeedsValues: the block cannot be compiled.
@@ -187,5 +187,5 @@ def _taken(frames: StackedFrames, reading: Any, number: Any = 0) -> list[tuple[i
 
 
 def _given(value: Any, before: Any, go: Any) -> Any:
-    """What is there after the runs if it was there before, or if there were any."""
+    """Return the value after the runs, given the value before and whether there were any runs."""
     return Conditional(value, jnp.asarray(before.there) | go) if isinstance(before, Conditional) else value

@@ -20,7 +20,7 @@ class _Side(NamedTuple):
 
     @property
     def padding(self) -> tuple[int, int, int]:
-        """What lies before the places, behind them, and between two of them."""
+        """Number of places before, behind, and between two of the places."""
         return self.first, self.size - self.first - (self.length - 1) * self.step - 1, self.step - 1
 
 

@@ -84,7 +84,9 @@ class Compilation:
         return seen
 
     def each(self, run: Callable[[Part], Run]) -> Iterator[Run]:
-        """What *run* gives for each part in turn; it runs the part, which is divided where that cannot be compiled."""
+        """Yield what *run* gives for each part in turn; it runs the part, which is divided where that cannot be
+        compiled.
+        """
         if self._parts is None:
             with self._changing:
                 if self._parts is None:
@@ -119,7 +121,7 @@ class Compilation:
         return None if self.mesh is not None else Noting(self.plan, most).told(regs)
 
     def splits(self) -> list[Split]:
-        """What is not compiled, as far as runs have shown."""
+        """Return what is not compiled, as far as runs have shown."""
         parts = self._parts if self._parts is not None else self._first_parts()
         hosted = (part for part in parts if isinstance(part, HostedPart))
         return [self._split(p.index, p.reason) for p in hosted]

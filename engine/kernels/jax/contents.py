@@ -1,4 +1,4 @@
-"""What tells arrays with the same contents from others: 128 bits of each, computed where it lies."""
+"""Fingerprints of arrays: 128 bits of the contents of each, computed where it lies."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def weigh(xp: Any, x: Any, y: Any, shape: Sequence[int], geometry: Any) -> Any:
 
 
 def _transposed(xp: Any, linear: Any, like: Any, y: Any) -> Any:
-    """What the transpose of a linear function gives for *y*, in the spec *like*."""
+    """Apply the transpose of a linear function to *y*, in the spec *like*."""
     if 0 in (*like.shape, *y.shape):
         return xp.zeros(like.shape, like.dtype)
     (out,) = jax.linear_transpose(linear, like)(y)

@@ -37,7 +37,7 @@ def device(name: str) -> Any:
 
 
 def seen() -> str:
-    """What JAX sees, such as ``2 gpu, 1 cpu``."""
+    """Return the devices that JAX sees, such as ``2 gpu, 1 cpu``."""
     counts = {}
     for kind in ("tpu", "gpu", "cpu"):
         try:

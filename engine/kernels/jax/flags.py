@@ -1,4 +1,4 @@
-"""Whether something holds somewhere: bools of many shapes as few numbers, and how these are read."""
+"""Tests whether something holds somewhere: bools of many shapes as few numbers, and how these are read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 
 def any_of(bools: Sequence[Any]) -> Any:
-    """Whether an element of one of the arrays holds, while they are traced.
+    """Return whether an element of one of the arrays holds, while they are traced.
 
     What the arrays are computed by is fused with the disjunction of those that have the same shape, and each reduction
     is two or three calls of XLA's own. (Arrays of the same size and other shapes do not go together: what is fused
@@ -37,7 +37,9 @@ def one_of(bools: Sequence[Any]) -> Any:
 
 
 def first(flags: jax.Array) -> int:
-    """Which of *flags* is the first that is true, -1 for none: read where they lie on a CPU, a tenth of a transfer."""
+    """Return the index of the first true one of *flags*, -1 for none: read where they lie on a CPU, a tenth of a
+    transfer.
+    """
     try:
         data = memoryview(flags).tobytes()
     except (BufferError, TypeError):  # on another device, or on several

@@ -166,7 +166,7 @@ class _AtRun:
 
 
 def _given(instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any], stays: Callable[[int], bool]) -> Given:
-    """What a part returns of an instruction.
+    """Return what a part returns of an instruction.
 
     Args:
         stays: whether the value of a register is returned, too.

@@ -1,4 +1,4 @@
-"""What is not compiled, and why: the reference computes it between compiled parts."""
+"""Operators that are not compiled, and why: the reference computes them between compiled parts."""
 
 from __future__ import annotations
 

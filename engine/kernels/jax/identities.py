@@ -1,4 +1,5 @@
-"""What a compiled plan did, told as steps: which value is which, in and out of blocks, as where each is an object.
+"""Steps of a compiled plan as events: they show which value is which, in and out of blocks, as where each is an
+object.
 
 On NumPy a value that goes from round to round, out of a branch, or into a block is one array, whoever reads it. A
 compiled function knows nothing of that. So the instructions are gone through once more with what is told of values in
@@ -45,14 +46,14 @@ class Result(NamedTuple):
     here: Here | None
 
     def told(self) -> Any:
-        """What is told of it."""
+        """Return what is reported of it."""
         if self.there is not None and not np.asarray(self.there):
             return None
         return self.shown.summary if self.here is None else self.here
 
 
 class Given(NamedTuple):
-    """What an instruction gave.
+    """Results of an instruction.
 
     Attributes:
         chosen: the operand that says which value it hands on.
@@ -65,7 +66,7 @@ class Given(NamedTuple):
 
 
 class _Frames:
-    """What the runs of a block left for others, by what is told of it."""
+    """Values that the runs of a block left for others, as they are reported."""
 
     def __init__(self, begins: Sequence[Any]) -> None:
         self.runs: list[list[Any]] = []
@@ -74,7 +75,7 @@ class _Frames:
 
 
 def is_moved(op: Any) -> bool:
-    """Whether what *op* gives is what it has read."""
+    """Return whether what *op* gives is what it has read."""
     return op.type in _INDEX
 
 
@@ -109,7 +110,7 @@ def steps(
 
 
 def _result(r: int, result: Result, read: Sequence[Any], held: Callable[[int], Any]) -> Any:
-    """What is told of a result: of an operand that is given as it is, what was told of that, if it is at hand."""
+    """Return the report of a result: for an operand that is given as it is, the operand's, if it is at hand."""
     same = None if result.shown.same is None else read[result.shown.same]
     if same is not None and not isinstance(same, Summary):
         return same
@@ -118,7 +119,7 @@ def _result(r: int, result: Result, read: Sequence[Any], held: Callable[[int], A
 
 
 def _moved(instruction: Any, read: Sequence[Any], chosen: Any) -> Sequence[Any]:
-    """What an operator hands on: its own kernel, over what is told of values."""
+    """Return what an operator hands on: its own kernel, over the reports of values."""
     operands = list(read)
     operands[_INDEX[instruction.op.type]] = chosen
     gave = instruction.kernel.reference(*operands)
@@ -156,7 +157,7 @@ def _runs(looked: Looked, arguments: Sequence[Any]) -> Generator[Heard, None, Se
 
 
 def _first(carry: Any, frames: Sequence[_Frames], arguments: Sequence[Any]) -> Any:
-    """What a carried value is before the first run."""
+    """Return a carried value before the first run."""
     if carry.zeros is not None:
         return _new(frames[0].ends[carry.zeros])
     return None if carry.before is None else arguments[carry.before]
@@ -168,7 +169,7 @@ def _at(at: Any, frames: Sequence[_Frames], arguments: Sequence[Any]) -> Any:
 
 
 def _sum(parts: Sequence[Any], like: Any) -> Any:
-    """What is told of a sum over runs; one of a single part is that part."""
+    """Return the report of a sum over runs; a sum of a single part is that part."""
     if len(parts) == 1:
         return parts[0]
     if not parts:
@@ -180,7 +181,7 @@ def _sum(parts: Sequence[Any], like: Any) -> Any:
 
 
 def _new(like: Any) -> Any:
-    """What is told of an array of the shape of another one."""
+    """Return the report of an array of the shape of another one."""
     if isinstance(like, TensorArray):
         return EMPTY
     return None if like is None else Summary(tuple(like.shape), np.dtype(like.dtype))

@@ -1,4 +1,4 @@
-"""Whether anything is wrong with what a plan's operators give, judged on the device while the plan is computed.
+"""Judge what a plan's operators give, on the device and while the plan is computed.
 
 Element by element the verdicts about results of the same shape are or-ed, which XLA fuses with the operators. A
 reduction for each result would be a kernel of its own that computes again whatever is fused with the result: for
@@ -143,7 +143,7 @@ class JudgedPart(TracedPart):
 
 
 class _Judged(NamedTuple):
-    """What came of a chunk.
+    """Result of a chunk.
 
     Attributes:
         refused, assumed: what it may refuse, and takes for granted.
@@ -163,7 +163,7 @@ class _Judged(NamedTuple):
 
 
 class _Verdicts:
-    """Whether anything is wrong with results, element by element of those of the same shape."""
+    """Flags for faulty results, element by element of those of the same shape."""
 
     def __init__(self, largest: float | None) -> None:
         self._largest = largest
@@ -178,12 +178,12 @@ class _Verdicts:
                 self._by_shape[wrong.shape] = wrong if before is None else before | wrong
 
     def any(self) -> Any:
-        """Whether there is something."""
+        """Return whether there is a fault."""
         return any_of(list(self._by_shape.values()))
 
 
 class _Tale:
-    """What is told of operators in a row if nothing is wrong with them, and whether something is.
+    """Report about operators in a row if nothing is wrong with them, and the flag that something is.
 
     Args:
         summaries: by register, what is known of its value.
@@ -217,7 +217,7 @@ class _Tale:
             self._verdicts.add(outputs)
 
     def wrong(self) -> Any:
-        """Whether something is."""
+        """Return whether something is wrong."""
         verdict = self._verdicts.any()
         return jnp.stack([verdict, *self._in_blocks]).any() if self._in_blocks else verdict
 
@@ -232,7 +232,7 @@ class _Tale:
 
 
 class _RoundTale(_Tale):
-    """That of a run of a block."""
+    """Report about a run of a block."""
 
     def __init__(self, largest: float | None) -> None:
         super().__init__(largest, {})
@@ -243,12 +243,12 @@ class _RoundTale(_Tale):
         self.note(next(self._numbers), instruction, inputs, outputs)
 
     def over(self, seen: Seen) -> Any:
-        """Whether something is wrong in it, and the flags."""
+        """Return whether something is wrong in it, and the flags."""
         return self.wrong(), self.flags
 
 
 def _breaks(jaxpr: Any) -> bool:
-    """Whether there is something in it that is not fused."""
+    """Return whether there is something in it that is not fused."""
     for equation in jaxpr.eqns:
         if equation.primitive.name in _BREAKS or equation.primitive.name.startswith("ffi_call"):
             return True
@@ -258,7 +258,7 @@ def _breaks(jaxpr: Any) -> bool:
 
 
 def holds_numbers(value: Any) -> bool:
-    """Whether *value* is an array of a type that can hold NaN."""
+    """Return whether *value* is an array of a type that can hold NaN."""
     kind = None if isinstance(value, TensorArray) else getattr(value, "dtype", None)
     return kind is not None and (np.dtype(kind).kind in "fc" or np.dtype(kind).name == "bfloat16")
 

@@ -1,4 +1,4 @@
-"""What is looked at in the runs of a block that is compiled: a row for each run, and how many there were.
+"""Observations of the runs of a compiled block: a row for each run, and how many there were.
 
 Who traces a plan says by :func:`looking` what to look at in the blocks in it, and takes what came of it behind each
 operator with a block by :func:`taken`. Who looks at a run of a block does so for the operators with a block in it, and
@@ -24,17 +24,17 @@ Seen = list[tuple[int, Any]]
 
 
 class RoundLook(Protocol):
-    """What one run of a block is looked at for; a new one each time that it is traced."""
+    """Observation of one run of a block; a new one each time that it is traced."""
 
     def __call__(self, instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
         """Called with each instruction of the block."""
 
     def over(self, seen: Seen) -> Any:
-        """What the run gives: arrays in any nesting, from what the instructions gave."""
+        """Return what the run gives: arrays in any nesting, from what the instructions gave."""
 
 
 class Looked:
-    """What came of the runs of a block.
+    """Observations of the runs of a block.
 
     Attributes:
         count: how many there were; of a branch, whether it was taken.
@@ -57,7 +57,7 @@ class Looked:
 
     @property
     def stacked(self) -> Any:
-        """What the runs gave, each array of it with a row for each run."""
+        """Results of the runs, each array of it with a row for each run."""
         return jax.tree_util.tree_unflatten(self._nesting, self.each)
 
     def of(self, part: Any) -> Looked:
@@ -126,7 +126,7 @@ class Lull:
 
 
 class LullStory:
-    """What is told of a lull; the same flags give the same event.
+    """Report of a lull; the same flags give the same event.
 
     Args:
         told: of each operator, with :class:`Maybe` and :class:`Rounds` where that depends on flags.
@@ -152,7 +152,7 @@ class LullStory:
 
 
 def _narrated(story: Sequence[Any], flags: Sequence[Any]) -> Iterator[Any]:
-    """What is told; blocks stand in blocks as deep as the program was written."""
+    """Yield the events; blocks are nested as deep as the program was written."""
 
     def there(values: Sequence[Any]) -> tuple[Any, ...]:
         return tuple([(v.summary if flags[v.flag] else None) if isinstance(v, Maybe) else v for v in values])
@@ -195,7 +195,7 @@ def tell(looked: Looked) -> None:
 
 
 def taken() -> Looked | None:
-    """What came of the block of the operator that was traced last; None where it has none."""
+    """Take the observation of the block of the operator that was traced last; None where it has none."""
     noted = _taken.get()
     return noted.pop() if noted else None
 

@@ -22,7 +22,7 @@ ROUNDS_TO_SETTLE = 4
 
 
 class Runs(NamedTuple):
-    """What the runs of a block give.
+    """Results of the runs of a block.
 
     Attributes:
         state: the carried values after the last one.
@@ -39,14 +39,14 @@ class Runs(NamedTuple):
     rows: int | None
 
     def frames(self, turn: Round, begins: tuple[Any, ...], ends: tuple[Any, ...]) -> StackedFrames:
-        """What they left for backward blocks."""
+        """Return what the runs left for backward blocks."""
         return StackedFrames(
             tuple(self.each), turn.same, self.count, self.rows, turn.nesting, turn.varies, begins, ends
         )
 
 
 class Carried(NamedTuple):
-    """What the loop hands from round to round."""
+    """Values that the loop hands from round to round."""
 
     number: Any
     state: tuple[Any, ...]
@@ -173,7 +173,7 @@ def _settling(body: Any, once: Any, start: tuple[Any, ...], number: Any, counter
 
 
 def _steady(value: Any) -> Any:
-    """What is handed on in a loop: arrays."""
+    """Return what is handed on in a loop: arrays."""
     if value is None or isinstance(value, Conditional):
         raise NeedsValues("its rounds hand on what is no array")
     return arrays(value)

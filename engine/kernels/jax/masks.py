@@ -39,7 +39,7 @@ def _put(x: Any, indices: Sequence[Any], value: Any, *, accumulate: bool) -> Any
 
 
 def _mismatched(shape: tuple[int, ...], rest: tuple[int, ...], count: Any) -> ValueError:
-    """What NumPy says."""
+    """Return NumPy's error."""
     value, result = (str(s).replace(" ", "") for s in (shape, (int(count), *rest)))
     return ValueError(
         f"shape mismatch: value array of shape {value} could not be broadcast to indexing result of shape {result}"

@@ -33,7 +33,7 @@ class Laid(NamedTuple):
 
 
 class Counted:
-    """What was counted of an array that was laid in a row.
+    """Counts of an array that was laid in a row.
 
     Attributes:
         counts: arrays.
@@ -60,7 +60,7 @@ def register() -> None:
 
 
 class _Bits(NamedTuple):
-    """How numbers of a type lie in bits.
+    """Layout of the numbers of a type in bits.
 
     Attributes:
         kind: unsigned integers of the same width.
@@ -94,7 +94,7 @@ def measured(value: Laid) -> Numbers:
 
 
 def counted(value: Laid) -> Counted:
-    """What they follow from, while a function is traced or not."""
+    """Return the counts that the numbers follow from, while a function is traced or not."""
     return Counted(_measure(value.row), np.dtype(value.row.dtype).name, value.size, value.row.size)
 
 

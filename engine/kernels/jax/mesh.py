@@ -76,18 +76,20 @@ class Mesh:
 
     @property
     def name(self) -> str:
-        """What tells it from others."""
+        """Name that differs from those of other meshes."""
         return f"{self} {self.shards}" if self.shards else str(self)
 
     def of_feed(self, shape: Sequence[int]) -> NamedSharding:
-        """Where a fed value of that shape lies: by rows along ``data``, if they can be shared out evenly."""
+        """Return the placement of a fed value of that shape: by rows along ``data``, if they can be shared out
+        evenly.
+        """
         size = self.axes.get(DATA, 1)
         if size > 1 and shape and shape[0] and shape[0] % size == 0:
             return NamedSharding(self.mesh, PartitionSpec(DATA))
         return self.whole
 
     def of_parameter(self, name: str, shape: Sequence[int]) -> NamedSharding:
-        """Where the persistable variable of that name lies.
+        """Return the placement of the persistable variable of that name.
 
         Raises:
             UsageError: a pattern says otherwise than its shape allows.

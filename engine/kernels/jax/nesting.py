@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 
 def alike(a: Any, b: Any) -> bool:
-    """Whether two values have the same arrays, by shape and type, in the same nesting."""
+    """Return whether two values have the same arrays, by shape and type, in the same nesting."""
     some, others = jax.tree_util.tree_leaves(a), jax.tree_util.tree_leaves(b)
     nesting: Any = jax.tree_util.tree_structure(a)
     if nesting != jax.tree_util.tree_structure(b):

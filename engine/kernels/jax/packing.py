@@ -52,12 +52,12 @@ class Here:
         return self.buffer[self.at] if self.at else self.buffer
 
     def row(self, number: int) -> Here:
-        """That of a run."""
+        """Return the value of one run."""
         return Here(self.buffer, (*self.at, number), self.rest)
 
 
 def is_here(value: Any) -> bool:
-    """Whether it is an array that stays where it is."""
+    """Return whether it is an array that stays where it is."""
     return isinstance(value, Here)
 
 

@@ -171,7 +171,7 @@ class TracedPart(Part):
         return [] if seen is None else seen.unpacked()
 
     def _attempt(self, regs: list[Any]) -> tuple[Sequence[Any], Any] | None:
-        """What the function gives and what was looked at; None if more had to be taken for granted."""
+        """Return the results of the function and of looking; None if more had to be taken for granted."""
         donated = [regs[r] for r in self.donated]
         others = [*[regs[r] for r in self.others], *self.more]
         for r in self.donated:
@@ -230,7 +230,9 @@ class TracedPart(Part):
         raise self.plan.explained(refused.exception(), self.plan.instructions[refused.index], ()) from None
 
     def _refusals(self, donated: list[Any], others: list[Any], before: Any) -> list[Refused]:
-        """What may be refused, with the values that it is told with; the function that is compiled after an error."""
+        """Return possible refusals, with the values that their messages need; the function that is compiled after an
+        error.
+        """
         refused: list[Refused] = self._computed(donated, others, before)[0]
         return refused
 
@@ -279,11 +281,11 @@ class TracedPart(Part):
         return carried_out(self.plan, self.span, regs, self.look)
 
     def packed(self, seen: Seen) -> Any:
-        """What was looked at, as the function returns it; its method ``unpacked`` gives it back."""
+        """Return what was looked at as the function returns it; its method ``unpack`` reverses this."""
         return Packed.of(seen)
 
     def _given(self, register: int, value: Any) -> Any:
-        """What leaves the function: of what leaves the plan, whole tables; on a mesh, where it belongs there."""
+        """Return what leaves the function: of what leaves the plan, whole tables; on a mesh, where it belongs there."""
         if register not in self._results:
             return value
         if isinstance(value, RowArray):
@@ -301,7 +303,7 @@ def _references(arrays: Sequence[Any]) -> int:
 
 
 def _owned_alone(arrays: Sequence[Any]) -> bool:
-    """Whether nobody but a scope and the list holds the *arrays*: another thread may be running with them."""
+    """Return whether nobody but a scope and the list holds the *arrays*: another thread may be running with them."""
     return _references(arrays) <= _ALONE
 
 
@@ -370,7 +372,7 @@ def apart(outputs: Sequence[Any], inputs: Sequence[Any] = ()) -> tuple[Any, ...]
 
 
 def _result(instruction: Any, inputs: Sequence[Any]) -> Any:
-    """What an instruction gives while it is traced."""
+    """Return what an instruction gives while it is traced."""
     kernel = instruction.kernel
     traced = getattr(kernel, "traced", None)
     if traced is None:
@@ -394,7 +396,7 @@ def _result(instruction: Any, inputs: Sequence[Any]) -> Any:
 
 
 def _is_constant(op: Any, inputs: Sequence[Any]) -> bool:
-    """Whether what *op* gives follows from constants or shapes, and is small."""
+    """Return whether what *op* gives follows from constants or shapes, and is small."""
     if op.op.trait & Trait.RANDOM:
         return False
     if op.op.trait & Trait.LIKE:
@@ -405,7 +407,7 @@ def _is_constant(op: Any, inputs: Sequence[Any]) -> bool:
 
 
 def may_draw(op: Any) -> bool:
-    """Whether an operator, or one in its block, draws random numbers."""
+    """Return whether an operator, or one in its block, draws random numbers."""
     if op is None:
         return False
     return bool(op.op.trait & Trait.RANDOM) or any(may_draw(inner) for b in op.sub_blocks for inner in b.ops)

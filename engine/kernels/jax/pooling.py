@@ -50,11 +50,11 @@ class _Taps:
         return jnp.pad(x, [(0, 0), (0, 0), *self.padding])
 
     def part(self, padded: Any, sides: list[tuple[int, int, int]]) -> Any:
-        """That element of every window."""
+        """Return that element of every window."""
         return padded[(slice(None), slice(None), *(slice(*s) for s in sides))]
 
     def first(self, image: Any, largest: Any) -> Any:
-        """Which element of each window is the first one that is its maximum; where NaN is, the first NaN."""
+        """Return which element of each window is the first one that is its maximum; where NaN is, the first NaN."""
         # Two branches, of which one runs: XLA would search anew for each element of what follows otherwise.
         return lax.cond(jnp.isnan(largest).any(), self._first_or_nan, self._first, image, largest)
 
@@ -102,7 +102,7 @@ class _Taps:
 
 
 def _regular(lines: Sequence[Line]) -> bool:
-    """Whether the windows are all of one size and distance, none is void, and their elements are few."""
+    """Return whether the windows are all of one size and distance, none is void, and their elements are few."""
     if not all(line.step and line.starts and not line.void for line in lines):
         return False
     return max(math.prod(line.reach for line in lines), math.prod(line.step for line in lines)) <= pool.STEPS
@@ -121,7 +121,7 @@ def take_largest(attrs: Any, specs: Any) -> Kernel:
 
 
 def _at_the_largest(window: Any, otherwise: Any, moved: Callable[[_Taps, Any, Any], Any]) -> Kernel:
-    """What is moved between windows and the largest of their elements; by the definition where windows differ."""
+    """Move values between windows and the largest of their elements; by the definition where windows differ."""
 
     def kernel(x: Any, image: Any, largest: Any) -> Any:
         k = backend("jax")

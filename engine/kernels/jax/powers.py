@@ -11,7 +11,7 @@ from ..backend import Kernel, override
 
 
 class _Jax:
-    """What the definitions of these operators use of a backend."""
+    """Part of a backend that the definitions of these operators use."""
 
     xp = numpy
 

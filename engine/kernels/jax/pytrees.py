@@ -1,4 +1,4 @@
-"""What registers hold beside arrays, taken apart into arrays: so that it enters and leaves compiled functions."""
+"""Contents of registers other than arrays, taken apart into arrays: so that they enter and leave compiled functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .packing import Here, Packed
 
 
 class Refused:
-    """What may turn out to be wrong once a compiled function has run.
+    """Refusal that may turn out to be needed once a compiled function has run.
 
     Attributes:
         wrong, values: as in :class:`~gradtool.engine.ops.refusals.Refusal`.

@@ -1,4 +1,4 @@
-"""What JAX's profiler has recorded of a run: when which operation of which program ran, thread by thread."""
+"""Recordings of JAX's profiler: when which operation of which program ran, thread by thread."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def instruction(index: int) -> TraceAnnotation:
 
 
 def alone(line: Sequence[Moment]) -> Iterator[tuple[Moment, float]]:
-    """What ran on a thread, each with its time without what ran within it."""
+    """Return what ran on a thread, each with its time without what ran within it."""
     around: list[tuple[Moment, float]] = []
     for moment in sorted(line, key=lambda m: (m.start, -m.stop)):
         while around and around[-1][0].stop <= moment.start:

@@ -115,7 +115,7 @@ def _gradients(attrs: Mapping[str, Any], wanted: Any) -> Kernel:
 
 
 def _dropout_place() -> int:
-    """Where the gradient operator reads which outputs were dropped."""
+    """Return where the gradient operator reads which outputs were dropped."""
     op = registry.by_type("rnn")
     assert op.rule is not None
     place = op.output_index["DropoutState"]

@@ -23,7 +23,7 @@ from .pytrees import Refused, dense
 
 
 class Outcome(NamedTuple):
-    """What one run gives.
+    """Results of one run.
 
     Attributes:
         ends: what it hands on.
@@ -71,7 +71,7 @@ class Round:
 
     @property
     def counter(self) -> Any:
-        """How far the stream is before the first run."""
+        """Position of the stream before the first run."""
         return jnp.uint64(0) if self._stream is None else self._stream.counter
 
     def __call__(self, state: Sequence[Any], entering: Iterable[tuple[int, Any]], counter: Any) -> Outcome:
@@ -124,7 +124,9 @@ class Round:
             looked.tell(looked.Looked(count, each, self._runner.body, self._look, self._seen_nesting, is_loop))
 
     def _framed(self, registers: Sequence[Any]) -> tuple[Any, ...]:
-        """What differs from run to run of what backward blocks read; what does not is not copied for each of them."""
+        """Return the values that backward blocks read and that differ from run to run; others are not copied for each
+        run.
+        """
         body = self._runner.body
         if body.leaving is None:
             return ()
@@ -169,7 +171,7 @@ def arrays(value: Any) -> Any:
 
 
 def truth(value: Any) -> Any:
-    """What a condition says: a bool where it is a constant, else an array without dimensions."""
+    """Return the value of a condition: a bool where it is a constant, else an array without dimensions."""
     if not hasattr(value, "dtype") or np.size(value) != 1:
         raise NeedsValues(BLOCK)  # the runner says what is wrong
     if isinstance(value, (np.ndarray, np.generic)):

@@ -23,5 +23,5 @@ def scope(index: int, op: Any) -> AbstractContextManager[None]:
 
 
 def path(name: str) -> Path:
-    """Whose instruction an operation of XLA is, by its name; empty where it is nobody's."""
+    """Return the instruction that an operation of XLA belongs to, by its name; empty where it is nobody's."""
     return tuple(map(int, _SCOPE.findall(name.partition(";")[0])))

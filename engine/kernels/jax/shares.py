@@ -1,4 +1,4 @@
-"""Whose each operation of a compiled program is: read in XLA's text of it.
+"""Owners of the operations of a compiled program, read in XLA's text of it.
 
 What XLA has fused belongs to several instructions. Each has a share, by the elements that its operations in the
 fusion compute (of a product of matrices, the multiplications): an estimate, since nobody measures inside of a fusion.
@@ -58,7 +58,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Whose an operation is.
+    """Owners of an operation.
 
     Attributes:
         parts: by instruction, its part of it, which are 1 together; empty where it is nobody's.
@@ -76,7 +76,7 @@ class Share:
 
 
 def shares(text: str) -> dict[str, Share]:
-    """Whose the operations of a program are, by their names in XLA's *text* of it."""
+    """Return the owners of the operations of a program, by their names in XLA's *text* of it."""
     computations = _computations(text)
     loops = _loops(computations)
     return {
@@ -179,7 +179,7 @@ def _share(op: Operation, computations: Mapping[str, Mapping[str, Operation]]) -
 
 
 def _members(op: Operation, computations: Mapping[str, Mapping[str, Operation]]) -> Iterator[Operation]:
-    """What an operation consists of that calls nothing."""
+    """Return the operations in an operation that call nothing."""
     todo = [op]
     while todo:
         op = todo.pop()

@@ -1,4 +1,4 @@
-"""What the compiled runs of a block leave for backward blocks: a row of a buffer for each run."""
+"""Values that the compiled runs of a block leave for backward blocks: a row of a buffer for each run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jax import lax
 
 
 class StackedFrames:
-    """What the runs of a block left, as ``executor/runner.py``'s frames.
+    """Values that the runs of a block left, as ``executor/runner.py``'s frames.
 
     Attributes:
         each: arrays that differ from run to run, with a row for each run; of a branch, as they are.

@@ -81,7 +81,8 @@ def rows_of(array: Any) -> int:
 
 
 def common(a: Any, b: Any, otherwise: str = COMPUTED) -> Any:
-    """What both values can be put into: *a* where they are alike, else a buffer for two arrays of tensors.
+    """Return a form that both values can be put into: *a* where they are alike, else a buffer for two arrays of
+    tensors.
 
     Raises:
         NeedsValues: there is no such form; why, says *otherwise*.

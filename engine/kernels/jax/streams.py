@@ -28,7 +28,7 @@ LOW = 0xFFFFFFFF
 
 
 class Moved:
-    """How far a compiled function has come with the stream.
+    """Distance that a compiled function has moved in the stream.
 
     Attributes:
         counter: how many blocks are taken, where that depends on values; else None.
@@ -78,7 +78,7 @@ class Traced(Draws):
 
     @property
     def counter(self) -> Any:
-        """How many blocks are taken; setting it has the stream go on there, which depends on values."""
+        """Number of blocks that are taken; the stream goes on from a number that is set, which depends on values."""
         return self._base + np.uint64(self._blocks)
 
     @counter.setter
@@ -87,12 +87,12 @@ class Traced(Draws):
 
     @property
     def has_moved(self) -> bool:
-        """Whether something was drawn, or may have been."""
+        """True if something was drawn, or may have been."""
         return bool(self._blocks) or not self._is_known
 
     @property
     def moved(self) -> Moved:
-        """How far it has come."""
+        """Distance that it has moved."""
         return Moved(None, self._blocks) if self._is_known else Moved(self.counter, 0)
 
     def words(self, count: int) -> Any:

@@ -1,4 +1,4 @@
-"""What operators take on the device: a plan as it is compiled anyway, in a run that JAX's profiler records.
+"""Times of operators on the device: a plan as it is compiled anyway, in a run that JAX's profiler records.
 
 The recording names operations of XLA, each of which bears the name of the instruction that it came of (``scopes.py``);
 one that came of several is shared among them (``shares.py``). What is left is told beside the operators: what belongs
@@ -161,7 +161,7 @@ class _Sums:
         self._hosted = sorted(hosted)
 
     def of(self, at: Path) -> list[tuple[Rounds, float]]:
-        """What an instruction took in each round."""
+        """Return the time of an instruction in each round."""
         owned = self.owned.get(at, {})
         rounds = sorted({**self._rounds.get(at[:-1], {}), **owned}, key=lambda numbers: [n or 0 for n in numbers])
         return [(numbers, owned.get(numbers, 0.0)) for numbers in rounds or [(None,) * (len(at) - 1)]]
@@ -188,7 +188,7 @@ class _Sums:
             self.shared += nanoseconds
 
     def _is_hosted(self, moment: Moment) -> bool:
-        """Whether it ran within an instruction that is not compiled."""
+        """Return whether it ran within an instruction that is not compiled."""
         at = bisect_right(self._hosted, moment.start, key=lambda h: h.start) - 1
         return at >= 0 and moment.stop <= self._hosted[at].stop
 

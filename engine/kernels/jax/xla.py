@@ -1,4 +1,4 @@
-"""What the JAX backend does differently: where values stay, and how plans are carried out."""
+"""Differences of the JAX backend: where values stay, and how plans are carried out."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def make() -> Backend:
 
 
 def installed() -> bool:
-    """Whether there is a compiler."""
+    """Return whether there is a compiler."""
     return find_spec(COMPILER) is not None
 
 

@@ -1,4 +1,4 @@
-"""What Python calls for a group: one function for all groups, which is told by a table what to do.
+"""Function that Python calls for a group: one for all groups, with a table of what to do.
 
 It takes the operands from the registers of a run, sees that they are what the functions of the group were made for,
 makes the arrays of the results, calls the functions one after the other, and puts what others read into the registers.
@@ -53,7 +53,7 @@ class Function(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """What an operand has to be.
+    """Requirements on an operand.
 
     Attributes:
         order: how its elements have to lie: somehow, in C order, or so far apart as *strides* say.
@@ -89,7 +89,7 @@ class Result(NamedTuple):
 
 
 class Call(NamedTuple):
-    """What is done with a group's operands.
+    """Treatment of a group's operands.
 
     Attributes:
         operands: which of the arguments the functions read.
@@ -241,7 +241,7 @@ class _Text:
         ]
 
     def entry(self, name: str, kind: str, base: str, index: str, element: str = "") -> None:
-        """What lies at *index*."""
+        """Return the entry at *index*."""
         self.lines.append(f"  %{name}.place = getelementptr {element or kind}, ptr %{base}, i64 {index}")
         self.lines.append(f"  %{name} = load {kind}, ptr %{name}.place")
 
@@ -421,7 +421,7 @@ def _make_arrays(t: _Text, data: str) -> None:
 
 
 def _lay_out(t: _Text) -> None:
-    """What lies in the block, the last of the arrays."""
+    """Return the contents of the block, the last of the arrays."""
     t.take("pieces")
     t.text("""
   %first = add i64 %operands, %made
@@ -468,7 +468,7 @@ computed:""")
 
 
 def _give(t: _Text) -> None:
-    """What others read goes into its registers, and nothing into those that nobody reads any more."""
+    """Put what others read into its registers, and nothing into those that nobody reads any more."""
     t.take("given")
     with t.repeated("g", "%given"):
         t.take("g.register")

@@ -51,7 +51,7 @@ class _Definition(ctypes.Structure):
 
 
 class _Process:
-    """What is one for the process.
+    """State of the whole process.
 
     Attributes:
         addresses: by the key of its content, of every function that is there.
@@ -81,7 +81,7 @@ def compiled(source: Source, dtypes: Sequence[str]) -> calling.Function:
 
 
 def large(source: Source) -> bool:
-    """Whether the function of *source* is computed on several threads."""
+    """Return whether the function of *source* is computed on several threads."""
     return source.unit > 0 and math.prod(source.dims) >= SHARED * (1 if source.heavy else PLAIN)
 
 
@@ -94,7 +94,7 @@ def _share() -> int:
 
 
 def callable_of(call: calling.Call, registers: calling.Places) -> Callable[[list[Any]], bool]:
-    """What does *call* in a list of registers; False where the operands there are not what it is for."""
+    """Return a function that does *call* in a list of registers; it returns False for operands that it is not for."""
     with AT_WORK:
         if _Process.definition is None:
             address = _address(_key(calling.entry("group")), calling.entry)
@@ -128,7 +128,7 @@ def _address(key: str, emit: Callable[[str], str]) -> int:
 
 @functools.cache
 def _machine() -> Any:
-    """What LLVM is told of this CPU."""
+    """Return the description of this CPU for LLVM."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
@@ -139,7 +139,7 @@ def _machine() -> Any:
 
 @functools.cache
 def versions() -> str:
-    """What a compiled function depends on beside its source."""
+    """Return what a compiled function depends on besides its source."""
     features = llvm.get_host_cpu_features().flatten()
     parts = [FORM, llvmlite.__version__, llvm.llvm_version_info, platform.machine()]
     return " ".join(map(str, [*parts, llvm.get_host_cpu_name(), features]))

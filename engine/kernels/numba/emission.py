@@ -61,7 +61,7 @@ class _Value(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where elements lie: an address, and the type of NumPy's that they are of."""
+    """Place of elements: an address, and their NumPy type."""
 
     text: str
     dtype: str
@@ -87,7 +87,7 @@ def emitted(name: str, source: Source, dtypes: Sequence[str]) -> str:
 
 
 def _entry(name: str, arrays: Sequence[str], numbers: Sequence[str]) -> list[str]:
-    """What is called: all of the group, on several threads if there are; and a part of it."""
+    """Return the function that is called: all of the group, on several threads if there are; and a part of it."""
     sizes = [n for n in numbers if n not in ("begin", "end")]
     lines = [f"define void @{name}(ptr %arrays, ptr %numbers) {{", "start:"]
 

@@ -53,7 +53,7 @@ BOOLEAN = frozenset({"logical_and", "logical_or", "logical_not"})
 
 
 def inline(node: Node) -> bool:
-    """Whether *node* is an expression, and no call of a loop."""
+    """Return whether *node* is an expression, and no call of a loop."""
     if node.op == "cast":
         return True
     if node.op not in EXPRESSIONS:

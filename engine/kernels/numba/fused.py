@@ -21,7 +21,7 @@ RELEASED = 1 << 15
 
 
 class Place(NamedTuple):
-    """Where a value is that a group gives.
+    """Place of a value that a group gives.
 
     Attributes:
         kind: of :data:`calling.NOTHING`, a result or an argument.
@@ -86,7 +86,7 @@ class FusedKernel:
         return array.shape
 
     def _limited(self) -> list[Limit]:
-        """What is said by numbers which element of a row is meant, and how many there are."""
+        """Find the numbers that choose elements of a row, and how many elements there are."""
         chosen = [n for n in ordered(self.group.results) if n.op in CHOICES]
         said = {(self._operand[n.args[-1].value], n.value) for n in chosen}
         ends = sorted(said | {(self._operand[r], end) for r, end in self.group.ends.items()})
@@ -105,7 +105,7 @@ class FusedKernel:
         ]
 
     def _place(self, register: int, at: dict[int, int]) -> Place:
-        """Where the value of an output is."""
+        """Return where the value of an output is."""
         value = self.group.values[register]
         if value is None:
             return Place(NOTHING, None)
@@ -164,7 +164,7 @@ class FusedKernel:
         return given if self.verified else self._compared(given, values)
 
     def on_registers(self, ins: Sequence[int], outs: Sequence[int], dead: Sequence[int]) -> Callable[[list[Any]], None]:
-        """What computes the group in a list of registers.
+        """Return the function that computes the group in a list of registers.
 
         Args:
             ins: those of the operands.
@@ -191,7 +191,7 @@ class FusedKernel:
         return compute
 
     def _arrays(self, values: Sequence[Any]) -> list[np.ndarray[Any, Any]] | None:
-        """What the functions are made for, of what may be numbers, or parts of wider arrays."""
+        """Return the arrays that the functions are made for, from what may be numbers, or parts of wider arrays."""
         arrays = []
         for v, wanted in zip(values, self._arguments, strict=False):
             if not (v.__class__ is np.ndarray or isinstance(v, np.generic)) or v.dtype != wanted.dtype:
@@ -207,7 +207,7 @@ class FusedKernel:
         return arrays
 
     def _compared(self, given: list[Any], values: Sequence[Any]) -> list[Any]:
-        """What NumPy gives, and a look at whether *given* is the same."""
+        """Return what NumPy gives, after a check that *given* is the same."""
         expected = self.separately(values)
         if not all(map(same, given, expected)):
             self.differs = True  # never back to False: threads may be here at the same time
@@ -215,7 +215,7 @@ class FusedKernel:
         return expected
 
     def separately(self, values: Sequence[Any]) -> list[Any]:
-        """What the members' own kernels give.
+        """Return what the members' own kernels give.
 
         Raises:
             GradtoolError: one of them failed; it names the operator.
@@ -237,14 +237,14 @@ def _as_seen(array: Any, place: Place) -> Any:
 
 
 def _box(seen: Seen) -> tuple[slice, ...] | None:
-    """Where the elements lie that were broadcast; None where all do that are there."""
+    """Return where the elements lie that were broadcast; None where all are there."""
     if seen.base is None or seen.base == seen.shape:
         return None
     return tuple([slice(None) if n == m else slice(1) for n, m in zip(seen.base, seen.shape, strict=True)])
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two values are the same to the bit; all that is no number is one."""
+    """Return whether two values are the same to the bit; all that is no number is one."""
     if a is None or b is None:
         return a is b
     x, y = np.asarray(a), np.asarray(b)

@@ -1,4 +1,4 @@
-"""What backends that compile groups do differently from NumPy: at once where asked for, else for plans that are hot."""
+"""Backends that compile groups: at once where that is requested, else for plans that are hot."""
 
 from __future__ import annotations
 

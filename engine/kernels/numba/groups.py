@@ -43,7 +43,7 @@ NEVER = Trait.RANDOM | Trait.EFFECT | Trait.OPAQUE | Trait.VALUES
 
 
 class Seen(NamedTuple):
-    """What a run has shown of an array.
+    """Facts that a run has shown about an array.
 
     Attributes:
         contiguous: whether its elements lie in C order.
@@ -73,7 +73,7 @@ class Seen(NamedTuple):
 
     @classmethod
     def of(cls, value: Any) -> Seen | None:
-        """What is seen of *value*; nothing of what is no array."""
+        """Describe *value*; None for something that is no array."""
         if not isinstance(value, (np.ndarray, np.generic)):
             return None
         return cls(value.shape, value.dtype, value.flags.c_contiguous, isinstance(value, np.generic), value.strides)
@@ -228,7 +228,7 @@ class _Pass:
         return True
 
     def _enters(self, index: int, group: _Open, needed: bool) -> bool:
-        """Whether the instruction can be computed in *group*; then it is.
+        """Return whether the instruction can be computed in *group*; then it is.
 
         Args:
             needed: whether it reads what the group gives, so that it may be about fewer elements.
@@ -268,7 +268,7 @@ class _Pass:
         return True
 
     def _wanted(self, group: _Open, index: int) -> list[Node]:
-        """What *group* has to compute, whatever comes after that instruction; the others are read in it alone."""
+        """Return what *group* has to compute, whatever comes after that instruction; only the group reads the others."""
         members = {*group.members, index}
         return [
             v.node
@@ -325,7 +325,7 @@ class _Pass:
 def traced_members(
     instruction: Any, sight: tuple[Sequence[Seen | None], Sequence[Seen | None]], values: dict[int, Traced | None]
 ) -> dict[int, Traced | None]:
-    """What the instruction gives, by register, where *values* are there and everything else is an operand.
+    """Return what the instruction gives, by register, where *values* are there and everything else is an operand.
 
     Raises:
         Untraceable: its kernel does what is not compiled, or what it gives is not what was seen.
@@ -369,12 +369,12 @@ def _as_seen(value: Any, seen: Seen | None) -> Traced | None:
 
 
 def _is_part(value: Traced | None) -> bool:
-    """Whether NumPy gives a view of something wider for it."""
+    """Return whether NumPy gives a view of something wider for it."""
     return value is not None and (value.gaps or value.node.op == "part")
 
 
 def worthwhile(group: Group) -> bool:
-    """Whether its functions take so much less time than NumPy's that compiling them pays; from sizes alone."""
+    """Return whether its functions take so much less time than NumPy's that compiling them pays; from sizes alone."""
     nodes = [n for n in ordered(group.results) if n.op not in (*FLEXIBLE, "spread")]
     elements = max(math.prod(stage.source.dims) for stage in group.stages)
     rows = max(math.prod(stage.source.dims[:-1]) for stage in group.stages)

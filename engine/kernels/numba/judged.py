@@ -125,7 +125,7 @@ def _cut(value: Any, cut: Any) -> Any:
 def _looking(
     places: Sequence[Sequence[tuple[int, Any]]], counts: Sequence[int], largest: float | None
 ) -> Callable[..., list[Any]]:
-    """What says of some values or parts of them, each of so many elements, whether all are in order there."""
+    """Return a function that checks whether all of some values are finite, given how many elements each has."""
 
     def in_order(value: Any) -> Any:
         return np.isfinite(value) if largest is None else np.less_equal(np.absolute(value), largest)

@@ -1,4 +1,4 @@
-"""Where the elements of a value lie in the domain of a group: the index space that its loops go over.
+"""Layout of the elements of a value in the domain of a group: the index space that its loops go over.
 
 A layout says of the domain's elements, in C order, along which factors of their number a value varies. The mean of the
 rows of a ``[8, 64, 128]`` is ``((512, True), (128, False))``, a bias of the last dimension ``((512, False), (128,

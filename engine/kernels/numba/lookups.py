@@ -84,7 +84,7 @@ def _added(instruction: Any, index: int, seen: dict[int, Seen], out: Seen) -> Gr
 
 
 def _apart(seen: Seen) -> int | None:
-    """How many elements the rows of a part of what was joined lie apart; None where it lies otherwise."""
+    """Return how many elements the rows of a part of what was joined lie apart; None where it lies otherwise."""
     size = seen.dtype.itemsize
     if len(seen.shape) < 2 or seen.strides[-1] != size or seen.strides[-2] % size or seen.strides[-2] <= 0:
         return None

@@ -1,4 +1,4 @@
-"""What groups take: a plan whose steps tell how long they were, the groups beside their members one by one."""
+"""Times of groups: a plan whose steps report how long they were, the groups next to their members one by one."""
 
 from __future__ import annotations
 

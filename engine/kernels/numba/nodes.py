@@ -24,7 +24,7 @@ class Untraceable(Exception):
 
 
 class Strip(NamedTuple):
-    """Where the elements of a part lie in a wider array.
+    """Place of the elements of a part in a wider array.
 
     Attributes:
         offset: the index of the first one.

@@ -350,7 +350,7 @@ def text(name: str) -> str:
 
 
 def possible() -> bool:
-    """Whether the system has what threads are made with (POSIX)."""
+    """Return whether the system has what threads are made with (POSIX)."""
     return os.name == "posix" and all(hasattr(ctypes.CDLL(None), name) for name in NEEDED)
 
 

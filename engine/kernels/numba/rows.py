@@ -1,4 +1,4 @@
-"""What the numbers of a row give together, in LLVM's own language: NumPy's sums and extremes, without a call of NumPy.
+"""Reductions of the numbers of a row, in LLVM's own language: NumPy's sums and extremes, without a call of NumPy.
 
 NumPy adds up by pairs: up to 128 numbers in eight sums side by side, more of them by halves. Compilers may not reorder
 sums, so the vectors are written here. A row's largest number is the same in whichever order it is looked for, with two

@@ -128,7 +128,7 @@ class _Phase:
 
 
 class _Spot(NamedTuple):
-    """Where the elements of a node lie: ``name, index`` of the first one of a row, and of a tile."""
+    """Place of the elements of a node: ``name, index`` of the first one of a row, and of a tile."""
 
     row: str
     tile: str
@@ -161,7 +161,7 @@ class Frame:
         self.outer = [n for n in self.nodes if not inner.get(id(n), True)]
 
     def _inner(self, node: Node) -> bool:
-        """Whether *node* adds up rows; else it adds rows, or numbers of rows, to each other.
+        """Return whether *node* adds up rows; else it adds rows, or numbers of rows, to each other.
 
         Raises:
             Untraceable: it is neither.
@@ -245,11 +245,13 @@ class _Writer(Frame):
 
     @staticmethod
     def _at_once(node: Node) -> bool:
-        """Whether *node* needs no call for many elements."""
+        """Return whether *node* needs no call for many elements."""
         return node.op in (*FLEXIBLE, *SUMS, "joined") or inline(node)
 
     def _by_tiles(self, node: Node) -> bool:
-        """Whether *node* is called for all rows of a tile: it and its operands have elements, or a number, for each."""
+        """Return whether *node* is called for all rows of a tile: it and its operands have elements, or a number, for
+        each.
+        """
         if not self.tile or self._at_once(node):
             return False
         parts = [self.patterns[id(n)][-2:] for n in (node, *node.args) if n.op != "constant"]
@@ -335,13 +337,13 @@ class _Writer(Frame):
                     self.added.setdefault(id(a), []).append(self._spot(f"o{i}", a, strip))
 
     def _spot(self, name: str, node: Node, strip: Strip | None = None) -> _Spot:
-        """Where *node* lies in the array *name*."""
+        """Return where *node* lies in the array *name*."""
         key = self.patterns[id(node)], strip
         base = self.bases.setdefault(key, str(len(self.bases)))
         return _Spot(f"{name}, r{base}", f"{name}, q{base}")
 
     def _varies(self, node: Node) -> bool:
-        """Whether *node* has a number for each element of a row, and not one for all."""
+        """Return whether *node* has a number for each element of a row, and not one for all."""
         return self.patterns[id(node)][-1]
 
     def _phase(self, number: int) -> _Phase:
@@ -404,7 +406,7 @@ class _Writer(Frame):
         return self._loaded(self._memory(node).row, self._varies(node), phase)
 
     def _loaded(self, place: str, varies: bool, phase: int) -> str:
-        """What lies there, read once in a phase."""
+        """Return the element that lies there, read once in a phase."""
         key = place, phase
         if key not in self.loads:
             self.loads[key] = f"x{len(self.loads)}"
@@ -413,7 +415,7 @@ class _Writer(Frame):
         return self.loads[key]
 
     def _memory(self, node: Node) -> _Spot:
-        """Where the elements of *node* lie, for phases after the one that computes it."""
+        """Return where the elements of *node* lie, for phases after the one that computes it."""
         if id(node) not in self.place:
             spot = self.place[id(node)] = self._room_of(node)
             if id(node) in self.names:

@@ -21,7 +21,7 @@ MOST_STAGES = 4
 
 @dataclass(slots=True)
 class Stage:
-    """What one function computes.
+    """Part of a group that one function computes.
 
     Attributes:
         source: the function; operands with numbers below zero are results of earlier ones.
@@ -35,12 +35,12 @@ class Stage:
 
 
 def array_of(register: int) -> int | None:
-    """Which of the arrays of a group an operand is; None for a register of the plan."""
+    """Return which of the arrays of a group an operand is; None for a register of the plan."""
     return -register - 1 if register < 0 else None
 
 
 class _Levels:
-    """How many sums over rows stand behind each node, one after the other."""
+    """Number of sums over rows behind each node, one after the other."""
 
     def __init__(self, results: Sequence[Node]) -> None:
         self.frame = Frame(results)
@@ -84,7 +84,7 @@ class _Levels:
         return arrays, stages
 
     def _takes_long(self, node: Node) -> bool:
-        """Whether *node* is worth keeping: another group computes it then, and this one reads it."""
+        """Return whether *node* is worth keeping: another group computes it then, and this one reads it."""
         of_rows = node.op in SUMS and not any(node is r for r in self.read)
         return of_rows or (node.op not in FLEXIBLE and not inline(node) and self.frame.patterns[id(node)][-1])
 

@@ -1,4 +1,4 @@
-"""What the kernels of NumPy call, written down: the kernels run once over values that stand for arrays.
+"""Trace of what the kernels of NumPy call: the kernels run once over values that represent arrays.
 
 A :class:`Traced` value has a shape and a type and no numbers. NumPy hands every ufunc that is called with one to it
 (``__array_ufunc__``), with its reductions and a few functions beside them, and so what is written down is what NumPy
@@ -223,7 +223,7 @@ def _chosen(x: Traced, index: Sequence[Any]) -> tuple[Layout, list[Node]]:
 
 
 def _called(ufunc: np.ufunc, inputs: Sequence[Any]) -> Traced:
-    """What a ufunc gives, computed in the types that NumPy would choose."""
+    """Return the result of a ufunc, computed in the types that NumPy would choose."""
     dtypes = ufunc.resolve_dtypes((*map(_type_of, inputs), None))
     if any(d not in TYPES for d in dtypes):
         raise Untraceable("types")
@@ -542,7 +542,7 @@ def spread(value: Traced) -> Traced:
 
 
 def domain(nodes: Sequence[Node]) -> int:
-    """How many elements the loops over *nodes* go over; 1 for single numbers.
+    """Return how many elements the loops over *nodes* go over; 1 for single numbers.
 
     Raises:
         Untraceable: their domains differ.

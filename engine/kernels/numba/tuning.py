@@ -11,7 +11,9 @@ from .lookups import with_lookups
 
 
 def observed(plan: Any, steps: Iterable[Any]) -> list[Any]:
-    """What each instruction of *plan* read and gave in a run that *steps* carries out, as :data:`groups.Sights`."""
+    """Return what each instruction of *plan* read and gave in a run that *steps* carries out, as
+    :data:`groups.Sights`.
+    """
     sights: list[Any] = [None] * len(plan.instructions)
     for step in steps:
         sights[step.index] = [Seen.of(v) for v in step.inputs], [Seen.of(v) for v in step.outputs]

@@ -19,7 +19,9 @@ _ROW = 1 << 9
 
 
 def many(x: Any) -> bool:
-    """Whether the elements of *x*, an array and nothing that stands for one, are too many to be worked on at once."""
+    """Return whether the elements of *x*, an array and nothing that stands for one, are too many to be worked on at
+    once.
+    """
     return type(x) is np.ndarray and x.size > BLOCK
 
 

@@ -29,7 +29,9 @@ def register() -> None:
 
 @lru_cache(REMEMBERED)
 def _planes(filters: tuple[int, ...], channels: int, image: Any, result: Any, geometry: Geometry) -> Planes | None:
-    """How images lie; None where this is no convolution of two dimensions with one filter for each channel."""
+    """Return the layout of images; None where this is no convolution of two dimensions with one filter for each
+    channel.
+    """
     if filters[:2] != (channels, 1) or channels < 2 or len(filters) != 4 or 0 in (*result, *image):
         return None
     w = _windows(np, filters[2:], image, result, geometry)

@@ -1,4 +1,4 @@
-"""What an override leaves to the definition: the kernel and the gradient rule that it gives, over NumPy arrays."""
+"""Kernel and gradient rule of the definition over NumPy arrays, for calls that an override declines."""
 
 from __future__ import annotations
 

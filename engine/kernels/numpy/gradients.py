@@ -119,7 +119,7 @@ def _gelu_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
 
 
 def _matmul(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
-    """Where the batches are the same, or there is one matrix on the right for all of them."""
+    """Pull through products where the batches are the same, or all of them share one matrix on the right."""
     general = rule_of("matmul_v2", attrs)
     if general is None:
         return None
@@ -156,7 +156,7 @@ def _rows(x: Any) -> Any:
 
 
 def _scale(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
-    """Where nothing is added to the product."""
+    """Pull through a scale where nothing is added to the product."""
     if attrs["bias"] != 0.0:
         return None
     general = backend("numpy")

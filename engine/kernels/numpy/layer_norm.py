@@ -32,7 +32,7 @@ def _rows(x: Any, begin: int) -> Any:
 
 
 def _by_parts(rows: Any) -> bool:
-    """Whether to go through blocks; of one column NumPy adds up all rows as one."""
+    """Return whether to go through blocks; of one column NumPy adds up all rows as one."""
     return many(rows) and rows.shape[1] > 1
 
 
@@ -116,7 +116,7 @@ def _columns(rows: Any, like: Any) -> Any:
 
 
 class _Gradient:
-    """What is the same for all rows.
+    """State that all rows share.
 
     What arrives is multiplied with the inverse of the rows' deviations first, and rows are centred and not scaled: that
     leaves four passes with a number for each row, which take twice as long as others.
@@ -138,7 +138,7 @@ class _Gradient:
         return centred, np.power(_products(centred, centred)[:, None] * self.share + self.epsilon, -0.5)
 
     def by_rows(self, centred: Any, inverse: Any, arrived: Any, weighted: Any, part: Any, out: Any) -> Any:
-        """What *arrived* times *weighted*, less its mean and its share along the rows *centred*, which are written.
+        """Return *arrived* times *weighted*, less its mean and its share along the rows *centred*, which are written.
 
         Args:
             arrived: what arrives, times *inverse*.

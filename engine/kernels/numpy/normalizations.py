@@ -36,13 +36,13 @@ def register() -> None:
 
 
 def _takes(*arrays: Any) -> bool:
-    """Whether these are numbers of one type in single or double precision, and there are some."""
+    """Return whether these are numbers of one type in single or double precision, and there are some."""
     first = arrays[0]
     return bool(first.dtype.char in "fd" and first.size and all(a is None or a.dtype == first.dtype for a in arrays))
 
 
 def _rows_of_channels(x: Any) -> bool:
-    """Whether *x*, whose channels come first, has rows that are worth being gone through."""
+    """Return whether *x*, whose channels come first, has rows that are worth being gone through."""
     return bool(x.ndim > 2 and math.prod(x.shape[2:]) > SHORT)
 
 
@@ -168,7 +168,7 @@ def _by_images(images: Any, dys: Any, centre: Any, inverse: Any, factor: Any, by
 
 
 def _less(arrived: Any, normal: Any, along: Any, shift: Any) -> Any:
-    """What *arrived*, written over, less its share along the images *normal*, written as well, and its mean."""
+    """Return *arrived*, written over, less its share along the images *normal*, written as well, and its mean."""
     normal *= along
     arrived -= normal
     arrived -= shift
@@ -265,7 +265,7 @@ def _gradients_of_groups(x: Any, groups: int, scale: Any, bias: Any, dy: Any, ep
 
 
 def _group_norm(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
-    """Where channels come first."""
+    """Normalise groups where channels come first."""
     if attrs["data_layout"] != "NCHW":
         return None
     general = definition("group_norm", attrs)
@@ -281,7 +281,7 @@ def _group_norm(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None
 
 
 def _group_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
-    """Where channels come first."""
+    """Pull through a group norm where channels come first."""
     general = rule_of("group_norm", attrs)
     if general is None or attrs["data_layout"] != "NCHW":
         return general

@@ -20,7 +20,7 @@ Rows = dict[tuple[int, int], Any]
 
 
 class Planes:
-    """Where the elements of images lie when each image is some rows.
+    """Layout of the elements of images when each image is some rows.
 
     Args:
         image, padded: its sizes without and with its padding.

@@ -21,7 +21,9 @@ def register() -> None:
 
 
 def _planes(window: Window, image: Sequence[int]) -> Planes | None:
-    """How images lie; None where windows are not of one size and distance, or leave elements out between them."""
+    """Return the layout of images; None where windows are not of one size and distance, or skip elements between
+    them.
+    """
     lines = [line_of("pool2d", i, window, image) for i in range(2)]
     if any(not 0 < line.step <= line.reach or line.void for line in lines):
         return None

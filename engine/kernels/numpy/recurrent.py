@@ -106,7 +106,7 @@ def _sigmoid_of_negative(x: Array) -> None:
 
 
 def _slope(y: Array) -> Array:
-    """That of the sigmoid where it is *y*."""
+    """Return the slope of the sigmoid where it is *y*."""
     slope = np.subtract(1, y)
     slope *= y
     return slope
@@ -261,7 +261,7 @@ def _simple_back(slope: Callable[[Array], Array]) -> Callable[..., Any]:
 
 
 class Whole(NamedTuple):
-    """What a kind of cell makes of all steps, and its way back.
+    """Functions of a kind of cell over all steps, and their way back.
 
     Attributes:
         along: gives the outputs, the last states and the trail.

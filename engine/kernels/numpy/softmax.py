@@ -78,7 +78,7 @@ def _by_logs(out: Any, dout: Any, axis: int) -> Any:
 
 
 def _picks_classes(attrs: Mapping[str, Any]) -> bool:
-    """Whether labels are classes along the last dimension, and none that could be a class is to be ignored."""
+    """Return whether labels are classes along the last dimension, and none that could be a class is to be ignored."""
     return bool(attrs["axis"] == -1 and attrs["use_softmax"] and not attrs["soft_label"] and attrs["ignore_index"] < 0)
 
 

@@ -1,4 +1,4 @@
-"""How oneDNN compiles a product or maxima: descriptions, and where the arrays around them lie."""
+"""Compile a product or maxima with oneDNN: descriptions, and the places of the arrays around them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Kind(NamedTuple):
 
 
 def compiled(library: Library, case: Case | Largest, layouts: tuple[Any, ...]) -> Primitive | None:
-    """What computes *case*, for arrays of these shapes and strides in elements; None where oneDNN cannot."""
+    """Return what computes *case*, for arrays of these shapes and strides in elements; None where oneDNN cannot."""
     if isinstance(case, Largest):
         return _maxima(library, case)
     return _product(library, case, layouts)
@@ -66,7 +66,7 @@ def _product(library: Library, case: Case, layouts: tuple[Any, ...]) -> Primitiv
 
 
 def _slow(implementation: str, case: Case) -> bool:
-    """Whether the reference is faster: where oneDNN has loops alone, or unrolls windows of one channel each."""
+    """Return whether the reference is faster: where oneDNN has loops alone, or unrolls windows of one channel each."""
     return "ref" in implementation or ("gemm" in implementation and case.filter[1] == 1 < case.groups)
 
 

@@ -31,7 +31,7 @@ default it looks for milliseconds, in which NumPy's threads, or other programs, 
 
 
 class Arg(IntEnum):
-    """What a memory is to a primitive."""
+    """Role of a memory in a primitive."""
 
     SRC = 1
     DST = 17
@@ -143,7 +143,7 @@ class Library:
         self.call("primitive_attr_set_scratchpad_mode", self.attributes, SCRATCHPAD_OF_USER)
 
     def threads(self) -> int:
-        """How many threads it computes on when the thread that asks calls it; 0 where that cannot be told.
+        """Return how many threads it computes on when the current thread calls it; 0 where that is not known.
 
         OpenMP has a number for each of our threads, so what is asked for is told it here. In a process that was forked
         it is one: the others are not there, and GNU's OpenMP would wait for them forever.
@@ -180,7 +180,7 @@ class Library:
         return BackendError(f"oneDNN: dnnl_{name} failed with status {status}", hint="--backend numpy")
 
     def made(self, name: str, *args: Any) -> c_void_p:
-        """What ``dnnl_NAME`` makes: a handle of its own."""
+        """Return what ``dnnl_NAME`` makes: a handle of its own."""
         handle = c_void_p()
         self.call(name, byref(handle), *args)
         return handle
@@ -196,7 +196,9 @@ class Library:
         return c_void_p(self._library.dnnl_primitive_desc_query_md(primitive, query, 0))
 
     def implementation(self, description: c_void_p) -> str:
-        """What a primitive's description is carried out by: ``jit:avx512_core``, ``x64:gemm:jit``, ``ref:any``."""
+        """Return the implementation behind a primitive's description: ``jit:avx512_core``, ``x64:gemm:jit``,
+        ``ref:any``.
+        """
         text = ctypes.c_char_p()
         self._library.dnnl_primitive_desc_query(description, IMPLEMENTATION, 0, byref(text))
         return (text.value or b"").decode()
@@ -206,7 +208,7 @@ class Library:
         return self._library.dnnl_memory_desc_get_size(layout)  # type: ignore[no-any-return]
 
     def equal(self, a: c_void_p, b: c_void_p) -> bool:
-        """Whether two layouts are one."""
+        """Return whether two layouts are one."""
         return bool(self._library.dnnl_memory_desc_equal(a, b))
 
 
@@ -236,7 +238,7 @@ def _loaded() -> Any:
 
 
 def _places() -> Iterator[str]:
-    """Where the library may be: in the wheel, or where the system has its libraries."""
+    """Return where the library may be: in the wheel, or where the system has its libraries."""
     installed = wheel.file(f"libdnnl.so.{MAJOR}")
     if installed is not None:
         yield installed

@@ -39,7 +39,7 @@ class _OneDNN:
         return self._failure
 
     def compiled(self, case: Any, arrays: Sequence[Any]) -> Any | None:
-        """What it computes of arrays that lie as these do; None where it does not.
+        """Return what it computes of arrays that lie as these do; None where it does not.
 
         Args:
             case: what to compute, of which sizes; a row of ``compiling.KINDS``.

@@ -87,7 +87,7 @@ def _put_largest(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | Non
 
 
 def _taken(image: Any) -> bool:
-    """Whether *image* is large enough, and lies row by row."""
+    """Return whether *image* is large enough, and lies row by row."""
     return bool(
         type(image) is np.ndarray
         and image.dtype == np.float32

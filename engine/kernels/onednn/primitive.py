@@ -18,7 +18,7 @@ from .library import F32, Arg, Library, Pair, Query, numbers
 
 
 class Layout(NamedTuple):
-    """Where the elements of an array of float32 lie: its sizes, and strides in elements."""
+    """Layout of the elements of an array of float32: its sizes, and strides in elements."""
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]
@@ -96,7 +96,7 @@ class Primitive:
         self._steps += [*before, self._primitive(description, pairs), *after]
 
     def __call__(self, *arrays: Any) -> Any:
-        """What it gives for *arrays*, which lie as their layouts say."""
+        """Compute *arrays*, which lie as their layouts say."""
         # Written for small products too: functions are looked up once, and each line costs as much as a tenth of one.
         out = np.empty(self._shape, np.float32)
         point, stream, failed = self._point, self._stream, 0
@@ -120,7 +120,7 @@ class Primitive:
         return handle
 
     def _reached(self, description: c_void_p, operand: Operand) -> tuple[_Place, _Place]:
-        """Where the array itself is, and where the primitive reads or writes it: the same where it may lie so."""
+        """Return where the array itself is, and where the primitive reads or writes it: the same where it may lie so."""
         library = self._library
         own = self._own("memory_desc", described(library, operand.layout))
         outside = self._memory(own)

@@ -48,7 +48,7 @@ class Case(NamedTuple):
 
     @property
     def groups(self) -> int:
-        """How many groups the channels are in."""
+        """Number of groups that the channels are in."""
         return self.image[1] // self.filter[1]
 
     def grouped(self) -> tuple[int, ...]:
@@ -59,19 +59,19 @@ class Case(NamedTuple):
 
     @property
     def padded(self) -> bool:
-        """Whether windows may reach beyond the image."""
+        """True if windows may reach beyond the image."""
         algorithm = self.geometry.padding_algorithm
         return algorithm == "SAME" or (algorithm == "EXPLICIT" and any(self.geometry.paddings))
 
     @property
     def beside(self) -> bool:
-        """Whether a window may lie beside the image as a whole."""
+        """True if a window may lie beside the image as a whole."""
         spans = ((n - 1) * d + 1 for n, d in zip(self.filter[2:], self.geometry.dilations, strict=True))
         return self.geometry.padding_algorithm == "EXPLICIT" and max(self.geometry.paddings, default=0) >= min(spans)
 
     @property
     def cost(self) -> int:
-        """How many multiplications it has, or take NumPy as long; 0 where groups are not as oneDNN has them."""
+        """Number of its multiplications, or those of NumPy's equal time; 0 where groups are not as oneDNN has them."""
         if self.image[1] != self.filter[1] * self.geometry.groups:
             return 0
         windows = self.result[0] * math.prod(self.result[2:]) * math.prod(self.filter[1:])
@@ -90,7 +90,7 @@ class Settled(NamedTuple):
 
 @lru_cache(REMEMBERED)
 def settled(*sizes: Any) -> Settled:
-    """What follows from sizes; the arguments are those of a `Case`."""
+    """Return what follows from sizes; the arguments are those of a `Case`."""
     case = Case(*sizes)
     return Settled(case, case.cost, case.padded, case.beside)
 
@@ -99,7 +99,7 @@ def register() -> None:
     """Offer the three products."""
 
     def computed(case: Case, *arrays: Any) -> Any | None:
-        """What oneDNN gives; None where it does not compute that."""
+        """Return what oneDNN gives; None where it does not compute that."""
         arrays = tuple(map(_strided, arrays))
         part = ONEDNN.compiled(case, arrays)
         return None if part is None else part(*arrays)
@@ -141,7 +141,8 @@ def register() -> None:
 
 
 def finite(factor: Any) -> bool:
-    """Whether *factor* is finite, where NumPy would multiply it with zeros of a padding, which gives NaN as in Paddle.
+    """Return whether *factor* is finite, where NumPy would multiply it with zeros of a padding, which gives NaN as in
+    Paddle.
 
     oneDNN leaves padding out. A finite sum has finite summands; one that overflows does no harm.
     """

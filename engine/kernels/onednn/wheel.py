@@ -1,4 +1,4 @@
-"""Where the extra has put the library."""
+"""Folder of the wheel in which the extra has put the library."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PREFIX = "onednn_cpu_gomp-"
 
 
 def folder() -> str | None:
-    """That folder; None where the extra is not installed."""
+    """Return that folder; None where the extra is not installed."""
     return next(wheels.folders(PREFIX), None)
 
 

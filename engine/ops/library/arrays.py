@@ -22,7 +22,7 @@ def _place(i, op_type):
 
 
 def _joined(before, x):
-    """What is known of the tensors of an array when one like *x* has been written, too."""
+    """Return what is known of the tensors of an array after one like *x* has been written, too."""
     if before is None or before.ndim != x.ndim or before.dtype is not x.dtype:
         return x
     return x.with_shape(m if m == n else UNKNOWN for m, n in zip(before.shape, x.shape, strict=True))
@@ -124,7 +124,7 @@ def _(k, i, dout):
 
 @op("lod_array_length", trait=Trait.MOVES, differentiable=False)
 def lod_array_length(k, x):
-    """How many places the array *x* has."""
+    """Number of places of the array *x*."""
     return k.xp.array([len(x)], "int64")
 
 

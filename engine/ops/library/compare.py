@@ -59,7 +59,7 @@ logical_xor = _of_bits("logical_xor", "Whether exactly one holds.", Trait.COMPAR
 
 @op("logical_not", trait=Trait.COMPLEX, differentiable=False)
 def logical_not(k, x):
-    """Whether it does not hold."""
+    """Logical negation of each element."""
     return k.xp.logical_not(x)
 
 
@@ -116,7 +116,7 @@ isfinite = _kind("isfinite", "isfinite_v2", lambda xp: xp.isfinite, "Whether eac
 
 @op("equal_all", "X Y -> Out", trait=Trait.COMPLEX, differentiable=False)
 def equal_all(k, x, y):
-    """Whether two tensors have the same shape and elements, as a 0-d tensor."""
+    """True if two tensors have the same shape and elements, as a 0-d tensor."""
     return k.xp.asarray(x.shape == y.shape and (x == y).all())
 
 
@@ -144,7 +144,7 @@ def _near(k, x, y, tolerances, equal_nan):
 
 @op("isclose", "Input Other Rtol? Atol? -> Out", attrs=TOLERANCE, trait=Trait.COMPLEX, differentiable=False)
 def isclose(k, x, y, rtol_tensor, atol_tensor, *, rtol, atol, equal_nan):
-    """Whether elements differ by at most ``atol + rtol·|y|``."""
+    """True for elements that differ by at most ``atol + rtol·|y|``."""
     return k.xp.asarray(_near(k, x, y, _tolerances(rtol, atol, rtol_tensor, atol_tensor), equal_nan))
 
 
@@ -165,7 +165,7 @@ def _(x, y, rtol_tensor, atol_tensor):
 
 @op("allclose", "Input Other Rtol? Atol? -> Out", attrs=TOLERANCE, differentiable=False)
 def allclose(k, x, y, rtol_tensor, atol_tensor, *, rtol, atol, equal_nan):
-    """Whether all elements differ by at most ``atol + rtol·|y|``, as a 0-d tensor."""
+    """True if all elements differ by at most ``atol + rtol·|y|``, as a 0-d tensor."""
     return k.xp.asarray(_near(k, x, y, _tolerances(rtol, atol, rtol_tensor, atol_tensor), equal_nan).all())
 
 

@@ -16,7 +16,7 @@ from ..opdef import BLOCK, Array, Late, Like, Namespace, OpDef, Operand, Read, S
 
 
 class BlockRule:
-    """Which slots of an operator with a block take part in gradients; the blocks say how."""
+    """Slots of an operator with a block that take part in gradients; the blocks say how."""
 
     expands = False
     takes_none = True

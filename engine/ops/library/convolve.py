@@ -26,7 +26,7 @@ UNROLLED = 1 << 18
 
 @own_key
 class Geometry(NamedTuple):
-    """How windows lie on an image, of two spatial dimensions or of three."""
+    """Positions of windows on an image, of two spatial dimensions or of three."""
 
     strides: tuple[int, ...]
     paddings: tuple[int, ...]
@@ -157,7 +157,8 @@ class Windows:
         return tuple(pads) if min(pads) >= 0 else None
 
     def may_turn(self, w, groups):
-        """Whether spreading through *w* is rather a convolution of results with the filter the other way round.
+        """Return whether spreading through *w* is better a convolution of results with the filter the other way
+        round.
 
         Windows are read faster than sums are made in places that overlap, but of as many channels as the results have.
         What lies around results is zero, and so must be what it is multiplied with: not so if that is infinite.
@@ -167,7 +168,7 @@ class Windows:
         return pays and bool(np.isfinite(w).all())
 
     def turned(self, geometry):
-        """How windows lie on results then."""
+        """Return the positions of the windows on results then."""
         return geometry._replace(
             paddings=self.around, dilations=self.dilations, padding_algorithm="EXPLICIT", transposed=False
         )

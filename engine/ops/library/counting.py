@@ -18,7 +18,9 @@ from ..scattering import counts
 
 @op("searchsorted", "SortedSequence Values -> Out", attrs={"out_int32": False, "right": False}, differentiable=False)
 def searchsorted(k, sequence, values, *, out_int32, right):
-    """Where each value would be put into the sorted last dimension of the sequence; before equal ones, or behind."""
+    """Position where each value would be put into the sorted last dimension of the sequence; before equal ones, or
+    behind.
+    """
     xp = k.xp
     kind, side = "int32" if out_int32 else "int64", "right" if right else "left"
     if sequence.ndim == 1:
@@ -53,7 +55,7 @@ HISTOGRAM = {"bins": 100, "min": 0.0, "max": 0.0, "density": False}
 
 @op("histogram", "X Weight? -> Out", attrs=HISTOGRAM, differentiable=False)
 def histogram(k, x, weight, *, bins, min, max, density):
-    """How many elements lie in each of *bins* equal parts from *min* to *max*, of the whole range if both are equal.
+    """Number of elements in each of *bins* equal parts from *min* to *max*, of the whole range if both are equal.
 
     The last part has its end. *Weight* says what each element counts; density makes the parts' areas sum to 1.
     """
@@ -106,7 +108,7 @@ def _(x, weight, *, bins, min, max, density):
 # There are as many counts as the largest number says.
 @op("bincount", "X Weights? -> Out", attrs={"minlength": 0}, trait=Trait.VALUES, differentiable=False)
 def bincount(k, x, weights, *, minlength):
-    """How often each whole number from 0 on comes, or what the weights of its elements sum to."""
+    """Number of times that each whole number from 0 on occurs, or the sum of the weights of its elements."""
     xp = k.xp
     if x.size and x.min() < 0:
         raise LabelError(f"bincount: numbers must not be negative, but X has {x.min()}")
@@ -160,7 +162,7 @@ def _(x, *, axis, dtype):
 
 @op("isin", "X Y -> Out", attrs={"invert": False}, trait=Trait.COMPLEX, differentiable=False)
 def isin(k, x, y, *, invert):
-    """Whether each element of *X* is among those of *Y*; with invert, whether it is not."""
+    """True for elements of *X* that are among those of *Y*; with invert, for those that are not."""
     return k.xp.isin(x, y, invert=invert)
 
 
@@ -171,7 +173,7 @@ def _(x, y):
 
 @op("is_empty", trait=Trait.LIKE | Trait.COMPLEX, differentiable=False)
 def is_empty(k, x):
-    """Whether the tensor has no elements."""
+    """True if the tensor has no elements."""
     return k.xp.asarray(x.size == 0)
 
 

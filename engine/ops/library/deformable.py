@@ -99,7 +99,7 @@ def _(k, offset, filter: Like, x: Like, dout, **attrs):
 
 @op("deform_fraction", "Offset Filter -> Out", attrs={**READING, "axis": 0}, trait=Trait.INTERNAL)
 def deform_fraction(k, offset, filter, *, axis, **a):
-    """How far each place lies beyond the pixel before it."""
+    """Distance of each place beyond the pixel before it."""
     at = _places(k, offset, filter, axis, a)
     return (at - _low(k.xp, at)).astype(offset.dtype)
 
@@ -163,7 +163,7 @@ def deform_product(k, columns, filter, like, *, groups):
 
 @op("deform_columns", "Y Filter Columns -> Out", attrs={"groups": 1}, trait=Trait.INTERNAL)
 def deform_columns(k, y, filter, like, *, groups):
-    """What reaches the columns *like*."""
+    """Gradient that reaches the columns *like*."""
     n, count = y.shape[:2]
     rows = y.reshape((n, groups, count // groups, y.shape[2] * y.shape[3]))
     weights = filter.reshape((groups, count // groups, filter[0].size))
@@ -172,7 +172,7 @@ def deform_columns(k, y, filter, like, *, groups):
 
 @op("deform_filter", "Columns Y Filter -> Out", attrs={"groups": 1}, trait=Trait.INTERNAL)
 def deform_filter(k, columns, y, like, *, groups):
-    """What reaches the filters."""
+    """Gradient that reaches the filters."""
     n, count = y.shape[:2]
     rows = y.reshape((n, groups, count // groups, y.shape[2] * y.shape[3]))
     return k.xp.matmul(rows, _divided(columns, groups).swapaxes(2, 3)).sum(axis=0).reshape(like.shape)
@@ -203,7 +203,7 @@ def _sum(terms):
 
 
 class _Reading:
-    """How one operator reads its image: pixels, fractions, and columns of both."""
+    """Reads of one operator from its image: pixels, fractions, and columns of both."""
 
     def __init__(self, k, x, offset, filter, attrs):
         self.k, self.x, self.operands = k, x, (offset, filter)
@@ -214,7 +214,7 @@ class _Reading:
         return self.k.deform_pixel(self.x, *self.operands, corner=corner, **self.attrs)
 
     def weight(self, corner, without=None):
-        """How much the pixel at a corner counts, but for the fraction along one axis."""
+        """Return how much the pixel at a corner counts, but for the fraction along one axis."""
         parts = [f if corner >> axis & 1 else 1 - f for axis, f in enumerate(self.fractions) if axis != without]
         return functools.reduce(operator.mul, parts)
 
@@ -244,7 +244,7 @@ def _convolved(k, x, offset, mask, filter, attrs):
 
 
 def _gradients(k, x, offset, mask, filter, doutput, attrs):
-    """What reaches image, offset, mask and filter, each made when it is asked for."""
+    """Return the gradients of image, offset, mask and filter, each made when it is read."""
     reading = _Reading(k, x, offset, filter, attrs)
     columns = reading.columns()
     weights = None if mask is None else k.deform_mask(mask, deformable_groups=attrs["deformable_groups"])

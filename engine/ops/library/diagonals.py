@@ -25,7 +25,7 @@ def _plane(ndim, axis1, axis2, name):
 
 
 def _length(rows, columns, offset):
-    """How long the diagonal is."""
+    """Return the length of the diagonal."""
     if UNKNOWN in (rows, columns):
         return UNKNOWN
     return max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))

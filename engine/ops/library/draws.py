@@ -39,7 +39,7 @@ def _(k, dout):
 
 @op("binomial", "count prob -> out", trait=HOSTED, differentiable=False)
 def binomial(k, count, prob):
-    """How many of *count* tries succeed, each with the probability *prob*."""
+    """Number of *count* tries that succeed, each with the probability *prob*."""
     chances = k.xp.clip(_finite(k, prob, "binomial"), 0, 1)
     return k.xp.asarray(k.draws().host().binomial(count.astype("int64"), chances)).astype("int64")
 

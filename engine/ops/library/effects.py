@@ -23,7 +23,7 @@ def shown(
     print_tensor_layout: bool = True,
     print_tensor_lod: bool = True,
 ) -> str:
-    """What ``Print`` prints of a tensor."""
+    """Return what ``Print`` prints of a tensor."""
     lines = [f"Variable: {name}"] if print_tensor_name else []
     if message:
         lines.append(f"  - message: {message}")
@@ -93,7 +93,7 @@ def print_(
 
 
 def prints(phase: str, is_forward: bool) -> bool:
-    """Whether a ``print`` operator of the forward or the backward part prints in that phase."""
+    """Return whether a ``print`` operator of the forward or the backward part prints in that phase."""
     return phase in ("BOTH", "FORWARD" if is_forward else "BACKWARD")
 
 
@@ -167,7 +167,7 @@ def _(cond, data):
     trait=Trait.EFFECT | Trait.OPAQUE,
 )
 def py_func(k, x, *, forward_callable_id):
-    """What a function of the user's returns for these tensors."""
+    """Result of a user's function for these tensors."""
     return functions.call(forward_callable_id, x or ())
 
 

@@ -17,7 +17,7 @@ from .systems import finite_matrices, square, without
 
 
 def triangle(name, uplo):
-    """Whether the lower triangle is read."""
+    """Return whether the lower triangle is read."""
     if uplo not in ("L", "U"):
         raise DtypeError(f"{name}: UPLO must be 'L' or 'U', but received {uplo!r}.")
     return uplo == "L"

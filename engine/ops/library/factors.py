@@ -261,7 +261,7 @@ def _(k, dl, du):
 
 @op("packed_triangles", "L U -> Out", trait=Trait.INTERNAL | Trait.COMPLEX)
 def packed_triangles(k, low, up):
-    """What stands below the diagonal of one matrix and from it on in the other, in one."""
+    """One matrix with the part of the first below its diagonal, and the part of the second from it on."""
     out = k.xp.zeros((*low.shape[:-1], up.shape[-1]), low.dtype)
     count = low.shape[-1]
     out = add_to(out, (..., slice(count)), k.xp.tril(low, -1))

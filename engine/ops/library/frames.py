@@ -26,7 +26,7 @@ def _cut(k, x, length, hop):
 
 
 def _added(k, x, hop, size):
-    """What ``[…, length, windows]`` adds up to along *size* elements; the shorter of both loops is taken."""
+    """Add up ``[…, length, windows]`` along *size* elements; the shorter of both loops is taken."""
     length, count = x.shape[-2:]
     out = k.xp.zeros((*x.shape[:-2], size), x.dtype)
     if length <= count:

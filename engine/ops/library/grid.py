@@ -104,7 +104,7 @@ def _(k, grid, x: Like, dout, **attrs):
 
 @op("grid_fraction", "Grid X -> Out", attrs=PLACE, trait=Trait.INTERNAL)
 def grid_fraction(k, grid, x, *, padding_mode, align_corners, axis):
-    """How far each place lies beyond the pixel before it, ``[batch, 1, *places]``."""
+    """Distance of each place beyond the pixel before it, ``[batch, 1, *places]``."""
     at, _ = _places(k, grid, x, axis, padding_mode, align_corners)
     return (at - _low(k.xp, at)).astype(grid.dtype)[:, None]
 
@@ -155,7 +155,7 @@ def _fractions(k, grid, x, attrs):
 
 
 def _weight(fractions, corner, without=None):
-    """How much the pixel at a corner counts, but for the fraction along one axis."""
+    """Return how much the pixel at a corner counts, but for the fraction along one axis."""
     parts = [f if corner >> axis & 1 else 1 - f for axis, f in enumerate(fractions) if axis != without]
     return functools.reduce(operator.mul, parts)
 

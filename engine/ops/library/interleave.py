@@ -11,7 +11,7 @@ from ..scattering import add_slices
 
 
 def _times(repeats, repeats_tensor, size):
-    """How often each element comes: one number, or a vector of them."""
+    """Return how often each element comes: one number, or a vector of them."""
     if repeats_tensor is None:
         return repeats
     if repeats_tensor.shape != (size,) or (size and repeats_tensor.min() < 0):

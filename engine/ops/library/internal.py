@@ -14,7 +14,7 @@ from ..opdef import Like, Trait, op
 
 @lru_cache(1 << 12)
 def broadcast_axes(shape, target, axis):
-    """Where *target* sits in *shape*: its shape with ones filled in, and the axes of *shape* to sum over."""
+    """Return *target*'s place in *shape*: its shape with ones filled in, and the axes of *shape* to sum over."""
     if axis in (-1, len(shape) - len(target)):
         aligned = (1,) * (len(shape) - len(target)) + tuple(target)
     else:

@@ -134,7 +134,7 @@ def _sizes(xp, x, hermitian):
     differentiable=False,
 )
 def matrix_rank(k, x, tol_tensor, *, tol, use_default_tol, hermitian):
-    """How many singular values of each matrix are greater than a bound.
+    """Number of singular values of each matrix that are greater than a bound.
 
     Args:
         tol: the bound, where there is no ``TolTensor``.
@@ -171,7 +171,7 @@ def _(x, tol_tensor, *, hermitian):
     differentiable=False,
 )
 def matrix_rank_atol_rtol(k, x, atol, rtol, *, hermitian):
-    """How many singular values of each matrix are greater than *atol*, and than *rtol* times the largest one."""
+    """Number of singular values of each matrix that are greater than *atol*, and than *rtol* times the largest one."""
     s = _sizes(k.xp, x, hermitian)
     bound = atol
     if rtol is not None:

@@ -1,4 +1,4 @@
-"""Which rows and columns of a matrix of likeness belong together."""
+"""Matching of rows and columns of a matrix of likeness."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def _places(index, size, name):
 
 
 def _met(xp, rows, index, size, how):
-    """What the *rows* that are sent to each of *size* places come to, 0 where none is; and how many there are."""
+    """Combine the *rows* that are sent to each of *size* places, 0 where none is; and count them."""
     numbers = counts(xp, index, size)
     if not index.size:
         return xp.zeros((size, *rows.shape[1:]), rows.dtype), numbers
@@ -139,7 +139,7 @@ def _(k, x, ids, out, summedids, dout, *, pooltype):
 
 
 def _count_of(x, out_size, size_tensor):
-    """How many places there are: as many as rows of *x*, unless something else is asked for."""
+    """Return the number of places: as many as rows of *x*, unless another number is given."""
     wanted = out_size[0] if out_size else 0
     if size_tensor is not None:
         wanted = int(size_tensor.reshape(-1)[0])
@@ -203,7 +203,7 @@ def _sent(k, x, y, how):
 
 
 def _sent_shape(x, y, how, name):
-    """What each message looks like, without the edges."""
+    """Return the shape of each message, without the edges."""
     _expect_one_of(MESSAGES, how, "message_op", name)
     return broadcast(x.shape[1:], y.shape[1:], -1, name)
 

@@ -64,7 +64,7 @@ def nce_true(k, y, label):
     differentiable=False,
 )
 def nce_chance(k, y, labels, probabilities, *, classes, drawn, sampler):
-    """How often a class is expected among those that are drawn."""
+    """Expected number of times that a class is among those that are drawn."""
     xp = k.xp
     if sampler == UNIFORM:
         chance = xp.full(labels.shape, 1 / classes)

@@ -98,12 +98,14 @@ BATCH = {
 
 
 def _uses_running(is_test, use_global_stats, trainable_statistics):
-    """Whether running statistics take the place of those of the batch."""
+    """Return whether running statistics take the place of those of the batch."""
     return use_global_stats or (is_test and not trainable_statistics)
 
 
 def _alone(x, axis):
-    """Whether every channel has one element, which is its own mean: Paddle hands it on, and learns nothing of it."""
+    """Return whether every channel has one element, which is its own mean: Paddle hands it on, and learns nothing of
+    it.
+    """
     return math.prod(size for d, size in enumerate(x.shape) if d != axis) == 1
 
 

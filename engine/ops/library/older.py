@@ -115,7 +115,7 @@ def _(k, dout):
 
 
 def _box(x, starts, sizes):
-    """Where a box ends; an unknown or negative size reaches to the end."""
+    """Return where a box ends; an unknown or negative size reaches to the end."""
     starts = starts or (0,) * x.ndim
     if len(starts) != x.ndim or len(sizes) != x.ndim:
         raise ShapeError(f"crop: {x.ndim} dimensions need as many offsets and sizes, got {list(starts)}, {list(sizes)}")

@@ -44,7 +44,7 @@ def _(k, label, dout, *, ignore_index):
 
 @op("shape_kept", "X -> Out", trait=Trait.INTERNAL | Trait.MOVES | Trait.LIKE, differentiable=False)
 def shape_kept(k, x):
-    """What an ``XShape`` output holds: nothing, in the shape of *x* behind a 0."""
+    """Return the value of an ``XShape`` output: nothing, in the shape of *x* behind a 0."""
     return k.xp.zeros((0, *x.shape), x.dtype)
 
 
@@ -109,7 +109,7 @@ SUM, MEAN, NONE = range(3)
 @composed("X Out@GRAD")
 @op("identity_loss", attrs={"reduction": MEAN})
 def identity_loss(k, x, *, reduction):
-    """What is to be minimised: the sum (0) or mean (1) of the elements, or these as they are (2)."""
+    """Quantity to be minimised: the sum (0) or mean (1) of the elements, or these as they are (2)."""
     if reduction not in (SUM, MEAN, NONE):
         raise OperatorError(f"identity_loss: reduction must be 0, 1 or 2, but is {reduction}")
     if reduction == NONE:

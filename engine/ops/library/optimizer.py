@@ -1,4 +1,4 @@
-"""What optimizers do to one parameter in one step (as in Paddle 3.1).
+"""Steps of optimizers for one parameter (as in Paddle 3.1).
 
 Each operator reads a parameter, its gradient, the learning rate and the state that the optimizer keeps for it, and
 returns their new values; programs write them back to the same variables. No gradient passes through an update.
@@ -84,7 +84,7 @@ def new(param, master, w):
 
 
 def holds(flag):
-    """Whether a bool of one element is known to hold: where a program is compiled, nothing is known yet."""
+    """Return whether a bool of one element is known to hold: where a program is compiled, nothing is known yet."""
     return known(flag) and bool(flag.reshape(()))
 
 

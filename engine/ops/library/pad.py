@@ -36,7 +36,7 @@ def _source(k, size, before, after, mode):
 
 
 def _centers(shape, sides):
-    """Which part of a tensor of *shape* stays, and where it stands with its border: negative sides cut off."""
+    """Return the part of a tensor of *shape* that stays, and its place within the border: negative sides cut off."""
     inner, places = [], []
     for n, (before, after) in zip(shape, sides, strict=True):
         first, last = max(-before, 0), n - max(-after, 0)

@@ -14,7 +14,7 @@ from .gather import _checked, _point_index
 
 
 def _alike(shape, other):
-    """Whether two shapes can be the same."""
+    """Return whether two shapes can be the same."""
     return len(shape) == len(other) and all(UNKNOWN in (m, n) or m == n for m, n in zip(shape, other, strict=True))
 
 

@@ -115,7 +115,7 @@ def _without_void(xp, x, lines):
 
 
 def _counts(xp, lines, dtype):
-    """What every window's sum is divided by."""
+    """Return the number by which every window's sum is divided."""
     counts = xp.ones((), dtype)
     for line in lines:
         counts = counts[..., None] * xp.asarray(line.counts, dtype)
@@ -170,7 +170,7 @@ STEPS = 64
 
 
 def _steps(lines):
-    """Whether to go through the elements of the window one by one."""
+    """Return whether to go through the elements of the window one by one."""
     return all(line.step for line in lines) and math.prod(line.reach for line in lines) <= STEPS
 
 

@@ -95,7 +95,7 @@ def _(x):
 @composed("X Y Out Out@GRAD")
 @op("cholesky_solve", "X Y -> Out", attrs={"upper": False})
 def cholesky_solve(k, x, y, *, upper):
-    """What a positive definite matrix, told by its factor *Y*, takes to *X*."""
+    """Solution of a positive definite system, given its factor *Y* and the right side *X*."""
     first = k.ops.triangular_solve(y, x, upper=upper, transpose=upper)
     return k.ops.triangular_solve(y, first, upper=upper, transpose=not upper)
 
@@ -103,7 +103,7 @@ def cholesky_solve(k, x, y, *, upper):
 @composed("b lu pivots out out@GRAD", wrt="b lu")
 @op("lu_solve", "b lu pivots -> out", attrs={"trans": "N"})
 def lu_solve(k, b, lu, pivots, *, trans):
-    """What a matrix, told by its factors and the rows that were swapped, takes to *b*."""
+    """Solution of a system, given the factors of its matrix, the rows that were swapped and the right side *b*."""
     order, low, high = k.ops.lu_unpack(lu, pivots)
     if trans == "N":
         first = k.ops.triangular_solve(low, k.ops.matmul(order, b, trans_x=True), upper=False, unitriangular=True)

@@ -27,7 +27,7 @@ ATTRS = {
 
 
 class Net:
-    """Where things are in a network: what kernel and gradient rule have in common."""
+    """Layout of a network, shared by kernel and gradient rule."""
 
     def __init__(self, k, before, weights, lengths, x, dropout_state, *, dropout_prob, is_bidirec, num_layers, mode):
         self.k, self.cell = k, CELLS[mode]
@@ -43,13 +43,13 @@ class Net:
         return *self.weights[2 * i : 2 * i + 2], *self.weights[biases + 2 * i : biases + 2 * i + 2]
 
     def thinned(self, x, layer):
-        """What *layer* is given of the outputs below it; and the same for the gradient, the other way round."""
+        """Return what *layer* is given of the outputs below it; and the same for the gradient, the other way round."""
         if not layer or self.masks is None:
             return x
         return x * self.k.cast_like(self.masks[layer - 1], x) * self.scale
 
     def along(self, i, x, backwards, keep):
-        """What the cell *i* makes of *x*: the outputs of all steps, the last states, and to *keep* its trail."""
+        """Run the cell *i* over *x*: the outputs of all steps, the last states, and to *keep* its trail."""
         outputs, final, trail = along(self.k, self.cell, x, self.starts[i], self.own(i), self.inside, backwards)
         return self.k.stack(outputs), final, trail
 
@@ -112,7 +112,9 @@ class Net:
 
 @op("before_end", "X Lengths -> Out", trait=Trait.INTERNAL, differentiable=False)
 def before_end(k, x, lengths):
-    """Which steps of *x* ``[T, N, …]`` lie within sequences of these *lengths*: truth values ``[T, N, 1]``."""
+    """Mask of the steps of *x* ``[T, N, …]`` that lie within sequences of these *lengths*: truth values ``[T, N,
+    1]``.
+    """
     return (k.xp.arange(x.shape[0])[:, None] < lengths)[..., None]
 
 

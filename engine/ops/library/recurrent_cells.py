@@ -1,4 +1,4 @@
-"""What the cells of recurrent networks compute in a step, and over the steps of a sequence, forwards and back."""
+"""Cells of recurrent networks, in one step and over the steps of a sequence, forwards and back."""
 
 from __future__ import annotations
 

@@ -245,13 +245,13 @@ def reduce_amin(k, x, axis_tensor, axis_tensor_list, *, dim, keep_dim, reduce_al
 
 @op("reduce_all", WITH_AXES, attrs=ATTRS, trait=Trait.COMPLEX, differentiable=False)
 def reduce_all(k, x, axis_tensor, axis_tensor_list, *, dim, keep_dim, reduce_all):
-    """Whether all elements over dimensions are true."""
+    """True if all elements over dimensions are true."""
     return k.xp.all(x, axis=axes_of(dim, reduce_all, x.ndim, "reduce_all"), keepdims=keep_dim)
 
 
 @op("reduce_any", WITH_AXES, attrs=ATTRS, trait=Trait.COMPLEX, differentiable=False)
 def reduce_any(k, x, axis_tensor, axis_tensor_list, *, dim, keep_dim, reduce_all):
-    """Whether any element over dimensions is true."""
+    """True if any element over dimensions is true."""
     return k.xp.any(x, axis=axes_of(dim, reduce_all, x.ndim, "reduce_any"), keepdims=keep_dim)
 
 

@@ -166,7 +166,7 @@ def rounded(xp, x):
 
 
 def _bounds(xp, start, length, bins, size):
-    """Where each bin of a region begins and ends."""
+    """Return where each bin of a region begins and ends."""
     first = xp.floor(xp.arange(bins) * (length / bins)) + start
     last = xp.ceil((xp.arange(bins) + 1) * (length / bins)) + start
     return [xp.clip(v, 0, size).astype(xp.int64).tolist() for v in (first, last)]
@@ -231,7 +231,7 @@ def _(k, rois, counts, argmax, dout):
 
 @op("take_regions", "X ROIs RoisNum? Argmax -> Out", trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
 def take_regions(k, x, rois, counts, argmax):
-    """What stands where the maxima of ``roi_pool`` stood."""
+    """Elements at the places of the maxima of ``roi_pool``."""
     xp = k.xp
     images = images_of(xp, rois, counts, x.shape[0])
     flat = x.reshape(*x.shape[:2], -1)

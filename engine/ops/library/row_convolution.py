@@ -29,7 +29,7 @@ def row_conv(k, x, filter):
 
 @op("row_conv_back", "Y Filter -> Out", trait=Trait.INTERNAL)
 def row_conv_back(k, y, filter):
-    """What reaches each row: the transpose of ``row_conv`` as a function of its first operand."""
+    """Gradient that reaches each row: the transpose of ``row_conv`` as a function of its first operand."""
     out = k.xp.zeros_like(y)
     for step in range(filter.shape[0]):
         rows = max(y.shape[1] - step, 0)

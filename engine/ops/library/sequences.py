@@ -21,7 +21,7 @@ def _expect_whole(name, **specs):
 
 
 def _lengths(lengths, rows, longest, name):
-    """How many elements of each row count.
+    """Return how many elements of each row count.
 
     Raises:
         LabelError: there are not so many.
@@ -50,7 +50,7 @@ def _empty(row):
     differentiable=False,
 )
 def edit_distance(k, hyps, refs, hyps_length, refs_length, *, normalized):
-    """How many labels have to be put in, taken out or replaced to make each row of *Refs* of that of *Hyps*.
+    """Number of labels to insert, remove or replace to make each row of *Refs* of that of *Hyps*.
 
     Divided by the length of the row of *Refs* where *normalized* says so (Levenshtein 1966). And the number of rows.
     """

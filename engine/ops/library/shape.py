@@ -63,7 +63,9 @@ def reshape(k, x, shape_tensor, shape_tensor_list, *, shape):
 
 
 def _fits(total, rest, free):
-    """Whether *total* elements go into a shape of *rest* elements, times any number where a dimension is *free*."""
+    """Return whether *total* elements go into a shape of *rest* elements, times any number where a dimension is
+    *free*.
+    """
     if not free:
         return total == rest
     return total % rest == 0 if rest else total == 0

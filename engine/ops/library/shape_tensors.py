@@ -10,7 +10,7 @@ from ..infer import product
 
 
 def known(tensor):
-    """Whether the values of a tensor are there to be read: a backend that compiles does not have them yet."""
+    """Return whether the values of a tensor can be read: a backend that compiles does not have them yet."""
     return isinstance(tensor, np.ndarray)
 
 
@@ -25,7 +25,7 @@ def wholes(tensors):
 
 
 def length(tensor, name):
-    """How many numbers a shape tensor holds: the number of dimensions of the result.
+    """Return how many numbers a shape tensor holds: the number of dimensions of the result.
 
     Raises:
         ShapeError: it is not known.

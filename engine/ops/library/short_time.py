@@ -1,4 +1,4 @@
-"""What a signal is made of, window by window: the short-time Fourier transform."""
+"""Short-time Fourier transform: the parts of a signal, window by window."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def _(k, x: Like, indices, dout, *, axis):
 
 
 def how_many(x, count, k, axis):
-    """How many elements ``topk`` finds.
+    """Return how many elements ``topk`` finds.
 
     Raises:
         ShapeError: there are not so many.

@@ -179,7 +179,7 @@ def _(x, y):
 
 
 def _solution(name, x, y, vectors=False):
-    """What a system of equations has as its solution."""
+    """Return the solution of a system of equations."""
     size = square(name, x)[-1]
     if y.ndim < (1 if vectors else 2):
         raise ShapeError(f"{name}: Y {list(y.shape)} must have at least {1 if vectors else 2} dimensions")

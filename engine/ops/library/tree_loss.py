@@ -17,7 +17,7 @@ LIMIT = 40.0
 
 
 def _steps(classes):
-    """How many turns the longest way has."""
+    """Return the number of turns of the longest way."""
     return (2 * classes - 1).bit_length() - 1
 
 

@@ -132,7 +132,7 @@ def _bound(k, x, tensor, number):
 
 @op("within", "X Min? Max? -> Out", attrs=clip.defaults, trait=Trait.INTERNAL, differentiable=False)
 def within(k, x, low, high, *, min, max):
-    """Whether elements lie within the bounds of ``clip``, or on them."""
+    """True for elements within the bounds of ``clip``, or on them."""
     low, high = _bound(k, x, low, min), _bound(k, x, high, max)
     above = k.xp.equal(x, x) if low is None else x >= low
     return above if high is None else above & (x <= high)

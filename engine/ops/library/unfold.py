@@ -16,7 +16,7 @@ WINDOWS = {"kernel_sizes": (1, 1), "strides": (1, 1), "paddings": (0, 0, 0, 0), 
 
 
 def _geometry(name, attrs):
-    """How the windows lie; ``paddings`` are those above, to the left, below and to the right."""
+    """Return the positions of the windows; ``paddings`` are those above, to the left, below and to the right."""
     for what, least in (("kernel_sizes", 1), ("strides", 1), ("dilations", 1), ("paddings", 0)):
         if what != "paddings" or len(attrs[what]) != 4:
             check_numbers(name, what, attrs[what], least, 2)
@@ -27,7 +27,7 @@ def _geometry(name, attrs):
 
 
 def _counts(name, image, attrs):
-    """How many windows stand below and beside each other."""
+    """Return the numbers of windows below and next to each other."""
     geometry = _geometry(name, attrs)
     pads, dilations = geometry.settled(name, attrs["kernel_sizes"], image, None)
     counts = []

@@ -1,4 +1,4 @@
-"""Where the windows of convolutions and poolings stand."""
+"""Positions of the windows of convolutions and poolings."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def padding_of(
 
 
 def count_of_windows(op: str, size: int, pads: tuple[int, int], window: int, step: int, ceil: bool = False) -> int:
-    """How many windows stand along a dimension of that size.
+    """Return the number of windows along a dimension of that size.
 
     A division cuts off towards zero, as in Paddle: one window that reaches beyond the padding by less than a step
     counts; there is none where it is up to a step more.
@@ -76,7 +76,7 @@ def check_numbers(op: str, name: str, values: Sequence[int], least: int, rank: i
 
 @own_key
 class Window(NamedTuple):
-    """How the windows of a pooling lie on an image; the fields are Paddle's attributes."""
+    """Positions of the windows of a pooling on an image; the fields are Paddle's attributes."""
 
     ksize: tuple[int, ...]
     strides: tuple[int, ...]
@@ -145,12 +145,12 @@ class Line:
                 yield slice(a, b), slice(i, i + 1)
 
     def is_whole(self, elements: slice) -> bool:
-        """Whether a slice from :meth:`taps` is a whole window."""
+        """Return whether a slice from :meth:`taps` is a whole window."""
         return elements.step is None
 
 
 def windows_along(name: str, index: int, window: Window, image: Sequence[int]) -> int:
-    """How many windows stand along dimension *index* of an image of that size; ``len(line_of(…).starts)``."""
+    """Return the number of windows along dimension *index* of an image of that size; ``len(line_of(…).starts)``."""
     if window.global_pooling:
         return 1
     if window.adaptive:
@@ -176,6 +176,6 @@ def line_of(name: str, index: int, window: Window, image: Sequence[int]) -> Line
 
 
 def _pads(name: str, index: int, window: Window, image: Sequence[int]) -> tuple[int, int]:
-    """What is added before and after dimension *index* of an image of that size."""
+    """Return what is added before and after dimension *index* of an image of that size."""
     padding = padding_of(name, window.padding_algorithm, window.paddings, image, window.ksize, window.strides)
     return padding[index]

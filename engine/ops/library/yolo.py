@@ -35,7 +35,7 @@ def _centred_overlaps(xp, boxes, others):
 
 
 class _Grid:
-    """What each element of *X* is to be, and how much that weighs.
+    """Target of each element of *X*, and its weight.
 
     Attributes:
         weight, target: in the shape of *X* by anchor and part; a logit's loss is ``weight·softplus(x) - target·x``.
@@ -190,7 +190,7 @@ def _(k, x, boxes, labels, scores, dout, **attrs):
     differentiable=False,
 )
 def yolo_weight(k, x, boxes, labels, scores, **attrs):
-    """How much the cross entropy of each element weighs."""
+    """Weight of the cross entropy of each element."""
     return _Grid(k.xp, x, boxes, labels, scores, attrs).weight.reshape(x.shape)
 
 
