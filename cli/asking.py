@@ -134,7 +134,7 @@ def _explained(error: Exception, request: Request, feed: str | None, out: Output
         raise error from error.__cause__
     if not answer.findings:
         raise error from error.__cause__
-    out.raised(error, "below is what gradtool why finds")
+    out.note_error(error, "below is what gradtool why finds")
     out.emit(why.view(answer))
     return _code(error)
 

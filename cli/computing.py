@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from gradtool.engine.kernels import threads
-from gradtool.engine.kernels.choice import DEVICE, PRECISION, SETTING, available, backend, current, using
+from gradtool.engine.kernels.choice import DEVICE, PRECISION, SETTING, available, backend, current, use_backend
 
 from .rare import RareOption
 
@@ -80,7 +80,7 @@ def computing(name: str | None, device: str | None, precision: str | None, count
     with contextlib.ExitStack() as stack:
         stack.enter_context(_on_threads(count))
         if name is not None:
-            stack.enter_context(using(name))
+            stack.enter_context(use_backend(name))
         stack.enter_context(_in_environment({SETTING: name, DEVICE: device, PRECISION: precision}))
         stack.enter_context(_settings(list(_meant(name, None)), device, precision))
         yield
@@ -89,7 +89,7 @@ def computing(name: str | None, device: str | None, precision: str | None, count
 @contextlib.contextmanager
 def _on_threads(count: int | None) -> Iterator[None]:
     """Compute on so many threads inside, and in processes that are started inside; None leaves it as it is."""
-    with _in_environment({} if count is None else threads.environment(count)), threads.limited(count):
+    with _in_environment({} if count is None else threads.environment(count)), threads.limit_threads(count):
         yield
 
 

@@ -312,14 +312,14 @@ class Output:
             with suppress(OSError):
                 print(encodable(legible(text), sys.stderr.encoding, self.ascii), file=sys.stderr)
 
-    def stopped(self, text: str) -> None:
+    def note_stop(self, text: str) -> None:
         """The file was stopped before its end: that is a part of the result, where this is no picture."""
         if self._is_result:
             self._incomplete = text
         else:
             self.note(text)
 
-    def raised(self, error: Exception, what: str) -> None:
+    def note_error(self, error: Exception, what: str) -> None:
         """The model raised, which decides the exit code, and an answer follows."""
         from .boundary import say, told
 

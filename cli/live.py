@@ -16,11 +16,11 @@ from weakref import WeakKeyDictionary
 
 from gradtool.engine.core import source, state
 from gradtool.engine.core.source import Location
-from gradtool.engine.eager.journal import Journal, keeping
+from gradtool.engine.eager.journal import Journal, keep_journal
 from gradtool.engine.eager.parameter import Birth
 from gradtool.engine.eager.recorded import nodes_behind
 from gradtool.engine.eager.start import PassRequest, Start
-from gradtool.engine.eager.tape import as_they_were, keeping_graphs
+from gradtool.engine.eager.tape import as_they_were, keep_graphs
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
 from gradtool.engine.ir import default
@@ -86,11 +86,11 @@ class Live(ABC):
 
     def _watching(self) -> Iterator[contextlib.AbstractContextManager[Any]]:
         """What is entered to watch."""
-        yield keeping(journal=self._journal)
-        yield keeping_graphs()
-        yield state.runs.watched(self._ran)
-        yield state.appended.watched(self._appended)
-        yield state.passes.listened(self._backpropagated)
+        yield keep_journal(journal=self._journal)
+        yield keep_graphs()
+        yield state.runs.watch(self._ran)
+        yield state.appended.watch(self._appended)
+        yield state.passes.listen(self._backpropagated)
 
     def end(self) -> None:
         """Watch no more; what began is over."""
@@ -162,7 +162,7 @@ class Live(ABC):
         journal = self._journal if self._journal.knows(loss, nodes) else None
         values = {n: v for n, v in names.items() if not isinstance(v, (Program, Variable))}
         kept = related(values, loss, nodes, journal, self._starts)
-        with state.kept(), as_they_were(nodes):
+        with state.keep_state(), as_they_were(nodes):
             state.disable_static()
             left = Loaded(request.model, kept, Program(), Program(), request.model, loss, journal=journal, live=True)
             left.calls.swept += self._call_of(loss)
@@ -186,7 +186,7 @@ class Live(ABC):
         }
         scope = Scope()
         scope.values.update(global_scope().values)
-        with state.kept(), scope_guard(scope):
+        with state.keep_state(), scope_guard(scope):
             state.enable_static()
             fed = self._fed.get(program)
             loaded = Loaded(

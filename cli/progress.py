@@ -146,7 +146,7 @@ def begin(ascii: bool = False) -> ExitStack:
         sys.stderr = before
 
     stack.callback(end)
-    stack.enter_context(progress.listened(shown))
+    stack.enter_context(progress.listen(shown))
     timer.start()
     click.get_current_context().call_on_close(stack.close)
     return stack

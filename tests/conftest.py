@@ -106,14 +106,14 @@ def isolated_module(request: pytest.FixtureRequest) -> Iterator[set[str]]:
         gc.collect()
         gc.freeze()
     reported: set[str] = set()
-    with state.kept(), clean(), interruptible(), unchanged(reported, every_class=True):
+    with state.keep_state(), clean(), interruptible(), unchanged(reported, every_class=True):
         yield reported
 
 
 @pytest.fixture(autouse=True)
 def isolated(isolated_module: set[str]) -> Iterator[None]:
     """Keep what a test does to the process's settings, programs, scope and seed away from the other tests."""
-    with state.kept(), clean(), interruptible(), unchanged(isolated_module):
+    with state.keep_state(), clean(), interruptible(), unchanged(isolated_module):
         state.enable_static()
         yield
 

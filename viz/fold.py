@@ -43,13 +43,13 @@ def automatic(view: GraphView, max_nodes: int = MAX_NODES) -> GraphView:
 
     Repetitions come first, which lose nothing; then layers from the innermost out; then stretches of the program.
     """
-    if view.drawn_nodes <= max_nodes:
+    if view.visible_count <= max_nodes:
         return view
     result = repeated(view)
-    if result.drawn_nodes <= max_nodes:
+    if result.visible_count <= max_nodes:
         return result
     result = layers(result, max_nodes=max_nodes)
-    return result if result.drawn_nodes <= max_nodes else stretches(result, max_nodes)
+    return result if result.visible_count <= max_nodes else stretches(result, max_nodes)
 
 
 # -- layers -----------------------------------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ def layers(view: GraphView, *, max_nodes: int = MAX_NODES) -> GraphView:
     smallest = view
     for depth in range(max((len(s.split(".")) for s in scopes.values() if s), default=0), 0, -1):
         smallest = _folded_layers(view, scopes, depth)
-        if smallest.drawn_nodes <= max_nodes:
+        if smallest.visible_count <= max_nodes:
             break
     return smallest
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 
-from gradtool.engine.core.collector import paused_gc
+from gradtool.engine.core.collector import pause_gc
 from gradtool.engine.view.graph import BACKWARD, BIRTH, FOLDED, OP, EdgeView, GraphView, NodeView
 
 from .mirror.drawn import Bools, Ints
@@ -108,7 +108,7 @@ def merged(view: GraphView, groups: Groups, names: Mapping[Key, str]) -> GraphVi
         groups: what forward operators are folded into; others stay. Edges from one repetition to the next are left out.
         names: keys -> the name of the node; without one the node is its first member, once for each repetition.
     """
-    with paused_gc():
+    with pause_gc():
         return _Merging(view, groups, names).merged()
 
 

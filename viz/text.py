@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from gradtool.engine.core.near_names import shortened as shortened
+from gradtool.engine.core.near_names import shorten as shorten
 
 FONT = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace'
 """Names of operators and tensors are code. In a typeface of fixed width a layout knows how wide they are."""
@@ -46,7 +46,7 @@ _COMMAND = re.compile(r"(?P<before>^[^\S\n]*)(?P<colon>:)(?=:)|(?P<hash>#)(?=#\w
 
 def legible(text: str) -> str:
     """Lines of a message as a terminal gets them: control characters visible, and of endless words the ends."""
-    return "\n".join(_WORD.sub(lambda word: shortened(word[0]), printable(line)) for line in text.split("\n"))
+    return "\n".join(_WORD.sub(lambda word: shorten(word[0]), printable(line)) for line in text.split("\n"))
 
 
 _WORD = re.compile(r"\S{400,}")
@@ -105,9 +105,9 @@ def fitted(text: str, longest: int) -> str:
     """*text* on one line in at most *longest* columns, its middle left out where it must be."""
     if len(text) <= longest and text.isascii() and text.isprintable():
         return text
-    text = shortened(text if text.isprintable() else printable(text[: 4 * longest]), longest)
+    text = shorten(text if text.isprintable() else printable(text[: 4 * longest]), longest)
     while cells(text) > longest:
-        text = shortened(text, len(text) - 1)
+        text = shorten(text, len(text) - 1)
     return text
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gradtool.engine.core.wording import command_line, repeated
+from gradtool.engine.core.wording import command_line, repeat_option
 from gradtool.viz import forms
 
 from ..context import Output, ascii_option, backward_options, model_options, note_options
@@ -108,7 +108,7 @@ def command(**values: Any) -> None:
     values |= {"measure": look.measure, "full_stacks": form == "html"}
     question = Drawn.take(values)
     request = Request.take(values)
-    words = [*request.words(), *question.words, *look.words, *repeated("--feed", filter(None, [question.feed]))]
+    words = [*request.words(), *question.words, *look.words, *repeat_option("--feed", filter(None, [question.feed]))]
     command = command_line("gradtool", "graph", *words, *into)
     file = "graph.dot" if out.file in (None, "-") else out.file
     drawing = Drawing(question.ask(request, out), look, file=file, command=command, notes=out)

@@ -153,7 +153,7 @@ def stays(context: click.Context, path: str, folder: str) -> None:
     """Have what is written at *path* stay below *folder*, and follow no link there, as long as the command runs."""
     from gradtool.engine.files import confined
 
-    context.with_resource(confined.within(path, folder))
+    context.with_resource(confined.confine(path, folder))
 
 
 def _paths(command: click.Command, words: Sequence[str]) -> list[str]:

@@ -26,10 +26,10 @@ def attach(name: str, command: click.Command, variables: Sequence[str]) -> None:
         option.envvar = names(name, key)
     unknown = set(variables).difference(known())
     if unknown:
-        from gradtool.engine.core.near_names import near
+        from gradtool.engine.core.near_names import find_near
 
         for variable in sorted(unknown):
-            close = near(variable, known(), 1)
+            close = find_near(variable, known(), 1)
             hint = f", closest: {close[0]}" if close else ""
             click.echo(f"note: {variable} in the environment is no option of gradtool{hint}", err=True)
 

@@ -106,9 +106,9 @@ class Table:
                 yield Problem(path, f"{key} is missing")
 
     def _unknown(self, key: str, path: Path) -> Problem:
-        from gradtool.engine.core.near_names import near, shortened
+        from gradtool.engine.core.near_names import find_near, shorten
 
-        close = ", ".join(map(shortened, near(key, self.members)))
+        close = ", ".join(map(shorten, find_near(key, self.members)))
         return Problem((*path, key), f"unknown {self.what}{f' (closest: {close})' if close else ''}")
 
     def schema(self) -> dict[str, Any]:
@@ -129,13 +129,13 @@ Node = Value | Listed | Table
 
 def said(value: Any) -> str:
     """A value as a message quotes it."""
-    from gradtool.engine.core.near_names import shortened
+    from gradtool.engine.core.near_names import shorten
 
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (dict, list)):
         return "a table" if isinstance(value, dict) else "a list"
-    return shortened(repr(value) if isinstance(value, str) else str(value))
+    return shorten(repr(value) if isinstance(value, str) else str(value))
 
 
 def _whole(value: Any) -> bool:

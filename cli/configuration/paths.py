@@ -51,11 +51,11 @@ def inside(file: str, folder: str, place: str, use: Inside = READ) -> str:
     real = os.path.realpath(folder)
     if use.form == "glob" and glob.has_magic(file):
         return _glob(file, real, place)
-    whole = confined.resolved(os.path.join(real, file), real)
+    whole = confined.resolve(os.path.join(real, file), real)
     if whole is None:
         raise _outside(file, real, place)
     for path in () if use.writes else _links(whole):
-        if confined.resolved(path, real) is None:
+        if confined.resolve(path, real) is None:
             raise _outside(os.path.relpath(path, real), real, place)
     return shown(whole)
 
@@ -78,7 +78,7 @@ def _links(path: str) -> Iterator[str]:
 
 def _outside(file: str, folder: str, place: str) -> ConfigurationError:
     lexically = os.path.normpath(os.path.join(folder, file))
-    leads = confined.resolved(os.path.dirname(lexically), folder) is not None and os.path.lexists(lexically)
+    leads = confined.resolve(os.path.dirname(lexically), folder) is not None and os.path.lexists(lexically)
     what = "is a link that leads" if leads and os.path.islink(lexically) else "lies"
     return ConfigurationError(f"{place}: {file} {what} outside the folder of {place.partition(':')[0]}", _HINT)
 

@@ -119,7 +119,7 @@ class Debugger:
 def _as_recorded(book: Notebook) -> Iterator[None]:
     """What the user's own rules find when they run again: their mode, ``import paddle``, and random numbers that
     are not the notebook's, which go on as if nothing had been drawn."""
-    with state.kept(), _alias.active():
+    with state.keep_state(), _alias.active():
         state.random.reset(0)
         if book.session.timeline.mode == "static":
             state.enable_static()

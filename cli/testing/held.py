@@ -76,9 +76,9 @@ class Held(Live):
 
     def _watching(self) -> Iterator[contextlib.AbstractContextManager[Any]]:
         yield from super()._watching()
-        yield state.made.watched(self._born)
-        yield state.passes.watched(self._began)
-        yield watch.watched(self._adapter)
+        yield state.made.watch(self._born)
+        yield state.passes.watch(self._began)
+        yield watch.watch(self._adapter)
 
     def _born(self, birth: Birth) -> None:
         """Note a parameter, and keep it: what a function makes would be gone when it returns its loss."""

@@ -250,7 +250,7 @@ def profile(model: Any, feed: Mapping[str, Any] | None = None, *, repeats: int =
         for i in range(repeats):
             if i:
                 clock.again(FORWARD)
-            with watch.watched(Adapter(clock)):
+            with watch.watch(Adapter(clock)):
                 loss = computed_loss(model)
     nodes: Sequence[GradNode] = ()
     if isinstance(loss, Variable):

@@ -154,7 +154,7 @@ class FunctionModel:
                     choices.append((len(choices), choice))
                     choosers.append((event.op.type, event.loc))
 
-        with watch.watched(note):
+        with watch.watch(note):
             results = self.call(self.tensors(at, leaves=False))
         self._choosers = choosers
         total = sum(np.vdot(w, r.array.astype(np.float64)) for w, r in zip(self.weights, results, strict=True))
@@ -232,7 +232,7 @@ def through(
     for r, w in zip(results, weights, strict=True):
         if not r.stop_gradient:
             work.seed(r, Tensor(np.asarray(w, r.array.dtype)))
-    with watch.watched(note):
+    with watch.watch(note):
         work.run()
     totals = {leaf: work.total(leaf) for leaf in leaves if leaf in work.leaves}
     first = {leaf: np.asarray(_array(g)) for leaf, g in settled(totals).items()}
@@ -344,7 +344,7 @@ def of_program(
         seconds = {p: h for (p, _), h in zip(pairs, products, strict=True) if h is not None}
     rounds = of_steps.told(_FORWARD)
     fetch = [loss, *(g for _, g in pairs), *seconds.values()]
-    with watch.watched(rounds):
+    with watch.watch(rounds):
         values = dict(zip(fetch, run(fetch), strict=True))
     device = current() if current().kept(values[loss]) else None
     wide = Arithmetic(device or reference()).wide

@@ -84,7 +84,7 @@ class Double:
         """
         computed: dict[int, Any] = {}
         choices = []
-        with watch.unwatched(), np.errstate(all="ignore"):
+        with watch.pause_watchers(), np.errstate(all="ignore"):
             for entry, run in zip(self.code, self._kernels, strict=True):
                 operands = [self._operand(o, computed, values) for o in entry.operands]
                 if entry.type in _ROUTERS:  # what came another way was not computed; the condition is a choice itself
@@ -164,7 +164,7 @@ def wide(value: Any) -> Any:
     if value is None:
         return None
     if isinstance(value, TensorArray):
-        return value.mapped(wide)
+        return value.map(wide)
     if isinstance(value, RowArray):
         array = np.asarray(value.dense())
     else:  # an array of a device stays there

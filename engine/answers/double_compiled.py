@@ -48,7 +48,7 @@ class CompiledDouble(Double):
         for number, r in self._plan.inputs.items():
             leaf = self._leaf.get(number)
             regs[r] = values[leaf] if leaf is not None and leaf in values else self._constant(number)
-        with watch.unwatched():
+        with watch.pause_watchers():
             self._compiled(regs)
         chosen = [(index, regs[r]) for index, r in self._plan.choices if regs[r] is not None]
         return regs[self._plan.loss], chosen

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..core.progress import counted
+from ..core.progress import count
 from ..core.result import Result
 from ..core.source import Location
 from ..runs.repeating import CANNOT
@@ -179,7 +179,7 @@ def check(model: Recomputable, subjects: Sequence[Claim], seed: int = 0, precise
     """
     rng = np.random.default_rng(seed)
     size = abs(model.value({})[0])
-    results = [_first(model, s, rng, size, precise) for s in counted("gradients compared", subjects)]
+    results = [_first(model, s, rng, size, precise) for s in count("gradients compared", subjects)]
     if any(s.second is not None for s in subjects):
         along = {s.key: s.along for s in subjects if s.along is not None}
         results += [_second(model, s, subjects, along, rng, size) for s in subjects if s.second is not None]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.finite import in_order
+from ..core.finite import is_finite
 from ..core.rows import RowArray, SelectedRows
 from ..core.summary import Summary
 
@@ -46,7 +46,7 @@ def masks(array: np.ndarray[Any, Any], big: float | None, subnormal: bool) -> di
     if isinstance(array, Summary):
         return {}  # it is told where nothing is wrong
     with np.errstate(all="ignore"):
-        if not subnormal and in_order(array, big):
+        if not subnormal and is_finite(array, big):
             return {}
     wrong: dict[str, np.ndarray[Any, Any]] = {}
     finite = np.isfinite(array)

@@ -138,7 +138,7 @@ def _measured(value: Any) -> Mapping[str, Any] | None:
     """Numbers of an array that has stayed where it was computed."""
     if isinstance(value, Summary):
         return value.told
-    return None if isinstance(value, (np.ndarray, RowArray)) else choice.current().measured(value)
+    return None if isinstance(value, (np.ndarray, RowArray)) else choice.current().measure(value)
 
 
 def _decades(sizes: np.ndarray[Any, Any]) -> dict[int, int]:

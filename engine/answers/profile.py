@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core import source, state, watch
-from ..core.progress import counted
+from ..core.progress import count
 from ..core.result import Result
 from ..core.source import Location
 from ..core.spec import in_use
@@ -356,8 +356,8 @@ class Calls:
         once: set[int] = set()
         random, state.random = state.random, state.RandomState(0)
         try:
-            with watch.unwatched(), np.errstate(all="ignore"), _framework_context(calls):
-                for n in counted("repeats of the forward pass", range(repeats + 1)):
+            with watch.pause_watchers(), np.errstate(all="ignore"), _framework_context(calls):
+                for n in count("repeats of the forward pass", range(repeats + 1)):
                     if n > 1:
                         clock.again(FORWARD)
                     for call, kernel in kernels:
@@ -392,7 +392,7 @@ def _computation(call: watch.Computed) -> Callable[[], Any]:
             if prepared is not None:
                 return prepared
     kernel = call.backend.bind(call.op, call.attrs)
-    kernel = rare.watched(call.op, call.attrs, kernel) if in_use else kernel
+    kernel = rare.watch_kernel(call.op, call.attrs, kernel) if in_use else kernel
     return partial(kernel, *call.inputs)
 
 
@@ -425,7 +425,7 @@ def _called(variable: Variable) -> str:
 def of_tape(loss: Tensor | Start, clock: Clock, repeats: int) -> None:
     """Measure the backward pass of a recorded loss, after one that is not measured."""
     through_tape(loss, lambda event: None)
-    for i in counted("repeats of the backward pass", range(repeats)):
+    for i in count("repeats of the backward pass", range(repeats)):
         if i:
             clock.again(BACKWARD)
         through_tape(loss, clock)
@@ -453,7 +453,7 @@ def _timed(telling: retold.Retelling, loss: int | None, clock: Clock, repeats: i
     """Measure the pass that is over, from the loss of that number."""
     told = telling.took(loss, repeats + 1)
     next(told, None)
-    for n, event in zip(counted("repeats", range(repeats)), told, strict=False):
+    for n, event in zip(count("repeats", range(repeats)), told, strict=False):
         if n:
             clock.again()
         clock.took(event)
@@ -464,7 +464,7 @@ def of_program(
 ) -> None:
     """Measure a static program, forward and backward, after a run that is not measured."""
     through_program(loss, Clock(), feed, run=run)
-    for i in counted("repeats", range(repeats)):
+    for i in count("repeats", range(repeats)):
         if i:
             clock.again()
         through_program(loss, clock, feed, run=run)

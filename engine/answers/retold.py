@@ -103,7 +103,7 @@ def heard(listener: Listener | None) -> Iterator[Telling]:
     """
     with noted() as retelling:
         telling: Telling = Adapter(listener or _nobody) if retelling is None else retelling
-        with watch.watched(telling):
+        with watch.watch(telling):
             if retelling is None:
                 yield telling
                 return
@@ -121,12 +121,12 @@ def swept(work: Pass, look: Callable[[Differentiated], None]) -> None:
     Args:
         look: called with each operator that was differentiated, in their order, with the values of the backend in use.
     """
-    with noted() as retelling, watch.unwatched():
+    with noted() as retelling, watch.pause_watchers():
         if retelling is None:
-            with watch.watched(lambda event: _as_computed(work, event, look)):
+            with watch.watch(lambda event: _as_computed(work, event, look)):
                 work.run()
             return
-        with retelling.telling(_nobody), retelling.looked_at(look), watch.watched(retelling):
+        with retelling.telling(_nobody), retelling.looked_at(look), watch.watch(retelling):
             work.run()
 
 
@@ -134,7 +134,7 @@ def _as_computed(work: Pass, event: Any, look: Callable[[Differentiated], None])
     if not isinstance(event, watch.Pulled):
         return
     node, wrt = event.node, event.wrt
-    again = None if _is_users(node) else lambda arriving: work.pulled(node, arriving, wrt)
+    again = None if _is_users(node) else lambda arriving: work.pull(node, arriving, wrt)
     look(Differentiated(node, wrt, event.arriving, event.gradients, node.retained, again))
 
 
@@ -294,7 +294,7 @@ class Retelling(Numbering):
             retained: Callable[[], Sequence[Any]] = event.node.retained
             if pull.operands is not None:  # taken now: the store may let go of them before they are looked at
                 retained = partial(tuple, self._valued(pull.operands))
-            with watch.unwatched():
+            with watch.pause_watchers():
                 look(
                     Differentiated(
                         event.node,
@@ -397,7 +397,7 @@ class Retelling(Numbering):
 
     def _hear(self, event: OpEvent | Begin | End) -> None:
         assert self._listener is not None
-        with watch.unwatched():
+        with watch.pause_watchers():
             self._listener(event)
 
     def _compute(self, wanted: set[int]) -> None:
@@ -406,7 +406,7 @@ class Retelling(Numbering):
         chosen = self._leading_to(wanted, self._done)
         if not chosen:
             return
-        with watch.unwatched():
+        with watch.pause_watchers():
             elsewhere.compute_entries(chosen, self._parts.get, self._store, self.backend, wanted)
         for entry in chosen:
             self._done.update(entry.sums if entry.kernel is None else entry.made)
@@ -443,7 +443,7 @@ class Retelling(Numbering):
         numbers = {*self._totals.values(), loss}
         results = {n for n in numbers if n is not None}
         chosen = [entry for entry in self._leading_to({*results}, ()) if entry.inputs]
-        with watch.unwatched():
+        with watch.pause_watchers():
             yield from elsewhere.timed(chosen, self._parts.get, self._store, self.backend, results, runs)
 
 

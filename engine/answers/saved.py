@@ -149,7 +149,7 @@ def _is_kept(op: Any, readers: Sequence[Any]) -> bool:
 
 def knowing_leaves() -> AbstractContextManager[None]:
     """Inside, what is computed says which of its operands are leaves: what a call reads that is computed again."""
-    return watch.watched(tensors=lambda event: None)
+    return watch.watch(tensors=lambda event: None)
 
 
 class Keeper:

@@ -9,7 +9,7 @@ from ..autodiff.backward import append_backward
 from ..autodiff.found import gradients_of_parameters
 from ..autodiff.gradients import gradients
 from ..core import watch
-from ..core.collector import paused_gc
+from ..core.collector import pause_gc
 from ..core.errors import ArgumentTypeError, LossError, UsageError
 from ..core.summary import Asked
 from ..core.vocabulary import say
@@ -43,7 +43,7 @@ def through_tape(loss: Tensor | Start, listener: Listener, order: int = 1) -> di
         work = start.begin(create_graph=order > 1)
         work.run()
         if order > 1:
-            with watch.unwatched():
+            with watch.pause_watchers():
                 behind = leaves_behind(start.differentiated, nodes_behind(start.differentiated))
                 totals = [work.total(leaf) for leaf in behind]
             again = [g for g in totals if isinstance(g, Tensor) and not g.stop_gradient]
@@ -52,7 +52,7 @@ def through_tape(loss: Tensor | Start, listener: Listener, order: int = 1) -> di
                 work.seed(g, g.detach())
             if again:
                 work.run()
-        with watch.unwatched():
+        with watch.pause_watchers():
             return telling.settled({leaf: work.total(leaf) for leaf in work.leaves})
 
 
@@ -97,7 +97,7 @@ def through_program(
         seconds = gradients([g for _, g in pairs], [p for p, _ in pairs], [g for _, g in pairs])
         fetch += [g for g in seconds if g is not None]
     adapter = None if listener is None else Adapter(listener)
-    with paused_gc(), watch.watched(adapter):  # what listeners note of a run stays
+    with pause_gc(), watch.watch(adapter):  # what listeners note of a run stays
         values = _fetched(program, feed, fetch, stays(listener)) if run is None else run(fetch)
         if adapter is not None:
             adapter.finish()

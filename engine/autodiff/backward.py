@@ -16,12 +16,12 @@ from ..core.errors import (
     UsageError,
     expect_type,
 )
-from ..core.near_names import near, shortened
+from ..core.near_names import find_near, shorten
 from ..ir import renew
 from ..ir.program import Block
 from ..ir.variable import Variable
 from .checkpoints import checkpoint_variables
-from .part import beginning, differentiate
+from .part import differentiate, find_start
 
 _HERE = "paddle.static.append_backward"
 
@@ -84,7 +84,7 @@ def append_backward(
         if not callable(callback):
             raise UsageError(f"'callback' must be a callable object, but received {type(callback).__name__}.")
     loss = renew.current(loss)
-    where = beginning(loss, _HERE)
+    where = find_start(loss, _HERE)
     block = loss.block.program.global_block()
     keep = checkpoint_variables(block, checkpoints, _HERE)
     if checkpoints and where.target is not None:
@@ -92,7 +92,7 @@ def append_backward(
             f"{_HERE}: checkpoints inside a branch are not part of this version of gradtool.",
             hint="leave them out: the gradients are the same, they only need more memory",
         )
-    asked = _asked(block, parameter_list) if parameter_list is not None else None
+    asked = _parameters_to_differentiate(block, parameter_list) if parameter_list is not None else None
     stopped = no_grad_entries(block, no_grad_set, _HERE)
     part = differentiate(loss, stopped, asked, checkpoints=keep, callbacks=tuple(callbacks or ()), where=where)
     state.appended.note(loss, asked, stopped, [v.name for v in part.checkpoints] if checkpoints else [])
@@ -112,14 +112,14 @@ def _warn_unused(checkpoints: Sequence[Variable], used: Sequence[Variable]) -> N
         )
 
 
-def _asked(block: Block, parameter_list: Any) -> list[Variable]:
+def _parameters_to_differentiate(block: Block, parameter_list: Any) -> list[Variable]:
     """The variables whose gradients are asked for, in order."""
     expect_type(parameter_list, (list, tuple, set), "parameter_list", _HERE)
     entries = sorted(parameter_list, key=_name) if isinstance(parameter_list, set) else parameter_list
     asked = []
     for i, entry in enumerate(entries):
         expect_type(entry, (Variable, str), f"parameter_list[{i}]", _HERE)
-        v = entry if isinstance(entry, Variable) else renew.called(block, entry)
+        v = entry if isinstance(entry, Variable) else renew.find_named(block, entry)
         if v is None:
             _warn_unknown(entry, block, "parameter_list", [p.name for p in block.all_parameters()])
         else:
@@ -153,10 +153,10 @@ def no_grad_entries(block: Block, no_grad_set: Any, where: str) -> list[Variable
 
 
 def _warn_unknown(name: str, block: Block, argument: str, names: list[str]) -> None:
-    close = near(name, names)
-    hint = f"; near names: {', '.join(map(shortened, close))}" if close else ""
+    close = find_near(name, names)
+    hint = f"; near names: {', '.join(map(shorten, close))}" if close else ""
     warnings.warn(
-        f"{argument} names {shortened(name)!r}, which no variable of block {block.idx} has{hint}",
+        f"{argument} names {shorten(name)!r}, which no variable of block {block.idx} has{hint}",
         UnknownNameWarning,
         stacklevel=4,
     )

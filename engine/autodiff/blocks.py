@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from ..core import names, source
 from ..core.errors import UnsupportedError
 from ..ir.blocks import reads, region, slot
-from ..ir.operator import Operator, each, mapped
+from ..ir.operator import Operator, each, map_operands
 from ..ir.variable import Variable, gradient_variable
 from ..ops import registry
 from .differentiator import Differentiator, SweptOp
@@ -21,7 +21,7 @@ from .nested import Gradients, forget, inner_differentiator, reachable
 from .values import Value, variable_of
 
 
-def through_block(grads: Differentiator, node: SweptOp, arriving: Gradients, mask: list[bool]) -> Gradients:
+def differentiate_block(grads: Differentiator, node: SweptOp, arriving: Gradients, mask: list[bool]) -> Gradients:
     """Append the gradient operator of *node*, an operator with a block, and build that operator's block.
 
     Args:
@@ -72,7 +72,7 @@ def _append(
     **attrs: object,
 ) -> None:
     """Append the operator that runs the block that *child* has built."""
-    grad_op = registry.by_type(f"{op.type}_grad")
+    grad_op = registry.get_by_type(f"{op.type}_grad")
     operands = tuple(inputs.get(s.name, () if s.many else None) for s in grad_op.inputs)
     outputs = (tuple(results), *((() if s.many else None) for s in grad_op.outputs[1:]))
     emitted = grads.emitted.emit(grad_op, operands, outputs, grad_op.attributes(attrs), origin=op)  # type: ignore[arg-type]
@@ -131,9 +131,9 @@ def _while(grads: Differentiator, node: SweptOp, arriving: Gradients, mask: list
     outs = slot(op, "Out")
     # What arrives from behind the loop, and what later runs hand to earlier ones.
     pairs = [(v, g) for v, g in zip(outs, arriving, strict=False) if v is not None]
-    behind = {v: _named_after(grads, grads.values.written(op, v), g) for v, g in pairs if g is not None}
+    behind = {v: _rename_gradient(grads, grads.values.written(op, v), g) for v, g in pairs if g is not None}
     seeds = dict(behind)
-    for v in _carried(child, [v for v, _ in pairs], seeds):
+    for v in _silent_carries(child, [v for v, _ in pairs], seeds):
         seeds[v] = gradient_variable(child.target, names.grad(v.name), v)
         child.target.vars[seeds[v].name] = seeds[v]
     # One run backwards, which ends with what it began with.
@@ -147,7 +147,7 @@ def _while(grads: Differentiator, node: SweptOp, arriving: Gradients, mask: list
     results = _gradients_of_inputs(grads, child, node, mask, set(seeds))
     for i, (value, w) in enumerate(zip(node.wrt, mask, strict=True)):
         if value is not None and w and variable_of(value) in seeds:
-            results[i] = _written_over(grads, op, variable_of(value), behind) or grads.new_gradient(value)
+            results[i] = _overwritten_gradient(grads, op, variable_of(value), behind) or grads.new_gradient(value)
     if not any(results):
         forget(grads, child)
         return results
@@ -169,7 +169,7 @@ def _while(grads: Differentiator, node: SweptOp, arriving: Gradients, mask: list
     return results
 
 
-def _written_over(
+def _overwritten_gradient(
     grads: Differentiator, op: Operator, v: Variable, behind: Mapping[Variable, Variable]
 ) -> Variable | None:
     """The gradient that arrives behind the loop *op*, if that of what the loop found in *v* is written over it."""
@@ -179,7 +179,7 @@ def _written_over(
     return g
 
 
-def _named_after(grads: Differentiator, value: Value, g: Variable) -> Variable:
+def _rename_gradient(grads: Differentiator, value: Value, g: Variable) -> Variable:
     """*g*, or a copy of it if its name does not say that it is the gradient of the variable of *value*."""
     v = variable_of(value)
     if g.op is None and names.forward(g.name) == v.name:
@@ -192,12 +192,12 @@ def _named_after(grads: Differentiator, value: Value, g: Variable) -> Variable:
         grads.namer.lend(copied, value)
     else:  # nothing is written over it, and the variable of that name has no gradient
         grads.namer.settle_summand(copied, names.grad(v.name))
-    assign = registry.by_type("assign")
+    assign = registry.get_by_type("assign")
     grads.emitted.emit(assign, (g,), (copied,), assign.attributes({}), like=v)
     return copied
 
 
-def _carried(child: Differentiator, outs: list[Variable], seeds: Iterable[Variable]) -> list[Variable]:
+def _silent_carries(child: Differentiator, outs: list[Variable], seeds: Iterable[Variable]) -> list[Variable]:
     """The loop variables to whose gradient nothing arrives from behind the loop, but something from inside it."""
     carried = set(seeds)
     new: list[Variable] = []
@@ -216,7 +216,7 @@ def _write_back(child: Differentiator, v: Variable, g: Variable) -> None:
     value = child.values.initial(v)
     parts = child.parts.get(value)
     if not parts:
-        fill = registry.by_type("fill_any_like")
+        fill = registry.get_by_type("fill_any_like")
         child.emitted.emit(fill, (g,), (g,), fill.attributes({"value": 0.0, "dtype": -1}))
         child.parts[value] = [g]
         return
@@ -229,14 +229,14 @@ def _write_back(child: Differentiator, v: Variable, g: Variable) -> None:
     ops = child.emitted.ops
     at = next(i for i, op in enumerate(ops) if total in set(each(op.outputs)))
     if any(_touches(op, g) for op in ops[at + 1 :]):
-        total.name = child.namer.numbered(g.name)
-        assign = registry.by_type("assign")
+        total.name = child.namer.number(g.name)
+        assign = registry.get_by_type("assign")
         child.emitted.emit(assign, (total,), (g,), assign.attributes({}))
         return
     child.namer.give_back(total.name)
-    ops[at].outputs = mapped(ops[at].outputs, lambda v: g if v is total else v)
+    ops[at].outputs = map_operands(ops[at].outputs, lambda v: g if v is total else v)
     for op in ops[at + 1 :]:  # the gradient of an array is read by the writes that it passes
-        op.inputs = mapped(op.inputs, lambda v: g if v is total else v)
+        op.inputs = map_operands(op.inputs, lambda v: g if v is total else v)
 
 
 def _touches(op: Operator, v: Variable) -> bool:
@@ -256,7 +256,7 @@ def _pylayer(grads: Differentiator, node: SweptOp, arriving: Gradients, mask: li
             continue
         results.append(grads.new_gradient(value) if names.grad(v.name) in blocks[1].vars else None)
     if any(results):
-        grad_op = registry.by_type("pylayer_grad")
+        grad_op = registry.get_by_type("pylayer_grad")
         outs = slot(op, "Out")
         inputs = (slot(op, "Input"), tuple(arriving[: len(outs)]), slot(op, "Scope")[0])
         grads.emitted.emit(

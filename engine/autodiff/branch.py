@@ -41,7 +41,7 @@ def place(loss: Variable, what: str) -> Place:
     """
     program = loss.block.program
     current = program.current_block()
-    around = _around(current)
+    around = _enclosing_blocks(current)
     if loss.block not in around:
         raise LossError(
             f"{what}: '{loss.name}' belongs to block {loss.block.idx}, which is complete.",
@@ -64,7 +64,7 @@ def place(loss: Variable, what: str) -> Place:
     return Place(current, ops, target, [target])
 
 
-def _around(block: Block) -> list[Block]:
+def _enclosing_blocks(block: Block) -> list[Block]:
     """*block* and the blocks around it, from the inside out."""
     around = [block]
     while block.parent_idx >= 0:

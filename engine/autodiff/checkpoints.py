@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import accumulate, chain, zip_longest
 from typing import Any
 
-from ..core.collector import paused_gc
+from ..core.collector import pause_gc
 from ..core.errors import ArgumentTypeError, GradtoolError, UsageError, VariableNotFound, did_you_mean
 from ..core.spec import UNKNOWN, Shape, TensorSpec
-from ..ir.operator import Operator, each, flat, mapped
+from ..ir.operator import Operator, each, flat, map_operands
 from ..ir.program import Block
 from ..ir.variable import Variable
 from ..ops.readings import flatten
@@ -104,7 +104,7 @@ def choose(
     Raises:
         BudgetError: the budget is too small whatever is chosen (a ValueError).
     """
-    with paused_gc():
+    with pause_gc():
         costs = _Costs(loss, stopped, shapes)
         plain = costs.of([])
         if budget is not None and plain.peak <= budget:
@@ -121,7 +121,7 @@ def estimate(
     shapes: Mapping[str, Shape] | None = None,
 ) -> Choice:
     """Return what given checkpoints save; arguments as for :func:`choose`."""
-    with paused_gc():
+    with pause_gc():
         return _Costs(loss, stopped, shapes).of(checkpoints)
 
 
@@ -166,14 +166,14 @@ class _Costs:
                 self._news[life.made_at].append((life.last, self._nbytes[value]))
         self.crossing = self._alive(lives, 0)
         waiting = self._alive({v: life for v, life in lives.items() if self._flows(variable_of(v))}, 1)
-        self.at_hand = [self._around(op) + n for op, n in zip(self.path, waiting, strict=False)]
+        self.at_hand = [self._gradient_bytes(op) + n for op, n in zip(self.path, waiting, strict=False)]
         self.candidates = self._candidates(lives)
 
     def _flows(self, v: Variable) -> bool:
         """Return whether the variable has a gradient."""
         return not v.stop_gradient and v.name not in self._stopped
 
-    def _differentiated(self, op: Operator) -> bool:
+    def _has_gradient(self, op: Operator) -> bool:
         return op.op.rule is not None and any(map(self._flows, each(op.inputs)))
 
     def _lives(self) -> dict[Value, _Life]:
@@ -193,7 +193,7 @@ class _Costs:
     def _read_backward(self, op: Operator) -> Iterator[Value]:
         """The values that the gradient operator of *op* reads, apart from gradients and mere shapes."""
         rule = op.op.rule
-        if rule is None or not self._differentiated(op):
+        if rule is None or not self._has_gradient(op):
             return
         for n, entry in enumerate(rule.reads):
             if entry.kind == "dout" or entry.like or (n in rule.needs and not rule.needs[n](op.attrs)):
@@ -204,9 +204,9 @@ class _Costs:
             for v in each(operands[entry.place : entry.place + 1]):
                 yield version(op, v)
 
-    def _around(self, op: Operator) -> int:
+    def _gradient_bytes(self, op: Operator) -> int:
         """Bytes of the gradients that the gradient operator of *op* reads and makes."""
-        if not self._differentiated(op):
+        if not self._has_gradient(op):
             return 0
         inputs = (self.values.version_read(op, v) for v in each(op.inputs) if self._flows(v))
         outputs = (self.values.version_written(op, v) for v in each(op.outputs) if self._flows(v))
@@ -243,7 +243,7 @@ class _Costs:
         ends = boundaries(self.path, self.values, made_at)
         return Choice(list(made_at), self.peak(ends), self.peak([]))
 
-    def _crossed(self, start: int, end: int) -> int:
+    def _crossing_bytes(self, start: int, end: int) -> int:
         """Bytes made between two positions and read after the second."""
         return sum(n for news in self._news[start:end] for last, n in news if last >= end)
 
@@ -253,7 +253,7 @@ class _Costs:
         for end in (*ends, self.size):
             at_hand = max(self.at_hand[start:end], default=0)
             most = max(most, held + self.saved[end] - self.saved[start] + at_hand)
-            held += self._crossed(start, end)
+            held += self._crossing_bytes(start, end)
             start = end
         return most
 
@@ -331,14 +331,14 @@ class _Costs:
         low, high = 0, len(positions)
         while low < high:
             middle = (low + high) // 2
-            cuts = self.cuts(budget, self._near(positions, middle))
+            cuts = self.cuts(budget, self._cheapest_cut(positions, middle))
             if cuts is None:
                 low = middle + 1
             else:
                 best, high = cuts, middle
         return best
 
-    def _near(self, positions: Sequence[int], at: int) -> int:
+    def _cheapest_cut(self, positions: Sequence[int], at: int) -> int:
         """The position from the one numbered *at* on, and not far from it, where the least crosses over."""
         reach = self.saved[positions[at]] + self.saved[self.size] // 20
         best = positions[at]
@@ -365,18 +365,18 @@ def _sizes(path: Sequence[Operator], values: Values, shapes: Mapping[str, Shape]
         for v in each(op.inputs):
             version = values.version_read(op, v)
             if version not in specs:
-                specs[version] = _filled(v.spec, shapes.get(v.name))
-        for out, inferred in zip_longest(flat(op.outputs), _inferred(op, values, specs)):
+                specs[version] = _fill_unknown(v.spec, shapes.get(v.name))
+        for out, inferred in zip_longest(flat(op.outputs), _infer_outputs(op, values, specs)):
             if out is not None:
-                specs[values.version_written(op, out)] = _filled(inferred or out.spec, None)
+                specs[values.version_written(op, out)] = _fill_unknown(inferred or out.spec, None)
     return {version: spec.nbytes for version, spec in specs.items()}
 
 
-def _inferred(op: Operator, values: Values, specs: Mapping[Value, TensorSpec]) -> list[Any]:
+def _infer_outputs(op: Operator, values: Values, specs: Mapping[Value, TensorSpec]) -> list[Any]:
     """The output specs of *op* laid flat, from those of its inputs; nothing where the program says all."""
     if op.op.forward is not None or all(UNKNOWN not in v.shape for v in each(op.outputs)):
         return []
-    operands = [*mapped(op.inputs, lambda v: specs[values.version_read(op, v)])]
+    operands = [*map_operands(op.inputs, lambda v: specs[values.version_read(op, v)])]
     operands += [() if s.many else None for s in op.op.inputs[len(operands) :]]
     try:
         inferred = op.op.infer_specs(operands, op.attrs)
@@ -385,9 +385,9 @@ def _inferred(op: Operator, values: Values, specs: Mapping[Value, TensorSpec]) -
     return flatten(inferred, range(len(inferred)))
 
 
-def _filled(spec: TensorSpec, shape: Shape | None) -> TensorSpec:
+def _fill_unknown(spec: TensorSpec, shape: Shape | None) -> TensorSpec:
     if shape is not None and len(shape) == spec.ndim:
-        return spec.with_shape(tuple(shape))
+        return spec.replace_shape(tuple(shape))
     if UNKNOWN not in spec.shape:
         return spec
-    return spec.with_shape(tuple(1 if d == UNKNOWN else d for d in spec.shape))
+    return spec.replace_shape(tuple(1 if d == UNKNOWN else d for d in spec.shape))

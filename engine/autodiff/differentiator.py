@@ -79,7 +79,7 @@ class Differentiator:
         self.source = block.ops if ops is None else ops
         self.values = Values(self.source, writes(block) if inside else ())
         self.parts: dict[Value, list[Variable]] = {}
-        self.namer = Namer(self.target, self.values, call.number, block.idx, self.wanted)
+        self.namer = Namer(self.target, self.values, call.number, block.idx, self.needs_gradient)
         self.emitted = Emitted(self.target)
         self.saves = Saves(block, self.values, inside, self.namer.take)
         self.recomputed = Recomputation(self.values)
@@ -111,13 +111,13 @@ class Differentiator:
 
     def seed_loss(self, loss: Variable) -> None:
         """Start from a loss of one element: a constant one."""
-        op = registry.by_type("fill_constant")
+        op = registry.get_by_type("fill_constant")
         attrs = op.attributes({"shape": loss.shape, "value": 1.0, "dtype": loss.dtype.code})
         self._seed(loss, op, (), attrs, roles.BACKWARD | roles.LOSS, overwrite=False)
 
     def seed_ones(self, target: Variable) -> None:
         """Start from a target of any shape: ones."""
-        op = registry.by_type("fill_any_like")
+        op = registry.get_by_type("fill_any_like")
         attrs = op.attributes({"value": 1.0, "dtype": target.dtype.code})
         self._seed(target, op, (target,), attrs, roles.BACKWARD, overwrite=True)
 
@@ -149,7 +149,7 @@ class Differentiator:
 
     # -- the sweep ------------------------------------------------------------------------------------------------
 
-    def wanted(self, value: Value) -> bool:
+    def needs_gradient(self, value: Value) -> bool:
         """Return whether gradients flow to *value*."""
         v = value if isinstance(value, Variable) else value[0]
         if self._inside and is_around(v.block, self.block):
@@ -159,8 +159,8 @@ class Differentiator:
     def run(self, path: Callable[[Operator], bool] | None = None) -> None:
         """Sweep the block backwards from the seeds, over the operators for which *path* holds."""
         # Where no gradient passes nothing is differentiated, though the seed stays in the program.
-        held = {value: self.parts.pop(value) for value in list(self.parts) if not self.wanted(value)}
-        sweep(self._nodes(path), self.parts, self.wanted, self.accumulate, self._differentiate)
+        held = {value: self.parts.pop(value) for value in list(self.parts) if not self.needs_gradient(value)}
+        sweep(self._nodes(path), self.parts, self.needs_gradient, self.accumulate, self._differentiate)
         self.parts.update(held)
 
     def name_all(self) -> None:
@@ -174,7 +174,7 @@ class Differentiator:
     def gradient(self, value: Value) -> Variable | None:
         """The gradient of *value* once the sweep is done, or None where none arrives or none is wanted."""
         parts = self.parts.get(value)
-        if not parts or not self.wanted(value):
+        if not parts or not self.needs_gradient(value):
             return None
         if names.is_part(parts[0].name):
             # An earlier call added it to others; alone it is a different gradient and gets a name of its own.
@@ -185,7 +185,7 @@ class Differentiator:
         """A copy of *gradient* under the name that the gradient of *value* gets here."""
         whole = self.new_gradient(value)
         self.namer.settle_gradient(whole, value)
-        assign = registry.by_type("assign")
+        assign = registry.get_by_type("assign")
         self.emitted.emit(assign, (gradient,), (whole,), assign.attributes({}), like=value)
         return whole
 
@@ -193,7 +193,7 @@ class Differentiator:
         """One gradient from the contributions of several operators: a ``sum``."""
         if variable_of(value).kind == STEP_SCOPES:
             return parts[0]  # the blocks behind it are known by other means
-        op = registry.by_type("sum")
+        op = registry.get_by_type("sum")
         inputs = (tuple(parts),)
         attrs = op.attributes({})
         earlier = self.earlier.find(op, intern_attrs(op, attrs), inputs)
@@ -233,7 +233,7 @@ class Differentiator:
 
     def _refuse(self, op: Operator) -> None:
         """Raise an error if gradients would have to go through *op*, which has no rule."""
-        if op.op.differentiable and any(self.wanted(self.values.read(op, v)) for v in each(op.inputs)):
+        if op.op.differentiable and any(self.needs_gradient(self.values.read(op, v)) for v in each(op.inputs)):
             raise no_rule(op)
 
     def _node(self, op: Operator, form: GradientForm) -> SweptOp:
@@ -263,9 +263,9 @@ class Differentiator:
                 if w and value is not None:
                     self.call.note(variable_of(value))
         if op.op.holds_blocks and not isinstance(op.op, StandIn):  # nothing is known of how such a one runs its block
-            from .blocks import through_block
+            from .blocks import differentiate_block
 
-            return through_block(self, node, arriving, mask)
+            return differentiate_block(self, node, arriving, mask)
         operands = self._operands(node, arriving)
         if node.form.rule.expands:
             return expand(self, node, operands, mask)
@@ -292,7 +292,7 @@ class Differentiator:
             elif kind == "dout":
                 operand, value = next(gradients), next(outs)
                 if not form.is_flat:
-                    group = self._filled(value, operand, absent=form.absent[i])
+                    group = self._fill_missing(value, operand, absent=form.absent[i])
                     operand = tuple(group) if isinstance(op.outputs[place], tuple) else group[0]
                 elif operand is None and value is not None and not form.absent[i]:
                     operand = self._zeros(value)
@@ -309,7 +309,7 @@ class Differentiator:
             operands.pop()
         return operands
 
-    def _filled(
+    def _fill_missing(
         self, values: Sequence[Value | None], arriving: list[Variable | None], *, absent: bool
     ) -> list[Variable | None]:
         """The gradients that arrive, with zeros for missing ones unless they may be absent."""
@@ -358,7 +358,7 @@ class Differentiator:
 
     def _zeros(self, value: Value) -> Variable:
         """Zeros for an output that no gradient reaches, where the rule needs one."""
-        op = registry.by_type("fill_any_like")
+        op = registry.get_by_type("fill_any_like")
         v = variable_of(value)
         attrs = op.attributes({"value": 0.0, "dtype": -1})
         earlier = self.earlier.find(op, intern_attrs(op, attrs), (v,))

@@ -15,7 +15,7 @@ from ..ir.blocks import STEP_SCOPES, Carried, Region, reads, region, writes
 from ..ir.operator import Operator
 from ..ir.variable import Variable, gradient_variable
 from ..ops import registry
-from ..ops.readings import flatten, out_places
+from ..ops.readings import flatten, output_places
 from .differentiator import Differentiator, SweptOp
 from .nested import Gradients, forget, inner_differentiator, reachable
 from .values import Value, variable_of
@@ -44,7 +44,7 @@ def dual(grads: Differentiator, node: SweptOp, arriving: Gradients, mask: list[b
     whole = region(node.op)
     injected = grads.call.injections.pop(whole.scope, []) if whole.scope is not None else []
     child = _inner(grads, whole, injected)
-    arrivals = _arrive(child, whole, _by_result(node, arriving), injected)
+    arrivals = _arrive(child, whole, _index_arrivals(node, arriving), injected)
     child.run()
     departures = _leave(child, whole, arrivals, _Results(grads, node, mask))
     return _emit(grads, node, child, arrivals, departures)
@@ -100,9 +100,9 @@ def _inner(grads: Differentiator, whole: Region, injected: Sequence[Injection]) 
     return child
 
 
-def _by_result(node: SweptOp, arriving: Gradients) -> dict[Variable, Variable]:
+def _index_arrivals(node: SweptOp, arriving: Gradients) -> dict[Variable, Variable]:
     """The gradients that arrive, by what the operator writes; frames have none of their own."""
-    outs = flatten(node.op.outputs, out_places(node.op.op))
+    outs = flatten(node.op.outputs, output_places(node.op.op))
     pairs = ((v, g) for v, g in zip(outs, arriving, strict=True) if v is not None and v.kind != STEP_SCOPES)
     return {v: g for v, g in pairs if g is not None}
 
@@ -122,7 +122,7 @@ def _arrive(
             value = child.values.current(v) if v.block is whole.block else child.values.initial(v)
             seeds.setdefault(value, []).append(g)
     carried = [c for c in whole.carried if c.end is not None and c.result in by_result]
-    carried += _carried_too(child, whole, carried, set(seeds))
+    carried += _later_carries(child, whole, carried, set(seeds))
     starts: list[Variable] = []
     for c in carried:
         assert c.end is not None
@@ -179,7 +179,7 @@ def _emit(
         "sums": _names(g for _, g in sums),
         "sum_likes": _names(v for v, _ in sums),
     }
-    grad_op = registry.by_type("block_grad")
+    grad_op = registry.get_by_type("block_grad")
     scopes = (_own_frames(grads, op, whole), *whole.frames, *arrivals.scopes)
     befores = tuple(arrivals.of(c.result) for c in carried)
     afters = tuple(results.of(c.before) for c in carried)
@@ -218,20 +218,20 @@ def _own_frames(grads: Differentiator, op: Operator, whole: Region) -> Variable:
     return own
 
 
-def _carried_too(child: Differentiator, whole: Region, carried: list[Carried], seeds: set[Value]) -> list[Carried]:
+def _later_carries(child: Differentiator, whole: Region, carried: list[Carried], seeds: set[Value]) -> list[Carried]:
     """Find further carried values to whose gradient something arrives from later runs."""
-    rest = _without(filter(_has_gradients, whole.carried), carried)
+    rest = _subtract(filter(_has_gradients, whole.carried), carried)
     new: list[Carried] = []
     while True:
         ends = {child.values.current(c.end) for c in (*carried, *new) if c.end is not None}
         reached = reachable(child, ends | seeds)
-        more = [c for c in _without(rest, new) if c.start is not None and child.values.initial(c.start) in reached]
+        more = [c for c in _subtract(rest, new) if c.start is not None and child.values.initial(c.start) in reached]
         if not more:
             return new
         new += more
 
 
-def _without(all_: Iterable[Carried], some: Iterable[Carried]) -> list[Carried]:
+def _subtract(all_: Iterable[Carried], some: Iterable[Carried]) -> list[Carried]:
     """*all_* but for *some*; by identity, for comparing variables appends operators."""
     gone = set(map(id, some))
     return [c for c in all_ if id(c) not in gone]
@@ -248,7 +248,7 @@ def _end(child: Differentiator, c: Carried) -> Variable:
     value = child.values.initial(c.start)
     parts = child.parts.get(value)
     if not parts:
-        fill = registry.by_type("fill_any_like")
+        fill = registry.get_by_type("fill_any_like")
         zeros = child.new_gradient(value)
         child.namer.settle_gradient(zeros, value)
         child.emitted.emit(fill, (c.start,), (zeros,), fill.attributes({"value": 0.0, "dtype": -1}))
@@ -267,7 +267,7 @@ def _own(child: Differentiator, value: Value, g: Variable) -> Variable:
     copied = child.new_gradient(value)
     child.namer.settle_gradient(copied, value)
     copied.kind = g.kind
-    assign = registry.by_type("assign")
+    assign = registry.get_by_type("assign")
     child.emitted.emit(assign, (g,), (copied,), assign.attributes({}))
     return copied
 

@@ -136,7 +136,7 @@ class Saves:
             return there
         copy = Variable(home, name, v.spec, stop_gradient=v.stop_gradient, kind=v.kind)
         self._take(name)
-        assign = registry.by_type("assign")
+        assign = registry.get_by_type("assign")
         near = writer or home.ops[-1]
         save = Operator(
             home,

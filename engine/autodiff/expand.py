@@ -45,7 +45,7 @@ class Asking:
     """The namespace in which an expanding rule is read: every operator answers with an :class:`AskedOp`."""
 
     def __getattr__(self, name: str) -> Callable[..., AskedOp]:
-        op = registry.by_name(name)
+        op = registry.get_by_name(name)
 
         def call(*operands: Any, **attrs: Any) -> AskedOp:
             fitted = tuple(tuple(v) if isinstance(v, list) else v for v in operands)
@@ -75,7 +75,7 @@ def expand(grads: Differentiator, node: SweptOp, args: list[Any], mask: list[boo
                 results.append(call.operands[0])
                 continue
         if call.op.type == "scale" and variable_of(value).kind == ARRAY:  # what a sum asks for: the gradient as it is
-            call = AskedOp(registry.by_type("assign"), call.operands[:1], {})
+            call = AskedOp(registry.get_by_type("assign"), call.operands[:1], {})
         _make_operands(grads, call, op)
         attrs = intern_attrs(call.op, call.attrs)
         earlier = grads.earlier.contribution(value, call.op, attrs, call.operands)

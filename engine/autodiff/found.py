@@ -19,13 +19,13 @@ def gradients_of_parameters(loss: Variable) -> dict[Variable, Variable] | None:
     seed = block.vars.get(names.grad(loss.name))
     if seed is None or seed.op is None or not roles.is_backward(seed.op.role):
         return None
-    noted, written = _noted(block, seed.op)
+    noted, written = _read_role_vars(block, seed.op)
     plain = ((p, block.vars.get(p.grad_name)) for p in block.program.all_parameters())
     # Those that no list asked for are computed on the way to others, and noted nowhere.
     return {p: g for p, g in plain if g is not None and (g in written or not noted)} | noted
 
 
-def _noted(block: Block, seed: Operator) -> tuple[dict[Variable, Variable], set[Variable]]:
+def _read_role_vars(block: Block, seed: Operator) -> tuple[dict[Variable, Variable], set[Variable]]:
     """Read the gradients behind *seed* that ``append_backward`` wrote into ``op_role_var``, and those that it took
     over.
 

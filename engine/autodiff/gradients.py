@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..core import source, state
-from ..core.collector import paused_gc
+from ..core.collector import pause_gc
 from ..core.errors import ElementTypeError, EmptyArgumentError, ShapeError, UnsupportedError, UsageError, expect_type
 from ..ir import renew
-from ..ir.checking import checked
+from ..ir.checking import check_program
 from ..ir.operator import Operator, each
 from ..ir.program import Block
 from ..ir.variable import Variable
@@ -18,7 +18,7 @@ from .branch import place
 from .differentiator import Differentiator
 from .emitted import BackwardCall
 from .entering import commit
-from .values import Value, Values, asked_for
+from .values import Value, Values, find_value
 
 Variables = Variable | Sequence[Variable]
 
@@ -63,22 +63,22 @@ def gradients(
     block = targets_[0].block.program.global_block()
     stopped = no_grad_entries(block, no_grad_set, "paddle.static.gradients")
     program = block.program
-    with paused_gc():
+    with pause_gc():
         grads = Differentiator(block, stopped, BackwardCall(program._appending_grad_times + 1))
         for target, gradient in zip(targets_, starts, strict=True):
             if gradient is None:
                 grads.seed_ones(target)
             else:
                 grads.seed_given(target, gradient)
-        wrt = [asked_for(grads.values, v) for v in inputs_]
-        reached = _reached(block, grads.values, wrt)
+        wrt = [find_value(grads.values, v) for v in inputs_]
+        reached = _dependents(block, grads.values, wrt)
         grads.namer.keep.update(wrt)
         grads.run(lambda op: op in reached)
         grads.name_all()
         results = [grads.gradient(value) for value in wrt]
         commit(grads, grads.emitted.ops)
         program._appending_grad_times += 1
-    checked(program, "gradients")
+    check_program(program, "gradients")
     state.derived.note(asked)
     return results
 
@@ -94,7 +94,7 @@ def calc_gradient(
     return results[0] if len(results) == 1 else results
 
 
-def _reached(block: Block, values: Values, inputs: list[Value]) -> set[Operator]:
+def _dependents(block: Block, values: Values, inputs: list[Value]) -> set[Operator]:
     """The operators that depend on *inputs*."""
     reached = set(inputs)
     ops = set()

@@ -59,11 +59,11 @@ class Namer:
 
     def fresh(self, name: str) -> str:
         """*name*, numbered if a variable has it already; from now on taken."""
-        free = name if not self.is_taken(name) else self.numbered(name)
+        free = name if not self.is_taken(name) else self.number(name)
         self._taken.add(free)
         return free
 
-    def numbered(self, name: str) -> str:
+    def number(self, name: str) -> str:
         """*name* with the first number that makes it new."""
         number = 0
         while self.is_taken(f"{name}_{number}"):
@@ -75,7 +75,7 @@ class Namer:
         if not self.is_taken(name):
             return name
         prefixed = names.again(name, self._call)
-        return prefixed if not self.is_taken(prefixed) else self.numbered(prefixed)
+        return prefixed if not self.is_taken(prefixed) else self.number(prefixed)
 
     def take(self, name: str) -> None:
         """Note that a variable of the program gets *name*."""

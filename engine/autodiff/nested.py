@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ir.program import Block
 from ..ir.variable import Variable
-from ..ops.readings import flatten, out_places
+from ..ops.readings import flatten, output_places
 from .differentiator import Differentiator
 from .values import Value
 
@@ -33,14 +33,14 @@ def forget(grads: Differentiator, child: Differentiator) -> None:
 
 def reachable(child: Differentiator, values: set[Value]) -> set[Value]:
     """The values that gradients reach from *values*, as far as the slots of operators tell."""
-    reached = set(filter(child.wanted, values))
+    reached = set(filter(child.needs_gradient, values))
     for op in reversed(child.source):
         rule = op.op.rule
         if rule is None:
             continue
-        outs = flatten(op.outputs, out_places(op.op))
+        outs = flatten(op.outputs, output_places(op.op))
         if not any(v is not None and child.values.written(op, v) in reached for v in outs):
             continue
         read = [child.values.read(op, v) for v in flatten(op.inputs, rule.wrt) if v is not None]
-        reached.update(filter(child.wanted, read))
+        reached.update(filter(child.needs_gradient, read))
     return reached

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core import source
-from ..core.collector import paused_gc
+from ..core.collector import pause_gc
 from ..core.errors import LossError
 from ..ir import renew, roles
-from ..ir.checking import checked
+from ..ir.checking import check_program
 from ..ir.operator import Operator
 from ..ir.variable import Variable
 from .branch import Place, place
@@ -21,7 +21,7 @@ from .checkpoints import choose
 from .differentiator import Differentiator
 from .emitted import BackwardCall
 from .entering import call_back, commit
-from .values import Values, asked_for
+from .values import Values, find_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def differentiate(
         checkpoints: what backward keeps, so that the other values are computed again; empty for all, None for those
             that make the memory least.
         callbacks: called for each new operator; see ``append_backward``.
-        where: where the loss and its backward part stand, if the caller has looked already (:func:`beginning`).
+        where: where the loss and its backward part stand, if the caller has looked already (:func:`find_start`).
 
     Raises:
         LossError: *loss* has several elements, nothing computes it, or its block is complete (a ValueError).
@@ -92,18 +92,18 @@ def differentiate(
     ['fill_constant', 'reduce_mean_grad', 'elementwise_add_grad', 'mul_grad']
     """
     loss = renew.current(loss)
-    where = where or beginning(loss, "differentiate")
+    where = where or find_start(loss, "differentiate")
     program = loss.block.program
     if asked is None:
         asked = [p for p in program.all_parameters() if p.trainable]
     cut = list(stopped)
     if checkpoints is None:
         checkpoints = choose(loss, [v if isinstance(v, str) else v.name for v in cut]).checkpoints
-    with paused_gc():
+    with pause_gc():
         # Building: nothing of the program changes yet.
         call = BackwardCall(program._appending_grad_times + 1, {} if callbacks else None, [*where.new])
         grads = Differentiator(where.block, cut, call, ops=where.ops, target=where.target)
-        wrt = [(v, asked_for(grads.values, v)) for v in asked]
+        wrt = [(v, find_value(grads.values, v)) for v in asked]
         grads.namer.keep.update(value for v, value in wrt if not v.is_parameter)
         grads.seed_loss(loss)
         seeds = len(grads.emitted.ops)
@@ -117,13 +117,13 @@ def differentiate(
         loss.op.role |= roles.LOSS
         between = commit(grads, ops)
         program._appending_grad_times += where.target is None
-        pairs = _noted(gradients)
-    checked(program, "append_backward")
+        pairs = _gradient_pairs(gradients)
+    check_program(program, "append_backward")
     repeats = [op for op in ops if op.repeats is not None]
     return BackwardPart(pairs, [*between, *ops] if between else ops, repeats, used, grads.values)
 
 
-def beginning(loss: Variable, what: str) -> Place:
+def find_start(loss: Variable, what: str) -> Place:
     """Return the place of *loss* and of its backward part, after checking that it can have one.
 
     Args:
@@ -151,7 +151,7 @@ def beginning(loss: Variable, what: str) -> Place:
     return where
 
 
-def _noted(gradients: Iterable[tuple[Variable, Variable | None]]) -> list[tuple[Variable, Variable]]:
+def _gradient_pairs(gradients: Iterable[tuple[Variable, Variable | None]]) -> list[tuple[Variable, Variable]]:
     """The variables that have a gradient, with it.
 
     Each pair is written into ``op_role_var`` of the operator that makes the gradient, later ones first.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core import names
 from ..ir import roles
-from ..ir.operator import Operands, Operator, each, intern_attrs, mapped
+from ..ir.operator import Operands, Operator, each, intern_attrs, map_operands
 from ..ir.variable import Variable
 from ..ops import registry
 from ..ops.opdef import Trait
@@ -86,7 +86,7 @@ class Recomputation:
         ends = boundaries(path, values, made_at)
         if not ends:
             return list(made_at)
-        self._held = held(path, values, ends) | {version for version, _ in made_at.values()}
+        self._held = kept_values(path, values, ends) | {version for version, _ in made_at.values()}
         self._seed(grads, path)
         for number, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
             segment = _Segment(len(ends) - 1 - number, path[start:end])
@@ -99,7 +99,7 @@ class Recomputation:
         """Give random operators that can read a seed one that is drawn once."""
         block = grads.block
         self._names = block.program.names.copy()
-        definition = registry.by_type("seed")
+        definition = registry.get_by_type("seed")
         for op in path:
             at = _open_seed(op)
             if at is None:
@@ -123,10 +123,10 @@ class Recomputation:
         for member in segment.ops:
             self._waiting.pop(member, None)
         for member in segment.ops:
-            if repeatable(member) and any(self._lost(member, v) for v in each(member.outputs)):
+            if repeatable(member) and any(self._is_lost(member, v) for v in each(member.outputs)):
                 self._repeat(member, segment, grads)
 
-    def _lost(self, op: Operator, v: Variable) -> bool:
+    def _is_lost(self, op: Operator, v: Variable) -> bool:
         """Return whether backward does without the value that *op* left in *v*."""
         return not v.persistable and self._values.version_written(op, v) not in self._held
 
@@ -139,19 +139,19 @@ class Recomputation:
             return copies[value] if value in copies else grads.saves.readable(value)
 
         def copy(v: Variable) -> Variable:
-            name = names.recomputed(v.name, segment.number)
+            name = names.recomputed_name(v.name, segment.number)
             value = values.version_written(op, v)
             if isinstance(value, tuple) and grads.namer.is_new(name):
-                name = names.recomputed(names.old_version(v.name, value[1]), segment.number)
+                name = names.recomputed_name(names.old_version(v.name, value[1]), segment.number)
             return Variable(grads.block, grads.namer.fresh(name), v.spec, stop_gradient=v.stop_gradient, kind=v.kind)
 
-        inputs = mapped(read, source)
+        inputs = map_operands(read, source)
         before = grads.earlier.repetition(op, attrs, inputs)
         if before is not None:
             outputs = before.outputs
         else:
             # Also what is held is written to a name of its own: running statistics must not move twice.
-            outputs = mapped(op.outputs, copy)
+            outputs = map_operands(op.outputs, copy)
             grads.emitted.ops.append(
                 Operator(
                     grads.block,
@@ -166,7 +166,7 @@ class Recomputation:
                 )
             )
         for v, again in zip(each(op.outputs), each(outputs), strict=True):
-            if self._lost(op, v):
+            if self._is_lost(op, v):
                 copies[values.version_written(op, v)] = again
 
     def settle(self, grads: Differentiator) -> None:
@@ -244,11 +244,11 @@ def _first_reads(path: Sequence[Operator], values: Values, versions: Container[V
     return first
 
 
-def held(path: Sequence[Operator], values: Values, ends: Sequence[int]) -> set[Value]:
+def kept_values(path: Sequence[Operator], values: Values, ends: Sequence[int]) -> set[Value]:
     """The versions that backward keeps: what crosses from one segment to another, and what cannot be computed again."""
     home: dict[Value, int] = {}
     stays: set[Value] = set()
-    for segment, op in _numbered(path, ends):
+    for segment, op in _number_segments(path, ends):
         once = not repeatable(op)
         named = once and op.op.holds_blocks  # a block reads variables by name, so they stay what they are
         for v in each(op.inputs):
@@ -263,7 +263,7 @@ def held(path: Sequence[Operator], values: Values, ends: Sequence[int]) -> set[V
     return stays
 
 
-def _numbered(path: Sequence[Operator], ends: Sequence[int]) -> Iterator[tuple[int, Operator]]:
+def _number_segments(path: Sequence[Operator], ends: Sequence[int]) -> Iterator[tuple[int, Operator]]:
     """Every operator with the number of its segment, counted from the first."""
     segment, following = 0, iter([*ends, len(path)])
     end = next(following)

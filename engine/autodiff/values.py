@@ -124,10 +124,10 @@ class Values:
 
     def span(self, v: Variable) -> tuple[int, int | None] | None:
         """For a variable that a loop returned, the first and last version that the program's variable has as such."""
-        loop = renew.returned_by(v)
+        loop = renew.returning_loop(v)
         if loop is None or loop.op not in self._writes:
             return None
-        shown, next_loop = renew.in_program(v)
+        shown, next_loop = renew.program_variable(v)
         last = self._reads[next_loop.op][shown] if next_loop is not None and next_loop.op is not None else None
         return self._writes[loop.op][shown], last
 
@@ -148,16 +148,16 @@ class Values:
         return self._writers[version[0], version[1] + 1]
 
 
-def asked_for(values: Values, v: Variable) -> Value:
+def find_value(values: Values, v: Variable) -> Value:
     """The value that *v* stands for where the user asks for its gradient.
 
     For a variable that was given to a loop that is what it held before the loop; for one that a loop returned, what the
     loop left; for others what their name stands for.
     """
-    shown, loop = renew.in_program(v)
+    shown, loop = renew.program_variable(v)
     if loop is not None and loop.op is not None:
         return values.read(loop.op, shown)
-    returned = v in values.last and renew.returned_by(v) is not None
+    returned = v in values.last and renew.returning_loop(v) is not None
     return values.current(v) if returned else values.named(v)
 
 
@@ -179,7 +179,7 @@ class Stops:
             if span is None:
                 self._names.add(entry if isinstance(entry, str) else entry.name)
             else:
-                self._returned.setdefault(renew.in_program(entry)[0], []).append(span)  # type: ignore[arg-type]
+                self._returned.setdefault(renew.program_variable(entry)[0], []).append(span)  # type: ignore[arg-type]
 
     def __bool__(self) -> bool:
         return bool(self._names or self._returned)

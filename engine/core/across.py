@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass
 class Asked:
-    """Requests that were made inside :meth:`noted`.
+    """Requests that were made inside :meth:`record`.
 
     Attributes:
         noting: whether somebody is going to ask.
@@ -32,7 +32,7 @@ class Asked:
     by_rank: bool = False
 
     @contextmanager
-    def noted(self) -> Iterator[None]:
+    def record(self) -> Iterator[None]:
         """Inside, what a script says is written down; before and after, nothing of it is there."""
         self._forget()
         self.noting = True
@@ -49,7 +49,7 @@ class Asked:
         self.seed, self.by_rank = None, False
 
     @property
-    def seeded_alike(self) -> bool:
+    def has_shared_seed(self) -> bool:
         """True if all devices draw from the same seed."""
         return self.seed is not None and not self.by_rank
 

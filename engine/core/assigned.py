@@ -35,7 +35,7 @@ def targets(location: Location) -> tuple[str, ...]:
     return tuple(map(ast.unparse, first.elts))
 
 
-def of_values(location: Location) -> str:
+def value_target(location: Location) -> str:
     """As :func:`target`, of a tensor made of plain values: what the line assigns must be that tensor itself."""
     statement = _statement(location)
     value = None if statement is None else statement.value
@@ -48,7 +48,7 @@ def of_values(location: Location) -> str:
 
 def _statement(location: Location) -> ast.Assign | ast.AnnAssign | None:
     place = file_and_line(location)
-    return None if place is None else _parsed(linecache.getline(*place).strip())
+    return None if place is None else _parse(linecache.getline(*place).strip())
 
 
 def _targets(statement: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
@@ -56,7 +56,7 @@ def _targets(statement: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
 
 
 @lru_cache(4096)
-def _parsed(line: str) -> ast.Assign | ast.AnnAssign | None:
+def _parse(line: str) -> ast.Assign | ast.AnnAssign | None:
     try:
         statements = ast.parse(line).body
     except (SyntaxError, ValueError):

@@ -124,14 +124,14 @@ class ScriptExit(ModelError):
 
 def unknown(what: str, name: str, known: Iterable[str]) -> CommandError:
     """The error for a name that does not exist, with the three closest ones that do."""
-    from .near_names import near, shortened
+    from .near_names import find_near, shorten
 
-    close = ", ".join(map(shortened, near(name, known, likeness=0.0)))
-    return UnknownName(f"unknown {what} {shortened(name)!r}", f"closest: {close}" if close else None)
+    close = ", ".join(map(shorten, find_near(name, known, likeness=0.0)))
+    return UnknownName(f"unknown {what} {shorten(name)!r}", f"closest: {close}" if close else None)
 
 
 @contextmanager
-def asked_in_python(who: str) -> Iterator[None]:
+def raise_for_python(who: str) -> Iterator[None]:
     """Raise what Python's users expect: a UsageError for what was asked for, and the user's own error as it is.
 
     Args:

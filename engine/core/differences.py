@@ -216,8 +216,8 @@ def meet(name: str) -> None:
     if name in _met:
         return
     _met[name] = None
-    text = f"unlike Paddle: {said(name)}"
-    frame = _of_user()
+    text = f"unlike Paddle: {message(name)}"
+    frame = _user_frame()
     try:
         warnings.warn_explicit(text, DifferenceWarning, frame.f_code.co_filename, frame.f_lineno)
     except DifferenceWarning:  # who makes errors of warnings must not get one where Paddle has none
@@ -230,7 +230,7 @@ def meet_in_programs(name: str) -> None:
         meet(name)
 
 
-def _of_user() -> FrameType:
+def _user_frame() -> FrameType:
     """The frame that called this package, the outermost one where nobody else did."""
     package = __name__.partition(".")[0]
     frame = sys._getframe(1)
@@ -241,15 +241,15 @@ def _of_user() -> FrameType:
     return frame
 
 
-def said(name: str) -> str:
+def message(name: str) -> str:
     """Return the message of an entry that a run has met."""
     entry = DIFFERENCES[name]
     return entry.said or entry.text
 
 
-def met() -> list[dict[str, str]]:
+def recorded_differences() -> list[dict[str, str]]:
     """Return what was met since :func:`forget`, in order, as JSON holds it."""
-    return [{"name": name, "text": said(name)} for name in _met]
+    return [{"name": name, "text": message(name)} for name in _met]
 
 
 def forget() -> None:
@@ -257,7 +257,7 @@ def forget() -> None:
     _met.clear()
 
 
-def listed() -> str:
+def markdown_list() -> str:
     """The table as the list of ``docs/differences.md``."""
     return "".join(_item(entry) for entry in DIFFERENCES.values())
 

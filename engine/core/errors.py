@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from .near_names import near, shortened
+from .near_names import find_near, shorten
 
 
 class GradtoolError(Exception):
@@ -37,7 +37,7 @@ class GradtoolError(Exception):
     Attributes:
         code: what ``gradtool explain`` knows the kind of error by; every class has one, most that of their base.
         in_paddle: the words of Paddle's message that existing code looks for; they end ``str(error)``, and
-            :func:`said` leaves them out.
+            :func:`message` leaves them out.
     """
 
     code: str = ""
@@ -273,11 +273,11 @@ def expect_type(value: object, types: type | tuple[type, ...], what: str, where:
 
 def did_you_mean(name: str, names: Iterable[str]) -> str | None:
     """A hint that names near matches, or None when nothing is near."""
-    matches = near(name, names)
-    return f"did you mean {', '.join(repr(shortened(n)) for n in matches)}?" if matches else None
+    matches = find_near(name, names)
+    return f"did you mean {', '.join(repr(shorten(n)) for n in matches)}?" if matches else None
 
 
-def said(error: BaseException) -> str:
+def message(error: BaseException) -> str:
     """Return an error's message for people: :class:`GradtoolError` without the words of Paddle that only code looks
     for.
     """

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 
-def in_order(array: Any, largest: float | None = None) -> bool:
+def is_finite(array: Any, largest: float | None = None) -> bool:
     """Return whether all numbers of *array* are finite, and no larger than *largest*; False where that is not known.
 
     The sum of the squares, which BLAS adds up without a temporary array, is finite and small only where all numbers

@@ -10,7 +10,7 @@ from typing import Any
 _codes: dict[tuple[str, str], CodeType] = {}
 
 
-def defined(name: str, title: str, lines: Sequence[str], names: Mapping[str, Any]) -> Callable[..., Any]:
+def compile_function(name: str, title: str, lines: Sequence[str], names: Mapping[str, Any]) -> Callable[..., Any]:
     """The function *name* that *lines* define.
 
     Args:
@@ -31,11 +31,11 @@ def defined(name: str, title: str, lines: Sequence[str], names: Mapping[str, Any
 
 
 def text_of(function: Callable[..., Any]) -> str:
-    """The text of a function that :func:`defined` gave."""
+    """The text of a function that :func:`compile_function` gave."""
     return "".join(linecache.getlines(function.__code__.co_filename))
 
 
-def indented(lines: Sequence[str]) -> list[str]:
+def indent(lines: Sequence[str]) -> list[str]:
     """*lines* inside of a statement."""
     return [f"    {line}" for line in lines]
 

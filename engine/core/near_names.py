@@ -20,7 +20,7 @@ COMPARED = 64
 """Names that are compared character by character."""
 
 
-def near(name: str, names: Iterable[str], count: int = 3, likeness: float = 0.5) -> list[str]:
+def find_near(name: str, names: Iterable[str], count: int = 3, likeness: float = 0.5) -> list[str]:
     """The *count* of *names* that look most like *name*, best first.
 
     Compares ignoring case as well, and counts a shared last part (``w_0``) as likeness.
@@ -51,7 +51,7 @@ def likeness(one: str, other: str) -> float:
     return SequenceMatcher(None, one.lower(), other.lower()).ratio()
 
 
-def shortened(name: str, longest: int = LONGEST) -> str:
+def shorten(name: str, longest: int = LONGEST) -> str:
     """*name* as a message has it: its middle replaced by ``…`` when it is longer than *longest*."""
     if len(name) <= longest:
         return name
@@ -65,11 +65,11 @@ def _likely(name: str, candidates: list[str]) -> list[str]:
         return candidates
     wanted = _pairs(name)
 
-    def shared(candidate: str) -> float:
+    def similarity(candidate: str) -> float:
         pairs = _pairs(candidate)
         return len(wanted & pairs) / (len(wanted) + len(pairs) or 1)
 
-    return nlargest(COMPARED, candidates, key=shared)
+    return nlargest(COMPARED, candidates, key=similarity)
 
 
 def _pairs(name: str) -> set[str]:

@@ -18,11 +18,11 @@ class Notes(Protocol):
         """Something worth knowing that is not the answer."""
         ...
 
-    def stopped(self, text: str) -> None:
+    def note_stop(self, text: str) -> None:
         """The file was stopped before its end, so that the answer is about a part of it: where, and what goes on."""
         ...
 
-    def raised(self, error: Exception, what: str) -> None:
+    def note_error(self, error: Exception, what: str) -> None:
         """The user's code raised, and an answer follows all the same.
 
         Args:
@@ -37,10 +37,10 @@ class _Silence:
     def note(self, text: str) -> None:
         pass
 
-    def stopped(self, text: str) -> None:
+    def note_stop(self, text: str) -> None:
         pass
 
-    def raised(self, error: Exception, what: str) -> None:
+    def note_error(self, error: Exception, what: str) -> None:
         pass
 
 

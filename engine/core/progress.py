@@ -10,7 +10,7 @@ from .state import progress
 T = TypeVar("T")
 
 
-def counted(what: str, entries: Sequence[T]) -> Iterator[T]:
+def count(what: str, entries: Sequence[T]) -> Iterator[T]:
     """*entries*, telling before each of them how many are done."""
     total = len(entries)
     for done, entry in enumerate(entries):

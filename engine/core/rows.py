@@ -84,13 +84,13 @@ class SelectedRows(RowArray):
     @property
     def rows(self) -> Array:
         """The indices, in the order in which they came."""
-        self._joined()
+        self._join()
         return self._pieces[0][0]
 
     @property
     def values(self) -> Array:
         """The rows that belong to :attr:`rows`."""
-        self._joined()
+        self._join()
         return self._pieces[0][1]
 
     @property
@@ -98,7 +98,7 @@ class SelectedRows(RowArray):
         """Bytes that it holds."""
         return sum(r.nbytes + v.nbytes for r, v in self._pieces)
 
-    def _joined(self) -> None:
+    def _join(self) -> None:
         # Sums only collect: joining at each of them would copy the first piece as often as there are others.
         if len(self._pieces) > 1:
             rows, values = zip(*self._pieces, strict=True)
@@ -123,15 +123,15 @@ class SelectedRows(RowArray):
         whole[merged.rows] = merged.values
         return whole
 
-    def with_values(self, values: Array) -> SelectedRows:
+    def replace_values(self, values: Array) -> SelectedRows:
         """Other values for the same rows."""
         return SelectedRows(self.rows, values, self.height)
 
     def copy(self) -> SelectedRows:
-        return self.with_values(self.values.copy())
+        return self.replace_values(self.values.copy())
 
     def astype(self, dtype: Any, copy: bool = True) -> SelectedRows:
-        return self.with_values(self.values.astype(dtype, copy=copy))
+        return self.replace_values(self.values.astype(dtype, copy=copy))
 
     def sum(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
         """The sum of all elements; along an axis, of the whole table."""
@@ -143,7 +143,7 @@ class SelectedRows(RowArray):
         if method == "__call__" and kwargs.keys() <= {"out"}:
             out = kwargs.get("out")
             if ufunc in (np.add, np.subtract) and len(inputs) == 2:
-                result = _added(ufunc, *inputs, out[0] if out else None)
+                result = _add(ufunc, *inputs, out[0] if out else None)
                 if result is not None:
                     return result
             if not out:
@@ -192,7 +192,7 @@ class RowSum(RowArray):
     def add_to(self, table: Array) -> None:
         """Add it to *table*, in place."""
         for rows, values in self._pieces:
-            unique_rows, sums = _summed(rows, values, self.shape[0])
+            unique_rows, sums = _sum_rows(rows, values, self.shape[0])
             table[unique_rows] += sums
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -206,7 +206,7 @@ class RowSum(RowArray):
         return super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
 
 
-def _summed(rows: Array, values: Array, height: int) -> tuple[Array, Array]:
+def _sum_rows(rows: Array, values: Array, height: int) -> tuple[Array, Array]:
     """Each of the *rows* once, in any order, and the sum of its *values* in theirs."""
     order = np.arange(rows.size)
     one_of = np.empty(height, np.intp)
@@ -271,7 +271,7 @@ def _dense(value: Any) -> Any:
     return value.dense() if isinstance(value, RowArray) else value
 
 
-def _added(ufunc: Any, x: Any, y: Any, out: Any) -> Any:
+def _add(ufunc: Any, x: Any, y: Any, out: Any) -> Any:
     """*x* plus or minus *y*, tables of one shape; None where they are not."""
     if getattr(x, "shape", None) != getattr(y, "shape", None):
         return None
@@ -315,4 +315,4 @@ def _row_by_row(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     if elsewhere != 0:
         return None
     values = ufunc(*[v.merged().values if isinstance(v, SelectedRows) else v for v in numbers])
-    return first.with_values(values)
+    return first.replace_values(values)

@@ -11,7 +11,7 @@ V = TypeVar("V")
 
 
 @contextmanager
-def scoped(variable: ContextVar[Any], value: V) -> Iterator[V]:
+def set_inside(variable: ContextVar[Any], value: V) -> Iterator[V]:
     """Let *variable* be *value* inside, in this thread or task, and afterwards what it was before.
 
     >>> depth = ContextVar("depth", default=0)

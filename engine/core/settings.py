@@ -13,8 +13,8 @@ _settings: list[Callable[[], Restore]] = []
 _restorers: list[list[Restore]] = []
 
 
-def setting(save: Callable[[], Restore]) -> Callable[[], Restore]:
-    """Have :func:`kept` give a setting of this process back, too; said by the module that has it, when it is imported.
+def register_setting(save: Callable[[], Restore]) -> Callable[[], Restore]:
+    """Have :func:`keep_settings` restore a setting of this process, too; its module calls this when it is imported.
 
     Args:
         save: called at the beginning, at once if that is over; what it returns is called at the end. What it names
@@ -27,8 +27,8 @@ def setting(save: Callable[[], Restore]) -> Callable[[], Restore]:
 
 
 @contextmanager
-def kept() -> Iterator[None]:
-    """Give every :func:`setting` back as it was."""
+def keep_settings() -> Iterator[None]:
+    """Give every :func:`register_setting` back as it was."""
     restorers = [save() for save in _settings]
     _restorers.append(restorers)
     try:

@@ -106,7 +106,7 @@ def is_ours(module: str) -> bool:
 
 
 def site(frame: FrameType | None) -> Any:
-    """Return the place of the user's code around *frame* in the cheapest form; :func:`located` reads it."""
+    """Return the place of the user's code around *frame* in the cheapest form; :func:`locate` reads it."""
     if _pretended is not None:
         return _pretended
     while frame is not None:
@@ -125,12 +125,12 @@ def site(frame: FrameType | None) -> Any:
     if _keep_all:
         return _whole(frame)
     if is_installed(frame.f_code.co_filename):
-        return _outside(frame)
+        return _caller_of_package(frame)
     users[module] = True
     return frame.f_code, frame.f_lasti
 
 
-def _outside(frame: FrameType) -> Any:
+def _caller_of_package(frame: FrameType) -> Any:
     """Return the place of the user's line that called an installed package; of the package where there is none."""
     outer: FrameType | None = frame
     while outer is not None and (module := outer.f_globals.get("__name__", "")) != BOUNDARY:
@@ -145,18 +145,18 @@ def is_installed(file: str) -> bool:
     """Tell whether a file is Python's or an installed package's."""
     if file.startswith("<frozen "):
         return True
-    return file.startswith(_installed())
+    return file.startswith(_package_folders())
 
 
 @lru_cache(maxsize=1)
-def _installed() -> tuple[str, ...]:
+def _package_folders() -> tuple[str, ...]:
     import sysconfig
 
     paths = sysconfig.get_paths()
     return tuple([os.path.join(paths[name], "") for name in ("stdlib", "platstdlib", "purelib", "platlib")])
 
 
-def inside(location: Location) -> str:
+def package_place(location: Location) -> str:
     """Return where an installed package stood that the user's line called, ``torchdiffeq/adjoint.py:206``; or empty."""
     frame = _inside.get(id(location))
     if frame is None:
@@ -165,7 +165,7 @@ def inside(location: Location) -> str:
     return f"{'/'.join(code.co_filename.replace(os.sep, '/').split('/')[-2:])}:{line}"
 
 
-def located(where: Any) -> Location:
+def locate(where: Any) -> Location:
     """The location of what :func:`site` returned: a location, or a code object and the offset of an instruction."""
     if not where or isinstance(where[0], tuple):
         return where  # type: ignore[no-any-return]
@@ -198,14 +198,14 @@ def _one(code: CodeType, line: int) -> Location:
 
 def here() -> Location:
     """The location of the user's code that called into gradtool, or :data:`NOWHERE`."""
-    # What :func:`site` and :func:`located` do, for lines that were met: it runs for every operator of a program.
+    # What :func:`site` and :func:`locate` do, for lines that were met: it runs for every operator of a program.
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and (module := frame.f_globals.get("__name__")) in _ours:
         frame = frame.f_back
     if frame is None or module not in users or _pretended is not None:
-        return located(site(frame))
+        return locate(site(frame))
     location = _interned.get((id(frame.f_code), frame.f_lasti, "offset"))
-    return location if location is not None else located(site(frame))
+    return location if location is not None else locate(site(frame))
 
 
 def _whole(frame: FrameType | None) -> Location:
@@ -228,7 +228,7 @@ def _whole(frame: FrameType | None) -> Location:
     return own
 
 
-def recorded(file: str, function: str, line: str = "") -> CodeType:
+def stand_in_code(file: str, function: str, line: str = "") -> CodeType:
     """A stand-in for the code object of a function that only a file knows about; its source is never looked for.
 
     Args:
@@ -242,7 +242,7 @@ def is_recorded(path: str) -> bool:
     return path.startswith(_RECORDED)
 
 
-_NO_CODE: Final = recorded.__code__
+_NO_CODE: Final = stand_in_code.__code__
 _RECORDED: Final = "<recorded>/"
 
 
@@ -266,14 +266,14 @@ def call_files(calls: Callable[[str], str | None] | None) -> None:
     _calls = calls
 
 
-def called(path: str) -> str | None:
+def display_path(path: str) -> str | None:
     """Return the name that people use for *path*, if it is a file only to the interpreter."""
     return None if _calls is None else _calls(path)
 
 
 def last_part(path: str) -> str:
     """Return the last part of a file's path, which is the name that people use."""
-    return called(path) or path.replace(chr(92), "/").rsplit("/", 1)[-1]
+    return display_path(path) or path.replace(chr(92), "/").rsplit("/", 1)[-1]
 
 
 class Place(str):
@@ -317,17 +317,17 @@ def file_named(path: str) -> str:
 
     What is a file to the interpreter alone, as a cell of a notebook, keeps the name that people know it by.
     """
-    name = called(path)
+    name = display_path(path)
     if name is not None or path.startswith("<"):
         return name or path.removeprefix(_RECORDED)
     try:
-        return _from_folder(path, os.getcwd())
+        return _relative_path(path, os.getcwd())
     except (OSError, ValueError):  # the working folder is gone, or on another drive
         return path
 
 
 @lru_cache(maxsize=1024)
-def _from_folder(path: str, folder: str) -> str:
+def _relative_path(path: str, folder: str) -> str:
     """Return the name that :func:`file_named` gives while *folder* is the working folder; answers need it for each
     operator.
     """

@@ -166,7 +166,7 @@ def dtype(value: object) -> DType:
     return entry
 
 
-def promoted(x: DType, y: DType) -> DType:
+def promote(x: DType, y: DType) -> DType:
     """The type in which two types of floating-point or complex numbers meet.
 
     Half precision of either kind gives way to the other's wider type; the two kinds meet in float32. A complex type
@@ -240,10 +240,10 @@ class TensorSpec:
         """Bytes of the tensor, or -1 when a dimension is not known."""
         return UNKNOWN if self.count == UNKNOWN else self.count * self.dtype.size
 
-    def with_shape(self, shape: Iterable[int]) -> TensorSpec:
+    def replace_shape(self, shape: Iterable[int]) -> TensorSpec:
         return TensorSpec(shape, self.dtype)
 
-    def with_dtype(self, dtype_: object) -> TensorSpec:
+    def replace_dtype(self, dtype_: object) -> TensorSpec:
         return TensorSpec(self.shape, dtype_)
 
     def __repr__(self) -> str:

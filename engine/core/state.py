@@ -98,7 +98,7 @@ def disable_static(place: object = None) -> None:
 
 
 def _switch(static: bool) -> None:
-    if _in_main_thread():
+    if _is_main_thread():
         _ProcessDefaults.static = static
     _ProcessDefaults.is_chosen = True
     _static.set(static)
@@ -110,7 +110,7 @@ def leave_undecided(of_programs: tuple[str, ...]) -> None:
     Args:
         of_programs: what the names of modules begin with whose functions are for programs; others compute at once.
     """
-    if not _ProcessDefaults.is_chosen and _in_main_thread():
+    if not _ProcessDefaults.is_chosen and _is_main_thread():
         _static.set(_Undecided(of_programs))
 
 
@@ -120,7 +120,7 @@ def begin_anew() -> None:
     _ProcessDefaults.is_chosen = False
 
 
-def _in_main_thread() -> bool:
+def _is_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
@@ -157,9 +157,9 @@ class Guarded(Generic[T]):
         return None if entry is None else entry.value
 
     @contextmanager
-    def entered(self, value: T) -> Iterator[None]:
+    def enter(self, value: T) -> Iterator[None]:
         """Have *value* inside."""
-        before, entry, shared = self._own.get(), _Entry(value), _in_main_thread()
+        before, entry, shared = self._own.get(), _Entry(value), _is_main_thread()
         self._own.set(entry)
         if shared:
             self._of_main.append(entry)
@@ -179,7 +179,7 @@ class Guarded(Generic[T]):
 
     def _innermost(self) -> _Entry[T] | None:
         entry = self._own.get()
-        if entry is None and self._of_main and not _in_main_thread():
+        if entry is None and self._of_main and not _is_main_thread():
             return self._of_main[-1]
         return entry
 
@@ -235,7 +235,7 @@ def name_scope() -> str:
     return entry.value or "/"
 
 
-entered_scope = _scope.entered
+entered_scope = _scope.enter
 """Give operators made inside the ``op_namescope`` of that path."""
 
 
@@ -280,18 +280,18 @@ class RandomState:
 random = RandomState()
 
 
-def building() -> AbstractContextManager[None]:
+def static_mode() -> AbstractContextManager[None]:
     """Build programs inside, in this thread or task alone."""
-    return _in_mode(True)
+    return _set_mode(True)
 
 
-def computing() -> AbstractContextManager[None]:
+def dynamic_mode() -> AbstractContextManager[None]:
     """Compute at once inside, in this thread or task alone."""
-    return _in_mode(False)
+    return _set_mode(False)
 
 
 @contextmanager
-def _in_mode(static: bool) -> Iterator[None]:
+def _set_mode(static: bool) -> Iterator[None]:
     before = bool(_static.get())
     _static.set(static)
     try:
@@ -301,13 +301,13 @@ def _in_mode(static: bool) -> Iterator[None]:
 
 
 @contextmanager
-def kept() -> Iterator[None]:
+def keep_state() -> Iterator[None]:
     """Give mode, default dtype, device, the stream of random numbers and every registered setting back as they were."""
     static, shift, position = _static.get(), random.shift, random.position
     begun, chosen, usual = _ProcessDefaults.static, _ProcessDefaults.is_chosen, _ProcessDefaults.default_dtype
     place = _ProcessDefaults.device
     try:
-        with settings.kept():
+        with settings.keep_settings():
             yield
     finally:
         _static.set(static)
@@ -328,7 +328,7 @@ class Told:
         self._listeners: ContextVar[tuple[Callable[..., None], ...]] = ContextVar(f"{name}_listeners", default=())
 
     @contextmanager
-    def watched(self, watcher: Callable[..., None]) -> Iterator[None]:
+    def watch(self, watcher: Callable[..., None]) -> Iterator[None]:
         """Call *watcher* whenever it happens inside; whoever watched before is not told."""
         before = self._watcher.get()
         self._watcher.set(watcher)
@@ -338,7 +338,7 @@ class Told:
             self._watcher.set(before)  # no token: a notebook may leave in another context than it entered
 
     @contextmanager
-    def listened(self, listener: Callable[..., None]) -> Iterator[None]:
+    def listen(self, listener: Callable[..., None]) -> Iterator[None]:
         """Call *listener*, too, whoever watches inside."""
         before = self._listeners.get()
         self._listeners.set((*before, listener))
@@ -353,7 +353,7 @@ class Told:
         before = self._listeners.get()
         self._listeners.set(())
         try:
-            with self.watched(lambda *what: None):
+            with self.watch(lambda *what: None):
                 yield
         finally:
             self._listeners.set(before)

@@ -112,13 +112,13 @@ class Draws:
     def normal(self, mean: float, std: float, shape: Shape = (), dtype: Any = None) -> Any:
         """Numbers from a normal distribution; float64, rounded to *dtype* where one is asked for."""
 
-        def moved(xp: Any, lengths: Any, angles: Any) -> Any:
+        def scale(xp: Any, lengths: Any, angles: Any) -> Any:
             drawn = _normal_pairs(xp, lengths, angles)
             drawn *= std
             drawn += mean
             return drawn
 
-        return self._of_pairs(moved, shape, dtype)
+        return self._of_pairs(scale, shape, dtype)
 
     def truncated_normal(
         self, low: float, high: float, shape: Shape = (), mean: float = 0.0, std: float = 1.0, dtype: Any = None
@@ -151,7 +151,7 @@ class Draws:
     def _of_units(self, function: Callable[..., Any], shape: Shape, dtype: Any) -> Any:
         """``function(xp, numbers)`` of numbers from 0 up to but without 1."""
         dims, count = _sizes(shape)
-        return self.xp.reshape(_rounded(function(self.xp, _unit(self.words(count))), dtype), dims)
+        return self.xp.reshape(_round(function(self.xp, _unit(self.words(count))), dtype), dims)
 
     def _of_pairs(self, function: Callable[..., Any], shape: Shape, dtype: Any) -> Any:
         """``function(xp, lengths, angles)``, which makes two rows of two runs of words, the first row before the
@@ -159,7 +159,7 @@ class Draws:
         dims, count = _sizes(shape)
         half = _half(count)
         words = self.words(2 * half)
-        pairs = _rounded(function(self.xp, words[:half], words[half:]), dtype)
+        pairs = _round(function(self.xp, words[:half], words[half:]), dtype)
         return self.xp.reshape(pairs.reshape(-1)[:count], dims)
 
 
@@ -247,7 +247,7 @@ def _half(count: int) -> int:
     return -(-count // BLOCK) * (BLOCK // 2)
 
 
-def _rounded(drawn: Any, dtype: Any) -> Any:
+def _round(drawn: Any, dtype: Any) -> Any:
     return drawn if dtype is None else drawn.astype(dtype)
 
 

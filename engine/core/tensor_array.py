@@ -49,7 +49,7 @@ class TensorArray:
 
     def astype(self, dtype: Any, copy: bool = True) -> TensorArray:
         """The same with tensors of another type."""
-        return self.mapped(lambda v: v.astype(dtype, copy=copy))
+        return self.map(lambda v: v.astype(dtype, copy=copy))
 
     @property
     def nbytes(self) -> int:
@@ -61,7 +61,7 @@ class TensorArray:
         rows = [np.asarray(v).reshape(-1) for v in self.listed() if v is not None]
         return np.concatenate(rows or [np.zeros(0)]).astype(dtype, copy=False)
 
-    def mapped(self, change: Callable[[Any], Any]) -> TensorArray:
+    def map(self, change: Callable[[Any], Any]) -> TensorArray:
         """Return the array with *change* applied to its tensors, at their places."""
         return TensorArray({place: change(v) for place, v in self.entries.items()}, self.length)
 
@@ -81,12 +81,12 @@ class TensorArray:
         del entries[place]
         return TensorArray(entries, self.length)
 
-    def popped(self, place: int) -> TensorArray:
+    def pop(self, place: int) -> TensorArray:
         """The same without the place *place*: what stands behind it moves up."""
         entries = {n - (n > place): v for n, v in self.entries.items() if n != place}
         return TensorArray(entries, self.length - (place < self.length))
 
-    def parted(self, place: int) -> TensorArray:
+    def insert_place(self, place: int) -> TensorArray:
         """The same with one more place, *place*, and nothing there: what stood there and behind it moves down."""
         return TensorArray({n + (n >= place): v for n, v in self.entries.items()}, max(self.length, place) + 1)
 

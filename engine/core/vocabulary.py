@@ -2,7 +2,7 @@
 
 A text is written once, with the names of terms in braces: ``say("call {retain} on it before backward")``. Terms are the
 fields of :class:`Vocabulary`, and each framework has one with all of them. Words stay those of one framework inside
-:func:`speaking`, and from :func:`speak` on until the block around it ends.
+:func:`use_vocabulary`, and from :func:`speak` on until the block around it ends.
 """
 
 from __future__ import annotations
@@ -123,12 +123,12 @@ current = _current.get
 
 
 def speak(vocabulary: Vocabulary) -> None:
-    """Use these words until the innermost :func:`speaking` ends."""
+    """Use these words until the innermost :func:`use_vocabulary` ends."""
     _current.set(vocabulary)
 
 
 @contextmanager
-def speaking(vocabulary: Vocabulary | None = None) -> Iterator[None]:
+def use_vocabulary(vocabulary: Vocabulary | None = None) -> Iterator[None]:
     """Use these words inside, or those in use; give back the words that were in use before."""
     before = _current.get()
     if vocabulary is not None:
@@ -186,7 +186,7 @@ def title(type_: str) -> str:
     return type_.shown if isinstance(type_, Titled) else type_
 
 
-def with_suffix(type_: str, suffix: str) -> str:
+def add_suffix(type_: str, suffix: str) -> str:
     """Return the type of an operator made from another one, such as its gradient's, with a title of its own."""
     if isinstance(type_, Titled):
         return Titled(type_ + suffix, type_.shown + suffix)

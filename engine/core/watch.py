@@ -59,7 +59,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from .source import NOWHERE, Location, located
+from .source import NOWHERE, Location, locate
 
 # What happens is told in the terms of modules above this one: hence ``Any``.
 Operator = Any
@@ -120,7 +120,7 @@ class Computed:
     @property
     def loc(self) -> Location:
         """Place in the user's program that called it."""
-        return located(self.site)
+        return locate(self.site)
 
 
 @dataclass(frozen=True, slots=True)
@@ -583,7 +583,7 @@ def note(event: Any) -> object:
 
 
 @contextmanager
-def watched(by: Watcher | None = None, tensors: Watcher | None = None) -> Iterator[None]:
+def watch(by: Watcher | None = None, tensors: Watcher | None = None) -> Iterator[None]:
     """Inside, watchers are called with every event of this thread (or task), after those who watched before.
 
     Args:
@@ -603,7 +603,7 @@ def watched(by: Watcher | None = None, tensors: Watcher | None = None) -> Iterat
 
 
 @contextmanager
-def in_place_of_watchers(by: Watcher) -> Iterator[None]:
+def replace_watchers(by: Watcher) -> Iterator[None]:
     """Inside, *by* is told of steps, and nobody else: for who tells the others himself."""
     token = _watcher.set(by)
     try:
@@ -613,7 +613,7 @@ def in_place_of_watchers(by: Watcher) -> Iterator[None]:
 
 
 @contextmanager
-def unwatched() -> Iterator[None]:
+def pause_watchers() -> Iterator[None]:
     """Inside, nobody is told: for watchers that compute with the engine themselves."""
     token, tensor_token = _watcher.set(None), _tensor_watcher.set(None)
     try:

@@ -45,7 +45,7 @@ def count(n: int, what: str) -> str:
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
-def dropped(names: Sequence[str]) -> list[str]:
+def dropped_line(names: Sequence[str]) -> list[str]:
     """A line about parameters that were made and dropped; none where there are none."""
     return [f"{count(len(names), 'parameter')} made and dropped: {', '.join(names)}"] if names else []
 
@@ -92,12 +92,12 @@ def command_line(*words: str) -> str:
     return shlex.join(words)
 
 
-def repeated(option: str, values: Iterable[str]) -> list[str]:
+def repeat_option(option: str, values: Iterable[str]) -> list[str]:
     """The words of an option that is given once for each value."""
     return [word for value in values for word in (option, value)]
 
 
-def without_pass(words: Sequence[str]) -> list[str]:
+def remove_pass(words: Sequence[str]) -> list[str]:
     """The words of a command line without those that name one backward pass."""
     at = words.index("--backward") if "--backward" in words else len(words)
     return [*words[:at], *words[at + 2 :]]

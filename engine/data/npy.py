@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from ..files.jsontext import shown
+from ..files.jsontext import shorten_value
 from ..files.zipped import Fail
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -66,7 +66,7 @@ def header(stream: Stream, fail: Fail) -> Header:
     """The header at the beginning of *stream*."""
     start = stream.read(8)
     if start[:6] != MAGIC:
-        fail(f"it begins with {shown(start)}, which no array does")
+        fail(f"it begins with {shorten_value(start)}, which no array does")
     if start[6:] not in (b"\1\0", b"\2\0", b"\3\0"):
         fail(f"it is of the unknown version {'.'.join(map(str, start[6:]))} of the format")
     width = 2 if start[6] == 1 else 4
@@ -109,7 +109,7 @@ def _entries(text: str, fail: Fail) -> dict[str, str]:
         at = entry.end()
         ended = "}" in entry["end"]
     if not ended or entries.keys() != _KINDS.keys() or text[at:].strip():
-        fail(f"its header is not one of an array: {shown(text)}")
+        fail(f"its header is not one of an array: {shorten_value(text)}")
     return entries
 
 
@@ -118,7 +118,7 @@ def _type(code: str, fail: Fail) -> np.dtype[Any]:
     if order == "O" or kind == "O":
         fail("it holds Python objects, as a pickle, and loading one would run the code in it")
     if order not in "<>=|" or kind not in _WIDTHS or width not in map(str, _WIDTHS[kind]):
-        fail(f"its elements are {shown(code)}: whole, real or complex numbers or truth values are expected")
+        fail(f"its elements are {shorten_value(code)}: whole, real or complex numbers or truth values are expected")
     return np.dtype(code)
 
 
@@ -127,7 +127,7 @@ def _shape(text: str, fail: Fail) -> tuple[int, ...]:
         fail(f"its shape is ({text})")
     shape = tuple(int(word) for word in re.findall(r"\d+", text))
     if len(shape) > _MOST_DIMENSIONS or math.prod(max(n, 1) for n in shape) > _MOST_ELEMENTS:
-        fail(f"its shape is {shown(shape)}: no array is that large")
+        fail(f"its shape is {shorten_value(shape)}: no array is that large")
     return shape
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import BinaryIO, NoReturn
 
 from ..core.command_errors import CommandError, Unreadable
-from ..files.jsontext import shown
+from ..files.jsontext import shorten_value
 from ..files.zipped import DEFLATED, MOST_INFLATED, STORED, Archive, Fail, Member, Unpacked
 from . import npy
 from .npy import Array
@@ -100,7 +100,7 @@ class _Arrays(Archive):
         names = [m.name.removesuffix(".npy") for m in members]
         (often, times), *_ = [*Counter(names).most_common(1), ("", 0)]
         if times > 1:
-            self.fail(f"it holds {shown(often)} {times} times")
+            self.fail(f"it holds {shorten_value(often)} {times} times")
         rooms = [room(name) for name in names]
         places = self.places(members)
         inflated = sum(m.size for m in members if m.method == DEFLATED)
@@ -117,7 +117,7 @@ class _Arrays(Archive):
         names = [m.name.removesuffix(".npy") for m in members]
         (often, times), *_ = [*Counter(names).most_common(1), ("", 0)]
         if times > 1:
-            self.fail(f"it holds {shown(often)} {times} times")
+            self.fail(f"it holds {shorten_value(often)} {times} times")
         told: dict[str | None, Array] = {}
         for name, member, place in zip(names, members, self.places(members), strict=True):
             head = self.header(member, place, None)

@@ -32,10 +32,10 @@ def copy_of(t: Tensor) -> Tensor:
         return t.placed(t.array.copy())
     known = _copies.get(id(t))
     copy = known.copy() if known is not None and known.writes == t.inplace_version else None
-    return _remembered(t) if copy is None else copy
+    return _remember(t) if copy is None else copy
 
 
-def _remembered(t: Tensor) -> Tensor:
+def _remember(t: Tensor) -> Tensor:
     copy = t.placed(t.array.copy())
     copy.loc = t.loc
     mine, its = id(t), id(copy)

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
 from ..core import state, watch
-from ..ops.registry import by_type
+from ..ops.registry import get_by_type
 from . import bends, mode
 from .mode import _GradMode
 from .passes import Pass, as_tensor
 from .record import apply
-from .start import PassRequest, leading_to
-from .storing import owned, store
+from .start import PassRequest, nodes_between
+from .storing import own, store
 from .tape import Place
 from .tensor import Leaf, Tensor
 
@@ -59,7 +59,7 @@ def _fill(tensors: Sequence[Tensor], grad_tensors: Sequence[Tensor | None], work
     if state.swept.is_heard:
         state.swept.note({leaf: work.total(leaf) for leaf in leaves})
     with _GradMode(create_graph):
-        gradients = [[work.hooked_leaf(leaf, work.total(leaf))] for leaf in leaves]
+        gradients = [[work.run_leaf_hooks(leaf, work.total(leaf))] for leaf in leaves]
         work.leaves.clear()  # each is held once now
         for leaf, gradient in work.intermediate:
             store(leaf, [gradient], tensors[0])
@@ -88,12 +88,12 @@ def grad(
     """
     state.passes.note(outputs, "grad", create_graph, PassRequest(grad_outputs, inputs, retain_graph))
     try:
-        return _asked(outputs, inputs, grad_outputs, retain_graph, create_graph, constants)
+        return _gradients_of_inputs(outputs, inputs, grad_outputs, retain_graph, create_graph, constants)
     finally:
         state.passed.note()
 
 
-def _asked(
+def _gradients_of_inputs(
     outputs: Sequence[Tensor],
     inputs: Sequence[Tensor],
     grad_outputs: Sequence[Tensor | None],
@@ -101,15 +101,15 @@ def _asked(
     create_graph: bool,
     constants: Sequence[Tensor],
 ) -> list[Tensor | None]:
-    wanted: dict[Place, None] = {t.on_tape(): None for t in inputs if not t._stop}
+    wanted: dict[Place, None] = {t.tape_place(): None for t in inputs if not t._stop}
     roots = [t for t in outputs if not t._stop]
-    stops = frozenset(t.on_tape() for t in constants)
+    stops = frozenset(t.tape_place() for t in constants)
     work = Pass(
         retain_graph=retain_graph,
         create_graph=create_graph,
         fill=False,
         targets=wanted,
-        needed=leading_to(wanted, roots, stops),
+        needed=nodes_between(wanted, roots, stops),
         constants=stops,
     )
     for tensor, gradient in zip(outputs, grad_outputs, strict=True):
@@ -121,10 +121,10 @@ def _asked(
         gradients = [None if t._stop else _result(work, t, held) for t in inputs]
     for wanted_of, g in zip(inputs, gradients, strict=True):
         if work.bends and g is not None:
-            bends.note(g, wanted_of.on_tape(), work.bends)
+            bends.note(g, wanted_of.tape_place(), work.bends)
     if state.swept.is_heard:
         pairs = zip(inputs, gradients, strict=True)
-        state.swept.note({asked.on_tape(): g.array for asked, g in pairs if g is not None})
+        state.swept.note({asked.tape_place(): g.array for asked, g in pairs if g is not None})
     if watch.noting:
         watch.note(watch.Given(tuple(inputs), tuple(gradients)))
         for t in gradients:
@@ -141,17 +141,17 @@ def _result(work: Pass, tensor: Tensor, held: set[int]) -> Tensor | None:
     Args:
         held: identities of tensors that are in someone's hands already; the result's is added.
     """
-    place = tensor.on_tape()
+    place = tensor.tape_place()
     total = work.total(place)
     if total is None:
         return None
     if not isinstance(place, Leaf) and work.needed is not None and place[0] not in work.needed:
-        total = work.hooked_output(*place, total)  # the sweep did not get there, so its hooks have not run
+        total = work.run_output_hooks(*place, total)  # the sweep did not get there, so its hooks have not run
     if not work.create_graph:
         held_by_all = [total.array.copy() if isinstance(total, Tensor) else total]
         del total
-        return Tensor(owned(held_by_all, others=1))
-    result = apply(by_type("assign"), [total], {}) if id(total) in held else as_tensor(total)
+        return Tensor(own(held_by_all, others=1))
+    result = apply(get_by_type("assign"), [total], {}) if id(total) in held else as_tensor(total)
     held.add(id(result))
     result.stop_gradient = False
     return result

@@ -48,7 +48,7 @@ class Bend(NamedTuple):
 
     def __str__(self) -> str:
         """Return ``relu is zero everywhere: at train.py:7``."""
-        place = source.short(source.located(self.site))
+        place = source.short(source.locate(self.site))
         return f"the second derivative of {BENT[self.op_type]} is zero everywhere" + (f": at {place}" if place else "")
 
 
@@ -60,7 +60,7 @@ def note(gradient: Tensor, by: Place, bends: Iterable[Bend]) -> None:
     """Note the operators that *gradient*, which was taken by the tensor at *by*, has come through."""
     noted = tuple(dict.fromkeys(bends))
     if noted:
-        _passed.setdefault(_key(gradient.on_tape()), {})[_key(by)] = noted
+        _passed.setdefault(_key(gradient.tape_place()), {})[_key(by)] = noted
 
 
 def find(roots: Sequence[Tensor], by: Place) -> Bend | None:
@@ -68,7 +68,7 @@ def find(roots: Sequence[Tensor], by: Place) -> Bend | None:
     if not _passed:
         return None
     nodes = nodes_behind(roots)
-    places = [t.on_tape() for t in roots if not t._stop] + [p for node in nodes for p in node.wrt if p is not None]
+    places = [t.tape_place() for t in roots if not t._stop] + [p for node in nodes for p in node.wrt if p is not None]
     for place in places:
         bends = _passed.get(_key(place), {}).get(_key(by))
         if bends:

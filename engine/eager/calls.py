@@ -179,7 +179,7 @@ def grad(
     unused = [i for i, gradient in enumerate(gradients) if gradient is None]
     if unused and not allow_unused:
         i = unused[0]
-        bend = None if asked[i]._stop else bends.find(roots, asked[i].carrier.on_tape())
+        bend = None if asked[i]._stop else bends.find(roots, asked[i].carrier.tape_place())
         raise UnusedInputError(
             f"{where}: input {i} ('{asked[i].name}') does not appear in the backward graph of the outputs: "
             f"{bend or _why_unused(asked[i], roots)}.",
@@ -215,7 +215,7 @@ def _why_unused(tensor: Tensor, roots: Sequence[Tensor]) -> str:
         return _why_no_graph(roots).replace("the tensor has", "the output has").replace("all tensors", "all outputs")
     if tensor._stop:
         return "it has stop_gradient=True"
-    if isinstance(tensor.on_tape(), Leaf):
+    if isinstance(tensor.tape_place(), Leaf):
         return "the outputs were not computed from it, or only through detach(), no_grad or no_grad_vars"
     return "the outputs were not computed from this result"
 

@@ -53,7 +53,7 @@ class Casting:
             return self.dtype
         return float32 if float32 in kinds else self.dtype
 
-    def fitted(self, op_type: str, operands: Sequence[Any]) -> Sequence[Any]:
+    def cast_operands(self, op_type: str, operands: Sequence[Any]) -> Sequence[Any]:
         """The operands of an operator, cast."""
         if op_type in LEFT:
             return operands
@@ -78,8 +78,8 @@ def _cast(value: Any, target: DType) -> Any:
         return [_cast(v, target) for v in value]
     if not isinstance(value, Tensor) or value.dtype not in CAST or value.dtype is target:
         return value
-    from ..ops.registry import by_name
+    from ..ops.registry import get_by_name
     from .record import apply  # imports this module
 
-    op = by_name("cast")
+    op = get_by_name("cast")
     return apply(op, [value], op.attributes({"in_dtype": value.dtype.code, "out_dtype": target.code}))

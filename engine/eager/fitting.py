@@ -9,7 +9,7 @@ from ..core.errors import GradtoolError
 from ..core.spec import DType, dtype
 from ..ops import rare, types
 from ..ops.opdef import Array, OpDef, Operand, specs_of
-from ..ops.registry import by_type
+from ..ops.registry import get_by_type
 
 if TYPE_CHECKING:
     from .recipe import BoundOp
@@ -27,7 +27,7 @@ class Fit(NamedTuple):
     settles: tuple[Any, ...] | None
 
 
-def fitted(call: BoundOp, operands: Sequence[Operand], arrays: Sequence[Operand]) -> tuple[Any, Sequence[Operand]]:
+def fit_kernel(call: BoundOp, operands: Sequence[Operand], arrays: Sequence[Operand]) -> tuple[Any, Sequence[Operand]]:
     """The kernel of *call* for operands of these types, and the operands to call it with.
 
     Args:
@@ -42,7 +42,7 @@ def fitted(call: BoundOp, operands: Sequence[Operand], arrays: Sequence[Operand]
         fit = call.fits[key] = _fit(call, arrays)
     if fit.casts is not None:
         operands = [_cast(v, kind) for v, kind in zip(operands, fit.casts, strict=True)]
-    return call.kernel if fit.settles is None else _settling(call.kernel, fit.settles), operands
+    return call.kernel if fit.settles is None else _settle_results(call.kernel, fit.settles), operands
 
 
 def kind_of(operand: Any, read: Callable[[Any], Any]) -> Any:
@@ -63,12 +63,12 @@ def _fit(call: BoundOp, arrays: Sequence[Operand]) -> Fit:
     op: OpDef = call.recipe.op
     specs = specs_of(arrays)
     try:
-        computed = types.computed(op, specs)
+        computed = types.compute_specs(op, specs)
         settles = _settles(op, specs, computed, call.attrs)
     except GradtoolError as error:
-        from .unusual import explained
+        from .unusual import explain_failure
 
-        raise explained(call, list(arrays), error) from None
+        raise explain_failure(call, list(arrays), error) from None
     casts = None if computed is specs else tuple(map(_difference, specs, computed))
     return Fit(casts, settles)
 
@@ -83,15 +83,15 @@ def _settles(op: OpDef, specs: Sequence[Any], computed: Sequence[Any], attrs: An
     """The types of the results, where the operator counts in whole numbers or truth values."""
     if op.takes.stay is None or types.plain(op, computed) or any(s.dtype.is_rare for s in rare.each(computed)):
         return None
-    return tuple(rare.nested(lambda s: s.dtype, s) for s in op.infer_specs(specs, attrs))
+    return tuple(rare.map_nested(lambda s: s.dtype, s) for s in op.infer_specs(specs, attrs))
 
 
-def _settling(kernel: Callable[..., Any], kinds: tuple[DType | None, ...]) -> Callable[..., Any]:
+def _settle_results(kernel: Callable[..., Any], kinds: tuple[DType | None, ...]) -> Callable[..., Any]:
     def run(*arrays: Any) -> Any:
         result = kernel(*arrays)
         if len(kinds) == 1:
-            return rare.settled(result, kinds[0])
-        return tuple(map(rare.settled, result, kinds))
+            return rare.settle(result, kinds[0])
+        return tuple(map(rare.settle, result, kinds))
 
     return run
 
@@ -104,5 +104,5 @@ def _cast(value: Any, kind: Any) -> Any:
         return [_cast(v, k) for v, k in zip(value, kind, strict=True)]
     from .recipe import recipes
 
-    recipe = recipes[by_type("cast")]
+    recipe = recipes[get_by_type("cast")]
     return recipe.record(recipe.given({"in_dtype": dtype(value.array.dtype).code, "out_dtype": kind.code}), value)

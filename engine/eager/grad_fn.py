@@ -57,5 +57,5 @@ def grad_fn(tensor: Tensor) -> GradFn | None:
     """
     if tensor._stop:
         return None
-    place: Place = tensor.on_tape()
+    place: Place = tensor.tape_place()
     return GradFn(place if isinstance(place, Leaf) else place[0])

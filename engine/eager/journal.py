@@ -2,7 +2,7 @@
 
 The tape holds what gradients flow through and nothing else. Whoever asks why no gradient flows needs the rest as well:
 calls under ``no_grad``, detached copies, values that went to NumPy and came back, gradients that were cleared. The
-engine tells them (``watch.py``), and inside :func:`keeping` they are noted.
+engine tells them (``watch.py``), and inside :func:`keep_journal` they are noted.
 
 The journal holds numbers, not tensors, so what a program lets go of is let go of.
 """
@@ -70,7 +70,7 @@ class Call(NamedTuple):
 
     @property
     def loc(self) -> Location:
-        return source.located(self.site)
+        return source.locate(self.site)
 
 
 class Event(NamedTuple):
@@ -94,7 +94,7 @@ class Event(NamedTuple):
 
     @property
     def loc(self) -> Location:
-        return source.located(self.site)
+        return source.locate(self.site)
 
 
 class Listing(NamedTuple):
@@ -138,11 +138,11 @@ class Guard(NamedTuple):
 
     @property
     def loc(self) -> Location:
-        return source.located(self.site)
+        return source.locate(self.site)
 
 
 class Journal:
-    """Events in order; a watcher of tensors for :func:`gradtool.engine.core.watch.watched`.
+    """Events in order; a watcher of tensors for :func:`gradtool.engine.core.watch.watch`.
 
     Attributes:
         calls: the calls, oldest first.
@@ -197,7 +197,7 @@ class Journal:
         if kind is watch.Updated:
             self._silent -= 1
         elif kind is watch.Updating:
-            self._updating(event)
+            self._note_update(event)
         elif not self._silent:
             return bool(_NOTED[kind](self, event))
         return False
@@ -254,7 +254,7 @@ class Journal:
         """The number of a leaf that was met."""
         return self._leaves.get(leaf)
 
-    def living(self) -> dict[int, Tensor]:
+    def live_tensors(self) -> dict[int, Tensor]:
         """The tensors that are still there and not behind a node of the tape, by their numbers."""
         held = ((number, reference()) for number, reference in self._held.values())
         return {number: t for number, t in held if t is not None}
@@ -296,11 +296,11 @@ class Journal:
         later = itertools.takewhile(lambda call: call.time > added[-1], reversed(self.calls))
         return not any(call.key is not None and number in call.reads for call in later)
 
-    def behind(self, targets: Iterable[Tensor]) -> set[int | None]:
+    def ancestors(self, targets: Iterable[Tensor]) -> set[int | None]:
         """The numbers of the values that *targets* were computed from, recorded or not, their own included."""
-        return self.behind_values({self.number(t) for t in targets})
+        return self.ancestors_of_values({self.number(t) for t in targets})
 
-    def behind_values(self, targets: Set[int | None]) -> set[int | None]:
+    def ancestors_of_values(self, targets: Set[int | None]) -> set[int | None]:
         """The numbers of the values that those with the numbers *targets* were computed from, these included."""
         numbers = set(targets)
         for call in reversed(self.calls):
@@ -311,7 +311,7 @@ class Journal:
 
     # -- what is noted --------------------------------------------------------------------------------------------
 
-    def _made(self, event: watch.Made) -> None:
+    def _note_birth(self, event: watch.Made) -> None:
         self._give(event.tensor)
 
     def _called(self, event: watch.Called) -> None:
@@ -334,15 +334,15 @@ class Journal:
         self._note(op.type, read, reads, writes, passes, taken, recorded, unrecorded)
         first = read[0] if read else None
         if op.type in _FLATTENING and recorded is not None and first is not None:
-            self._reached(first.array)
+            self._note_range(first.array)
         if results:
             self._last = results[0].array, writes[0]
 
-    def _reached(self, array: Any) -> None:
+    def _note_range(self, array: Any) -> None:
         if array.size and array.dtype.kind == "f":
             self.reaches[self._time] = float(array.min()), float(array.max())
 
-    def _applied(self, event: watch.Applied) -> None:
+    def _note_application(self, event: watch.Applied) -> None:
         reads = [self.number(t) for t in event.inputs]
         key, taken = event.node.key, event.taken
         writes = [
@@ -354,7 +354,7 @@ class Journal:
         passes = (True,) * len(reads)
         self._note(event.node.op.type, event.inputs, reads, writes, passes, taken, recorded, unrecorded)
 
-    def _copied(self, event: watch.Copied) -> None:
+    def _note_tape_copy(self, event: watch.Copied) -> None:
         sources, copy = event.given, event.made
         reads, passes = [self.number(t) for t in sources], (True,) * len(sources)
         writes = [self.number(copy) if copy.node is not None else self._give(copy)]
@@ -404,14 +404,14 @@ class Journal:
         site = source.site(sys._getframe(2))
         self.events.setdefault(number, []).append(Event(kind, self.tick(), how, site, into))
 
-    def _differentiated(self, event: watch.Differentiated) -> None:
+    def _note_differentiation(self, event: watch.Differentiated) -> None:
         self.differentiated.update(map(self.number, event.tensors))
 
-    def _left(self, event: watch.Left) -> None:
+    def _note_departure(self, event: watch.Left) -> None:
         into = None if event.into is None else self.number(event.into)
         self._event("left", self.number(event.tensor), event.how, into)
 
-    def _cutting(self, event: watch.Cutting) -> bool:
+    def _cuts(self, event: watch.Cutting) -> bool:
         if self.spared and source.file_and_line(source.here()) in self.spared:
             return True
         t = event.tensor
@@ -419,7 +419,7 @@ class Journal:
             self._event("stopped", self.number(t), event.how)
         return False
 
-    def _released(self, event: watch.Released) -> None:
+    def _note_release(self, event: watch.Released) -> None:
         t = event.tensor
         if not t.persistable and (t._leaf is None or t._leaf not in self._leaves):
             # Whatever computed its values, gradients end in it from here on.
@@ -431,51 +431,51 @@ class Journal:
         elif any(e.kind == "stopped" for e in self.events.get(self.number(t), ())):
             self._event("thawed", self.number(t), "stop_gradient")
 
-    def _added(self, event: watch.Added) -> None:
+    def _note_accumulation(self, event: watch.Added) -> None:
         number = self._leaves.get(event.leaf)
         if number is not None:
             self._event("added", number, "backward", None if event.root is None else self.number(event.root))
 
-    def _passed(self, event: Any) -> None:
+    def _note_pass(self, event: Any) -> None:
         """Note a call that was reported before in parts."""
 
-    def _cleared(self, event: watch.Cleared) -> None:
+    def _note_clearing(self, event: watch.Cleared) -> None:
         if event.tensor.node is None:
             self._event("cleared", self.number(event.tensor), event.how)
 
-    def _written(self, event: watch.Written) -> None:
+    def _note_write(self, event: watch.Written) -> None:
         t = event.tensor
         if t.node is None and t._stop and not t.persistable:
             # The tensor holds something else from now on: what was just computed, or plain values.
             self._give(t, self._last[1] if event.array is self._last[0] else None)
         self._event("written", self.number(t), event.writer)
 
-    def _unfilled(self, event: watch.Unfilled) -> None:
+    def _note_unfilled(self, event: watch.Unfilled) -> None:
         self._event("unfilled", self.number(event.tensor), "grad")
 
     def _note_reuse(self, event: watch.Reused) -> None:
         self._event("reused", self.number(event.tensor), event.by)
 
-    def _initialised(self, event: watch.Initialised) -> None:
+    def _note_initialisation(self, event: watch.Initialised) -> None:
         self._event("initialised", self.number(event.tensor), event.writer)
 
-    def _listed(self, event: watch.Listed) -> None:
+    def _note_listing(self, event: watch.Listed) -> None:
         self.listings.append(Listing(frozenset(map(self.number, event.tensors)), source.here(), self.tick()))
 
-    def _awaited(self, event: watch.Awaited) -> None:
+    def _note_await(self, event: watch.Awaited) -> None:
         self.awaited.append(Listing(frozenset(map(self.number, event.tensors)), source.here(), self.tick()))
 
     def _note_copy(self, event: watch.DeepCopied) -> None:
         copy = DeepCopy(self.number(event.made), source.here())
         self.copies.setdefault(self.number(event.tensor), []).append(copy)
 
-    def _replaced(self, event: watch.Replaced) -> None:
+    def _note_replacement(self, event: watch.Replaced) -> None:
         here = source.here()
         for path, before in event.before.items():
             after = event.after.get(path)
             self.replacements[self.number(before)] = Replacement(None if after is None else self.number(after), here)
 
-    def _guarding(self, event: watch.Guarding) -> None:
+    def _open_guard(self, event: watch.Guarding) -> None:
         site = source.site(sys._getframe(2)) if event.site is None else event.site
         inside = event.enclosure
         if inside is None:
@@ -483,12 +483,12 @@ class Journal:
         else:
             self._open_guards.append(Guard(site, inside.kind, inside.name, tuple(map(self.number, inside.tensors))))
 
-    def _guarded(self, event: watch.Guarded) -> None:
+    def _close_guard(self, event: watch.Guarded) -> None:
         # Watching may have begun inside a guard.
         if self._open_guards:
             self._open_guards.pop()
 
-    def _updating(self, event: watch.Updating) -> None:
+    def _note_update(self, event: watch.Updating) -> None:
         if not self._silent:
             for t in event.tensors:
                 self._event("step", self.number(t), "step")
@@ -499,7 +499,7 @@ _FLATTENING = frozenset({"tanh", "sigmoid", "softmax"})
 """Operators that say little of what they read where they are flat, and whose gradient rule keeps the result alone."""
 
 
-def counted(calls: Iterable[Call], on_tape: Callable[[Call], bool], depends: Set[int | None]) -> Iterator[Call]:
+def iterate_by_type(calls: Iterable[Call], on_tape: Callable[[Call], bool], depends: Set[int | None]) -> Iterator[Call]:
     """*calls* in the order in which they are numbered by type (``relu.0``, ``relu.1``, …).
 
     Those that the tape holds behind a loss come first, as in pictures of it, then what the loss depends on all the
@@ -523,29 +523,29 @@ def counted(calls: Iterable[Call], on_tape: Callable[[Call], bool], depends: Set
 
 
 _NOTED: dict[type, Callable[[Journal, Any], object]] = {
-    watch.Made: Journal._made,
+    watch.Made: Journal._note_birth,
     watch.Called: Journal._called,
-    watch.Applied: Journal._applied,
-    watch.Copied: Journal._copied,
-    watch.Differentiated: Journal._differentiated,
+    watch.Applied: Journal._note_application,
+    watch.Copied: Journal._note_tape_copy,
+    watch.Differentiated: Journal._note_differentiation,
     watch.SetAside: Journal._set_aside,
-    watch.Left: Journal._left,
-    watch.Written: Journal._written,
-    watch.Initialised: Journal._initialised,
-    watch.Unfilled: Journal._unfilled,
-    watch.Cutting: Journal._cutting,
-    watch.Released: Journal._released,
-    watch.Added: Journal._added,
-    watch.Filled: Journal._passed,
-    watch.Given: Journal._passed,
-    watch.Cleared: Journal._cleared,
-    watch.Listed: Journal._listed,
-    watch.Awaited: Journal._awaited,
-    watch.Replaced: Journal._replaced,
+    watch.Left: Journal._note_departure,
+    watch.Written: Journal._note_write,
+    watch.Initialised: Journal._note_initialisation,
+    watch.Unfilled: Journal._note_unfilled,
+    watch.Cutting: Journal._cuts,
+    watch.Released: Journal._note_release,
+    watch.Added: Journal._note_accumulation,
+    watch.Filled: Journal._note_pass,
+    watch.Given: Journal._note_pass,
+    watch.Cleared: Journal._note_clearing,
+    watch.Listed: Journal._note_listing,
+    watch.Awaited: Journal._note_await,
+    watch.Replaced: Journal._note_replacement,
     watch.DeepCopied: Journal._note_copy,
     watch.Reused: Journal._note_reuse,
-    watch.Guarding: Journal._guarding,
-    watch.Guarded: Journal._guarded,
+    watch.Guarding: Journal._open_guard,
+    watch.Guarded: Journal._close_guard,
     watch.GradientMoved: lambda journal, event: None,  # values stay
     watch.Switched: lambda journal, event: None,  # a mode moves no gradient
     watch.Read: lambda journal, event: None,  # no graph goes on from there
@@ -583,7 +583,7 @@ current = _current.get
 
 
 @contextmanager
-def keeping(spared: Iterable[tuple[str, int]] = (), journal: Journal | None = None) -> Iterator[Journal]:
+def keep_journal(spared: Iterable[tuple[str, int]] = (), journal: Journal | None = None) -> Iterator[Journal]:
     """Keep a journal of this thread (or task) inside the ``with`` block; one at a time.
 
     Args:
@@ -605,7 +605,7 @@ def keeping(spared: Iterable[tuple[str, int]] = (), journal: Journal | None = No
     journal = Journal(spared) if journal is None else journal
     _current.set(journal)
     try:
-        with watch.watched(tensors=journal):
+        with watch.watch(tensors=journal):
             yield journal
     finally:
         _current.set(None)  # no token: a notebook may leave in another context than it entered

@@ -35,7 +35,7 @@ adding_rows: ContextVar[bool] = ContextVar("gradtool_adding_rows", default=False
 def rows_for_leaves(pull: Pull) -> Pull:
     """The gradient of a look-up: that of *pull*, or its rows alone (:class:`RowSum`) where they do."""
 
-    def pulled(node: GradNode, gradients: Sequence[Any], wrt: Sequence[Any]) -> Sequence[Any]:
+    def pull_rows(node: GradNode, gradients: Sequence[Any], wrt: Sequence[Any]) -> Sequence[Any]:
         values: Any = node.kept
         if type(values) is not tuple or type(wrt[0]) is not Leaf or wrt[0].hooks or not adding_rows.get():
             return pull(node, gradients, wrt)
@@ -52,4 +52,4 @@ def rows_for_leaves(pull: Pull) -> Pull:
             rows, values = rows[counts], values[counts]
         return (RowSum(rows, values, table.shape),)
 
-    return pulled
+    return pull_rows

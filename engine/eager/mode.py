@@ -26,7 +26,7 @@ def is_grad_enabled() -> bool:
     return _enabled.get()
 
 
-@settings.setting
+@settings.register_setting
 def _as_it_was() -> Callable[[], object]:
     return partial(_enabled.set, _enabled.get())
 

@@ -22,7 +22,7 @@ def parameters_at(leaves: Container[Leaf]) -> dict[Leaf, TensorParameter]:
     return {p._leaf: p for p in living if p is not None and p._leaf is not None and p._leaf in leaves}
 
 
-def living() -> list[TensorParameter]:
+def live_parameters() -> list[TensorParameter]:
     """The parameters that there are, in the order in which they were made."""
     return [p for p in (reference() for reference in _living.valuerefs()) if p is not None]
 

@@ -18,12 +18,12 @@ from ..core.spec import TensorSpec, in_use
 from ..core.spec import dtype as dtype_of
 from ..ops import rare
 from ..ops.opdef import Operand, WrittenRule
-from ..ops.registry import by_type
+from ..ops.registry import get_by_type
 from . import repeated, tape
 from .bends import BENT, Bend
 from .look_ups import adding_rows
 from .mode import _GradMode, is_grad_enabled
-from .record import apply, lifted, recorded, rule_ops
+from .record import apply, lift, read_for_rule, rule_ops
 from .tape import Freed, GradNode, Place, each
 from .tensor import Keep, Leaf, Tensor, array_of
 
@@ -37,7 +37,7 @@ TAKEN_OVER = 1 << 16
 as allocating little."""
 
 HELD_BY_US = 4
-"""References to an array whose only holder is the place where it arrived, as :meth:`Pass._joined` counts them."""
+"""References to an array whose only holder is the place where it arrived, as :meth:`Pass._join` counts them."""
 
 Grad = Any
 """A gradient on its way: an array, or a Tensor where the backward pass itself is recorded."""
@@ -108,13 +108,13 @@ class Pass:
             ShapeError: the gradient has another shape (a ValueError).
             DtypeError: the gradient's dtype cannot become the tensor's (a TypeError).
         """
-        place = tensor.on_tape()
+        place = tensor.tape_place()
         if place in self.constants:
             return
         if gradient is None:
             start: Grad = np.ones(tensor.array.shape, tensor.array.dtype)
         else:
-            start = checked(gradient, tensor.spec, f"the gradient given for '{tensor.name}'")
+            start = check_gradient(gradient, tensor.spec, f"the gradient given for '{tensor.name}'")
         self.roots.append(tensor)
         self._deliver((place,), (as_tensor(start) if self.create_graph else array_of(start),))
 
@@ -161,13 +161,13 @@ class Pass:
             gradient = entry[place[1] + 1] if entry is not None else None
         return self._sum(gradient)
 
-    def pulled(
+    def pull(
         self, node: GradNode, arriving: Sequence[Grad | None], wrt: Sequence[Place | None]
     ) -> Sequence[Grad | None]:
         """Return the gradients of *node* by *wrt* for gradients *arriving*; none of them goes on."""
-        return self._by_loops(node, arriving, wrt)
+        return self._pull_by_loops(node, arriving, wrt)
 
-    def hooked(self, hooks: dict[int, Any], gradient: Grad, spec: TensorSpec, what: str, site: str | None) -> Grad:
+    def run_hooks(self, hooks: dict[int, Any], gradient: Grad, spec: TensorSpec, what: str, site: str | None) -> Grad:
         """*gradient* after all *hooks*, in the order of registration.
 
         Raises:
@@ -197,14 +197,14 @@ class Pass:
                 raise GradientError(
                     f"a hook on {what} returned {type(result).__name__}; it must return a Tensor or None.", made=site
                 )
-            current = as_tensor(checked(result, spec, f"what a hook on {what} returned"))
+            current = as_tensor(check_gradient(result, spec, f"what a hook on {what} returned"))
         return current if self.create_graph else current.array
 
-    def hooked_leaf(self, leaf: Leaf, gradient: Grad) -> Grad:
+    def run_leaf_hooks(self, leaf: Leaf, gradient: Grad) -> Grad:
         """*gradient* after the hooks of *leaf*."""
-        return self.hooked(leaf.hooks, gradient, leaf.spec, f"'{leaf.name}'", None) if leaf.hooks else gradient
+        return self.run_hooks(leaf.hooks, gradient, leaf.spec, f"'{leaf.name}'", None) if leaf.hooks else gradient
 
-    def hooked_output(self, node: GradNode, index: int, gradient: Grad | None) -> Grad | None:
+    def run_output_hooks(self, node: GradNode, index: int, gradient: Grad | None) -> Grad | None:
         """*gradient* of output *index* of *node* after the hooks on it; they get zeros where none arrived.
 
         For a PyLayer that tells None from zeros, they are not called then.
@@ -216,7 +216,7 @@ class Pass:
         if gradient is None:
             gradient = np.zeros(*node.shapes[index])
         what = f"the output of {node.op.type}"
-        return self.hooked(hooks, gradient, node.outs[index], what, source.describe(node.loc))
+        return self.run_hooks(hooks, gradient, node.outs[index], what, source.describe(node.loc))
 
     # -- parts ----------------------------------------------------------------------------------------------------
 
@@ -263,9 +263,9 @@ class Pass:
             start = perf_counter() if by is not None else 0.0
             try:
                 by_loops = pull is None or recorded
-                gradients = self._by_loops(node, entry[1:], wrt) if by_loops else pull(node, entry, wrt)
+                gradients = self._pull_by_loops(node, entry[1:], wrt) if by_loops else pull(node, entry, wrt)
             except GradtoolError as error:
-                raise _placed(error, node) from None
+                raise _add_place(error, node) from None
             except Exception as error:
                 _note_place(error, node)
                 raise
@@ -301,7 +301,7 @@ class Pass:
         except GradtoolError as error:
             if self.hooking or self.at is None:
                 raise
-            raise _placed(error, self.at[0]) from None
+            raise _add_place(error, self.at[0]) from None
         except Exception as error:
             if self.at is not None and not self.hooking:
                 _note_place(error, self.at[0])
@@ -326,7 +326,7 @@ class Pass:
             self.at = entry
             node = entry[0]
             to = node.to
-            pull = self._pulled_rarely if node.rare is not None else node.call.recipe.pull or self._pulled_rarely
+            pull = self._pull_rare if node.rare is not None else node.call.recipe.pull or self._pull_rare
             gradients = pull(node, entry, to)
             # what it kept is let go of
             if just_lets_go and type(node) is GradNode:
@@ -347,7 +347,7 @@ class Pass:
                     if place in own:
                         np.add(before, gradient, before)
                     else:
-                        leaves[place] = gradient if before is None else self._joined(place, before, gradient)
+                        leaves[place] = gradient if before is None else self._join(place, before, gradient)
                     continue
                 if (
                     kind is GradNode
@@ -365,23 +365,23 @@ class Pass:
                     entry = there = self._entry(maker)
                     newest = key
                 else:
-                    there = self._waiting(maker)
+                    there = self._queue_entry(maker)
                 at += 1
                 before = there[at]
-                there[at] = gradient if before is None else self._joined((key, at - 1), before, gradient)
+                there[at] = gradient if before is None else self._join((key, at - 1), before, gradient)
             if order and (entry is None or order[0] < newest):
                 entry = self._next(entry)
             gradients = gradient = None  # what has been used is let go before the next node is computed
         self.at = None
 
-    def _pulled_rarely(self, node: GradNode, entry: list[Any], to: Sequence[Any]) -> Sequence[Grad | None]:
+    def _pull_rare(self, node: GradNode, entry: list[Any], to: Sequence[Any]) -> Sequence[Grad | None]:
         """The gradients of a node that has anything beyond what all nodes have, or whose rule must be asked."""
         if node.hooks is not None:
             self._run_hooks(entry)
         pull: Callable[..., Sequence[Grad | None]] | None = node.call.recipe.pull
         if pull is not None:
             return pull(node, entry, to)
-        gradients = self._by_loops(node, entry[1:], to)
+        gradients = self._pull_by_loops(node, entry[1:], to)
         if len(gradients) != len(to):
             raise ValueError(f"{len(gradients)} gradients for {len(to)} operands")
         return gradients
@@ -392,7 +392,7 @@ class Pass:
         form = node.form
         return [node, *[None] * len(form)] if type(form) is tuple else [node, None]
 
-    def _waiting(self, node: GradNode) -> list[Any]:
+    def _queue_entry(self, node: GradNode) -> list[Any]:
         """The entry of *node* among those that wait."""
         entry = self.pending.get(node.key)
         if entry is None:
@@ -410,7 +410,7 @@ class Pass:
 
     def _run_hooks(self, entry: list[Any]) -> None:
         self.hooking = True
-        entry[1:] = [self.hooked_output(entry[0], i, g) for i, g in enumerate(entry[1:])]
+        entry[1:] = [self.run_output_hooks(entry[0], i, g) for i, g in enumerate(entry[1:])]
         self.hooking = False
 
     def _note_targets(self, entry: list[Any]) -> None:
@@ -441,12 +441,12 @@ class Pass:
                 if before is None:
                     entry[index + 1] = gradient
                 else:
-                    entry[index + 1] = self._joined((key, index), before, gradient)
+                    entry[index + 1] = self._join((key, index), before, gradient)
             else:
                 before = self.leaves.get(place)
-                self.leaves[place] = gradient if before is None else self._joined(place, before, gradient)
+                self.leaves[place] = gradient if before is None else self._join(place, before, gradient)
 
-    def _joined(self, at: Any, before: Grad, gradient: Grad) -> Grad:
+    def _join(self, at: Any, before: Grad, gradient: Grad) -> Grad:
         if self.create_graph:
             return [*before, gradient] if isinstance(before, list) else [before, gradient]
         if at in self._own:
@@ -464,7 +464,7 @@ class Pass:
 
     def _sum(self, gradient: Grad | None) -> Grad | None:
         """The gradient for what a recorded pass collected."""
-        return apply(by_type("sum"), [gradient], {}) if isinstance(gradient, list) else gradient
+        return apply(get_by_type("sum"), [gradient], {}) if isinstance(gradient, list) else gradient
 
     def flows_to(self, place: Place) -> bool:
         """Return whether a gradient that is sent to *place* matters."""
@@ -474,7 +474,7 @@ class Pass:
             return True
         return place in self.targets or (not isinstance(place, Leaf) and place[0] in self.needed)
 
-    def _by_loops(
+    def _pull_by_loops(
         self, node: GradNode, arriving: Sequence[Grad | None], wrt: Sequence[Place | None]
     ) -> Sequence[Grad | None]:
         """The gradients by *wrt*, whatever the slots hold, and recorded if the pass is."""
@@ -483,36 +483,36 @@ class Pass:
         args = self._arguments(node, arriving)
         mask = [p is not None for p in wrt]
         if self.create_graph:
-            again = repeated.pulled(node, args, mask)
+            again = repeated.pull_recorded(node, args, mask)
             if again is not None:
                 return again
-            args = [recorded(a) for a in args]
+            args = [read_for_rule(a) for a in args]
         wanted = [[w] for w in mask] if node.wrt_sizes is None else _cut(mask, node.wrt_sizes, always=True)
         if in_use and _is_of_a_definition(rule):
-            grads = self._with_care(node, args, wanted)
+            grads = self._pull_carefully(node, args, wanted)
         else:
             grads = list(chain.from_iterable(rule(self._ops(node), args, wanted, node.attrs)))
-        return [lifted(g) for g in grads] if self.create_graph else grads
+        return [lift(g) for g in grads] if self.create_graph else grads
 
     def _ops(self, node: GradNode) -> Any:
         """The operators that the rule of *node* is read with."""
         return rule_ops if self.create_graph else node.backend.ops
 
-    def _with_care(self, node: GradNode, args: list[Operand], wanted: list[list[bool]]) -> list[Grad | None]:
+    def _pull_carefully(self, node: GradNode, args: list[Operand], wanted: list[list[bool]]) -> list[Grad | None]:
         """Return what the rule of *node* gives for numbers of 16 bits or complex ones (``ops/rare.py``)."""
         if not self.create_graph:
-            args = rare.widened(args)
+            args = rare.widen(args)
         k = self._ops(node)
-        flat = chain.from_iterable(rare.pulled(node.op, k, args, wanted, node.attrs))
-        return [self._settled(k, place, g) for place, g in zip(node.wrt, flat, strict=True)]
+        flat = chain.from_iterable(rare.pull(node.op, k, args, wanted, node.attrs))
+        return [self._settle(k, place, g) for place, g in zip(node.wrt, flat, strict=True)]
 
-    def _settled(self, k: Any, place: Place | None, gradient: Any) -> Grad | None:
+    def _settle(self, k: Any, place: Place | None, gradient: Any) -> Grad | None:
         """*gradient* in the type of what stands at *place*."""
         if gradient is None or place is None:
             return gradient
         kind = place.spec.dtype if isinstance(place, Leaf) else dtype_of(place[0].shapes[place[1]][1])
         if not self.create_graph:
-            return rare.settled(gradient, kind)
+            return rare.settle(gradient, kind)
         if gradient.dtype == kind.numpy:
             return gradient
         return k.cast(gradient, in_dtype=dtype_of(gradient.dtype).code, out_dtype=kind.code)
@@ -528,19 +528,19 @@ class Pass:
         for (kind, place, like, late), value in zip(rule.reads, retained, strict=True):
             if kind == "dout":
                 group, shape = next(groups), next(shapes)
-                args.append(group if rule.takes_none or late else self._filled(group, shape))
+                args.append(group if rule.takes_none or late else self._fill_missing(group, shape))
             elif value is None:
                 args.append(None)
             elif self.create_graph:
-                args.append(self._recorded(node, place, value, kind, like))
+                args.append(self._retained_tensor(node, place, value, kind, like))
             else:
                 args.append(each(value, array_of))
         return args
 
-    def _recorded(self, node: GradNode, place: int, value: Any, kind: str, like: bool) -> Any:
+    def _retained_tensor(self, node: GradNode, place: int, value: Any, kind: str, like: bool) -> Any:
         """A retained value as a tensor with its place on the tape, so that second order reaches through it."""
         if kind == "in" or like:
-            return lifted(value)
+            return lift(value)
         assert node.op.rule is not None
         start = 0
         douts = [r for r in node.op.rule.reads if r.kind == "dout"]
@@ -550,14 +550,14 @@ class Pass:
                     return [Tensor(v, stop_gradient=False, node=node, index=start + i) for i, v in enumerate(value)]
                 return Tensor(value, stop_gradient=False, node=node, index=start)
             start += 1 if size is None else size
-        return lifted(value)
+        return lift(value)
 
-    def _filled(self, group: Any, shape: Any) -> Any:
+    def _fill_missing(self, group: Any, shape: Any) -> Any:
         """*group* with zeros for the gradients that did not arrive."""
         if type(group) is np.ndarray:
             return group
         if isinstance(shape, list):
-            return [self._filled(g, s) for g, s in zip(group, shape, strict=True)]
+            return [self._fill_missing(g, s) for g, s in zip(group, shape, strict=True)]
         return group if group is not None else np.zeros(*shape)
 
 
@@ -570,7 +570,7 @@ def _place_of_pass() -> Any:
 source.stand_in(Pass._sweep, _place_of_pass)
 
 
-def checked(gradient: Tensor, spec: TensorSpec, what: str) -> Grad:
+def check_gradient(gradient: Tensor, spec: TensorSpec, what: str) -> Grad:
     """*gradient* in the dtype of *spec*, after checking its shape."""
     if gradient.array.shape != spec.shape:
         raise ShapeError(f"{what} must have shape {list(spec.shape)}, but has {list(gradient.array.shape)}.")
@@ -578,11 +578,11 @@ def checked(gradient: Tensor, spec: TensorSpec, what: str) -> Grad:
         return gradient
     if gradient.array.dtype.kind == "c" and spec.dtype.is_floating:
         raise DtypeError(f"{what} is {gradient.dtype.name} and cannot become {spec.dtype.name}.")
-    cast = by_type("cast")
+    cast = get_by_type("cast")
     return apply(cast, [gradient], cast.attributes({"in_dtype": gradient.dtype.code, "out_dtype": spec.dtype.code}))
 
 
-def _placed(error: GradtoolError, node: GradNode) -> GradtoolError:
+def _add_place(error: GradtoolError, node: GradNode) -> GradtoolError:
     """*error* of the gradient of *node*, saying where that was made."""
     return describe(error, op=f"the gradient of {node.op.type}", made=source.describe(node.loc))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..core.generated import indented
+from ..core.generated import indent
 from ..ops.opdef import Read
 from .slots import Slots
 
@@ -33,7 +33,7 @@ def pull_text(slots: Slots) -> list[str] | None:
         mask = " + ".join(f"(w{i} is not None)" + (f" * {1 << i}" if i else "") for i in range(len(wrt)))
         body.append(f"{', '.join(f'w{i}' for i in range(len(wrt)))} = wrt")
         body.append(f"return node.call.gradients[{mask}]({operands})")
-    return ["def pull(node, gradients, wrt):", *indented(body)]
+    return ["def pull(node, gradients, wrt):", *indent(body)]
 
 
 def _operands(slots: Slots) -> Iterator[str]:
@@ -42,7 +42,7 @@ def _operands(slots: Slots) -> Iterator[str]:
     for n, read in enumerate(slots.recipe.reads):
         if read.kind == "dout":
             position += 1
-            yield _arrived(slots, read, position)
+            yield _arrival(slots, read, position)
         elif slots.is_empty(read):
             yield "()"
         elif read.kind == "in" and not read.like:
@@ -51,7 +51,7 @@ def _operands(slots: Slots) -> Iterator[str]:
             yield f"k{n}"
 
 
-def _arrived(slots: Slots, read: Read, position: int) -> str:
+def _arrival(slots: Slots, read: Read, position: int) -> str:
     """The gradient of an output, or those of its list; zeros where none arrived, unless the rule sees to that."""
     if slots.many(read):
         every = "gradients[1:]"

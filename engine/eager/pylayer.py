@@ -16,10 +16,10 @@ from ..kernels import choice
 from ..kernels.choice import eager
 from ..ops.opdef import Array, Operand, Read
 from .mode import is_grad_enabled, no_grad, unrecorded
-from .passes import checked
-from .record import lifted, rule_ops, values
-from .saved import Packed, packing, unpacked
-from .tape import Freed, FreedGraphError, GradNode, copied
+from .passes import check_gradient
+from .record import lift, rule_ops, values
+from .saved import Packed, packing, unpack
+from .tape import Freed, FreedGraphError, GradNode, copy_value
 from .tensor import Tensor, Version
 
 
@@ -37,7 +37,7 @@ class MissingBackwardError(MissingMethodError, OSError):
 
 
 class LayerGradientError(GradientError, ValueError):
-    """Error of a ``PyLayer.backward`` whose result does not fit the inputs of ``forward`` (Paddle raises ValueError)."""
+    """Error of a ``PyLayer.backward`` whose result does not fit ``forward``'s inputs (Paddle raises ValueError)."""
 
     code = "GT-E211"
     in_paddle = "(InvalidArgument)"
@@ -78,7 +78,7 @@ class PyLayerContext:
                 hint="pass retain_graph=True to it",
             )
         node = self._node() if self._node is not None else None
-        return tuple(v.restored(node) if isinstance(v, _SavedOutput) else unpacked(v) for v in self._saved)
+        return tuple(v.restore(node) if isinstance(v, _SavedOutput) else unpack(v) for v in self._saved)
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """No gradient flows into these outputs: they get ``stop_gradient=True``, and backward zeros for them."""
@@ -117,14 +117,14 @@ class _SavedOutput:
         self.version: Version = tensor.version
         self.index = index
 
-    def copied(self) -> _SavedOutput:
+    def copy(self) -> _SavedOutput:
         """The same with values of its own."""
         other = copy.copy(self)
         other.array = None if self.array is None else self.array.copy()
         return other
 
-    def restored(self, node: GradNode | None) -> Tensor:
-        array = self.array if self.packed is None else self.packed.unpacked()
+    def restore(self, node: GradNode | None) -> Tensor:
+        array = self.array if self.packed is None else self.packed.unpack()
         return Tensor(array, stop_gradient=node is None, node=node, index=self.index, version=self.version)
 
 
@@ -215,19 +215,21 @@ class _LayerRule:
     def __call__(
         self, k: Any, args: Sequence[Operand], wanted: Sequence[Sequence[bool]], attrs: Mapping[str, Any]
     ) -> list[list[Array | None]]:
-        with choice.using(self._backend):  # as every recorded call goes on with its own
-            result = self.cls.backward(self.ctx, *(lifted(a) for a in args))
+        with choice.use_backend(self._backend):  # as every recorded call goes on with its own
+            result = self.cls.backward(self.ctx, *(lift(a) for a in args))
         where = f"{self.cls.__name__}.backward"
         grads: list[list[Array | None]] = []
-        for i, (g, spec, (want,)) in enumerate(zip(self._returned(result, where), self._specs, wanted, strict=True)):
+        for i, (g, spec, (want,)) in enumerate(
+            zip(self._match_returned(result, where), self._specs, wanted, strict=True)
+        ):
             if g is None or not want:
                 grads.append([None])
                 continue
-            fitting = checked(g, spec, f"what {where} returned for input {i}")
+            fitting = check_gradient(g, spec, f"what {where} returned for input {i}")
             grads.append([fitting if k is rule_ops else values(fitting)])
         return grads
 
-    def _returned(self, result: Any, where: str) -> list[Tensor | None]:
+    def _match_returned(self, result: Any, where: str) -> list[Tensor | None]:
         """Return the gradients in *result* by tensor.
 
         Raises:
@@ -297,7 +299,7 @@ class LayerNode(GradNode):
 
     def copies(self) -> tuple[Any, ...]:
         saved = self.ctx._saved
-        copies = [v.copied() if isinstance(v, _SavedOutput) else copied(v) for v in saved or ()]
+        copies = [v.copy() if isinstance(v, _SavedOutput) else copy_value(v) for v in saved or ()]
         return *super().copies(), None if saved is None else tuple(copies)
 
     def take_back(self, copies: tuple[Any, ...]) -> None:
@@ -363,7 +365,7 @@ class PyLayer:
         wrt: list[Any] = []
         if recorded:  # before forward runs: it may write its inputs
             slots = list(_slots([*args, *kwargs.values()]))
-            wrt = [None if t._stop else t.on_tape() for t in inputs]
+            wrt = [None if t._stop else t.tape_place() for t in inputs]
         with _silence(cls, inputs, recorded):
             result = cls.forward(ctx, *args, **kwargs)
         if not any(isinstance(v, Tensor) for v in (result if isinstance(result, (list, tuple)) else (result,))):

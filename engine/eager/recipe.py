@@ -26,8 +26,8 @@ from .look_ups import LOOK_UP, rows_for_leaves
 from .mode import enable_grad, grad_enabled
 from .tape import each, keys
 from .tensor import Tensor, array_of
-from .unusual import apart, cause, explained, is_of
-from .written import written_pull, written_record
+from .unusual import apart, cause, explain_failure, is_of
+from .written import compile_pull, compile_record
 
 _frame_at = sys._getframe
 
@@ -58,9 +58,9 @@ class BoundOp:
     def bind(self) -> None:
         """Choose the kernel; once a rare type is in use, one that looks out for it. If someone watches, it tells."""
         kernel = self.recipe.backend.bind(self.recipe.op, self.attrs)
-        self.kernel = rare.watched(self.recipe.op, self.attrs, kernel) if in_use else kernel
+        self.kernel = rare.watch_kernel(self.recipe.op, self.attrs, kernel) if in_use else kernel
         if watch.is_watched():
-            self.kernel = _telling(self, self.kernel)
+            self.kernel = _report_kernel(self, self.kernel)
         self.makes_own = type(self.kernel) is np.ufunc
         _chosen.add(self)
 
@@ -78,7 +78,7 @@ class BoundOp:
             try:
                 op.infer_specs(specs_of(arrays), self.attrs)
             except Exception as error:
-                refused = explained(self, arrays, error)
+                refused = explain_failure(self, arrays, error)
                 by = watch.watcher()
                 if by is not None:
                     by(watch.Failed(refused, op, self.attrs, tuple(arrays), source.here()))
@@ -126,23 +126,23 @@ def _late(call: BoundOp) -> Callable[..., Any]:
 @watch.when_switched
 def _record_again() -> None:
     for recipe in list(recipes.values()):
-        recipe.record = _recording(recipe.written)
+        recipe.record = _choose_recorder(recipe.written)
 
 
 mode.on_casting.append(_record_again)
 
 
-def _recording(written: Callable[..., Any]) -> Callable[..., Any]:
+def _choose_recorder(written: Callable[..., Any]) -> Callable[..., Any]:
     """Choose the function that records a call, given the one for calls that nobody watches and nothing casts."""
-    record = _noted(written) if watch.noting else written
-    return record if mode.casting is None else _casting_first(record)
+    record = _report_calls(written) if watch.noting else written
+    return record if mode.casting is None else _cast_first(record)
 
 
-def _casting_first(record: Callable[..., Any]) -> Callable[..., Any]:
+def _cast_first(record: Callable[..., Any]) -> Callable[..., Any]:
     """*record*, with operands that are cast before."""
 
     def cast_and_record(call: Any, *operands: Any) -> Any:
-        return record(call, *mode.casting.fitted(call.recipe.op.type, operands))
+        return record(call, *mode.casting.cast_operands(call.recipe.op.type, operands))
 
     return cast_and_record
 
@@ -151,10 +151,10 @@ _operands: ContextVar[Sequence[Any]] = ContextVar("gradtool_operands", default=(
 """The tensors whose arrays a kernel is about to be given, for who tells of it."""
 
 
-def _noted(record: Callable[..., Any]) -> Callable[..., Any]:
+def _report_calls(record: Callable[..., Any]) -> Callable[..., Any]:
     """*record*, telling who watches tensors what it took and gave."""
 
-    def noted(call: BoundOp, *operands: Any) -> Any:
+    def report_call(call: BoundOp, *operands: Any) -> Any:
         token = _operands.set(operands)
         try:
             if not grad_enabled() and watch.note(watch.Cutting("no_grad")):
@@ -167,7 +167,7 @@ def _noted(record: Callable[..., Any]) -> Callable[..., Any]:
         watch.note(watch.Called(call.recipe.op, operands, result if isinstance(result, tuple) else (result,)))
         return result
 
-    return noted
+    return report_call
 
 
 def leaves(operands: Sequence[Any]) -> frozenset[int]:
@@ -180,7 +180,7 @@ def leaves(operands: Sequence[Any]) -> frozenset[int]:
     return frozenset(ids)
 
 
-def _telling(call: BoundOp, kernel: Callable[..., Any]) -> Callable[..., Any]:
+def _report_kernel(call: BoundOp, kernel: Callable[..., Any]) -> Callable[..., Any]:
     """*kernel*, telling the watcher what it did."""
     op, attrs, shares = call.recipe.op, call.attrs, call.recipe.shares
     single = len(op.outputs) == 1
@@ -246,7 +246,7 @@ class _Gradients(dict[int, Callable[..., Any]]):
         if in_use:
             assert recipe.op.grad_op is not None
             general = recipe.backend.general(recipe.op.grad_op, self._call.attrs, wanted)
-            bound = rare.watched_gradients(recipe.op, self._call.attrs, bound, general)
+            bound = rare.watch_gradient_kernel(recipe.op, self._call.attrs, bound, general)
         self[mask] = bound
         _chosen.add(self._call)
         return bound
@@ -316,11 +316,11 @@ class Recipe:
             i for i, place in enumerate(self.outs) if place in values and not any(s.many for s in op.outputs)
         )
         self.shares = Trait.VIEW in op.trait
-        self.written: Callable[..., Any] = written_record(self)
+        self.written: Callable[..., Any] = compile_record(self)
         self.record = self.written
         if not lists and (watch.noting or mode.casting is not None):
-            self.record = _recording(self.written)
-        self.pull = written_pull(self) if isinstance(rule, WrittenRule) else None
+            self.record = _choose_recorder(self.written)
+        self.pull = compile_pull(self) if isinstance(rule, WrittenRule) else None
         if self.pull is not None and op.type == LOOK_UP:
             self.pull = rows_for_leaves(self.pull)
         if not self.listed.isdisjoint(self.wrt) or any(op.outputs[j].many for j in self.outs):
@@ -338,7 +338,7 @@ class Recipe:
         key = key_of(tuple(attrs.values()))
         call = self._calls.get(key)
         if call is None:
-            call = self._remembered(key, BoundOp(self, attrs), attrs)
+            call = self._remember(key, BoundOp(self, attrs), attrs)
         return call
 
     def given(self, attrs: Mapping[str, Any]) -> BoundOp:
@@ -350,17 +350,17 @@ class Recipe:
         key = key_of(attrs)
         call = self._calls.get(key)
         if call is None:
-            call = self._remembered(key, self.call(self.op.attributes(attrs)), attrs)
+            call = self._remember(key, self.call(self.op.attributes(attrs)), attrs)
         return call
 
     def only(self, place: int) -> Callable[..., Any]:
         """As :attr:`record` of an operator with several outputs, giving only the one at *place*."""
         record = self._only.get(place)
         if record is None:
-            record = self._only[place] = written_record(self, place)
+            record = self._only[place] = compile_record(self, place)
         return record
 
-    def _remembered(self, key: Hashable | None, call: BoundOp, attrs: Mapping[str, Any]) -> BoundOp:
+    def _remember(self, key: Hashable | None, call: BoundOp, attrs: Mapping[str, Any]) -> BoundOp:
         if key is not None and all(map(simple, attrs.values())):
             if len(self._calls) >= REMEMBERED:
                 self._calls.clear()

@@ -19,8 +19,8 @@ from ..core.errors import ArgumentTypeError, GradientError, ModeError
 from ..kernels import choice
 from . import mode
 from .mode import enable_grad, is_grad_enabled, unrecorded
-from .saved import Packed, packing, saved_tensors_hooks, unpacked, writes
-from .tape import InplaceError, is_keeping, of_versions
+from .saved import Packed, packing, saved_tensors_hooks, unpack, writes
+from .tape import InplaceError, is_keeping, version_message
 from .tensor import Tensor, Version
 
 
@@ -109,7 +109,7 @@ class _Call:
     ) -> None:
         self.function = function
         self.names = list(kwargs)
-        self.arguments = [_kept(v) for v in (*args, *kwargs.values())]
+        self.arguments = [_keep(v) for v in (*args, *kwargs.values())]
         self.backend = choice.current()
         self.casting = mode.casting
         self.random = state.random.position if preserve else None
@@ -128,7 +128,7 @@ class _Call:
         def note(tensor: Tensor) -> None:
             before.setdefault(id(tensor.version), (weakref.ref(tensor), np.array(tensor.array)))
 
-        with saved_tensors_hooks(self._number, self._take), _watching(note):
+        with saved_tensors_hooks(self._number, self._take), _watch_writes(note):
             result = self.function(*args, **kwargs)
         # Most tensors that the function made itself are gone by now; others will not be looked at again.
         self.written = [(tensor.detach(), array) for ref, array in before.values() if (tensor := ref()) is not None]
@@ -136,7 +136,7 @@ class _Call:
         return result
 
     def _arguments(self) -> tuple[list[Any], dict[str, Any]]:
-        values = [_given(v) for v in self.arguments]
+        values = [_restore(v) for v in self.arguments]
         plain = len(values) - len(self.names)
         return values[:plain], dict(zip(self.names, values[plain:], strict=True))
 
@@ -171,10 +171,10 @@ class _Call:
 
         args, kwargs = self._arguments()
         with (
-            choice.using(self.backend),
+            choice.use_backend(self.backend),
             enable_grad(),
             mode.cast_by(self.casting),
-            self._drawing(),
+            self._replay_draws(),
             self._as_before(),
             saved_tensors_hooks(leave, self._never),
         ):
@@ -192,7 +192,7 @@ class _Call:
         raise GradientError("a function under recompute ran backward through itself while it was computed again.")
 
     @contextmanager
-    def _drawing(self) -> Iterator[None]:
+    def _replay_draws(self) -> Iterator[None]:
         """Draw the random numbers of the first run, and leave the stream as it is."""
         now = state.random.position
         if self.random is not None:
@@ -225,7 +225,7 @@ class _Call:
 
 
 @contextmanager
-def _watching(note: Callable[[Tensor], None]) -> Iterator[None]:
+def _watch_writes(note: Callable[[Tensor], None]) -> Iterator[None]:
     """Call *note* with each tensor before it is written in place; those who watched before go on."""
     outer = writes.get()
 
@@ -241,7 +241,7 @@ def _watching(note: Callable[[Tensor], None]) -> Iterator[None]:
         writes.reset(token)
 
 
-def _kept(value: Any) -> Any:
+def _keep(value: Any) -> Any:
     """An argument as it waits: a tensor as it is now, or what the hooks in force (an outer recompute) make of it."""
     if isinstance(value, Tensor):
         hooks = packing.get()
@@ -251,7 +251,7 @@ def _kept(value: Any) -> Any:
         same._version = value.version
         return same
     if isinstance(value, (list, tuple)) and any(isinstance(e, Tensor) for e in value):
-        return _Several(type(value), [_kept(e) for e in value])
+        return _Several(type(value), [_keep(e) for e in value])
     return value
 
 
@@ -265,12 +265,12 @@ class _Several:
         self.values = values
 
 
-def _given(value: Any) -> Any:
-    """The argument that :func:`_kept` kept."""
+def _restore(value: Any) -> Any:
+    """The argument that :func:`_keep` kept."""
     if isinstance(value, _Several):
-        entries = [_given(v) for v in value.values]
+        entries = [_restore(v) for v in value.values]
         return value.kind(*entries) if hasattr(value.kind, "_fields") else value.kind(entries)
-    return unpacked(value) if isinstance(value, Packed) else value
+    return unpack(value) if isinstance(value, Packed) else value
 
 
 def _tensors(values: Sequence[Any]) -> Iterator[Tensor]:
@@ -288,5 +288,5 @@ def _overwritten(version: Version, count: int) -> InplaceError:
         op=f"{version.writer} wrote at {source.describe(version.loc) or 'an unknown place'}",
         hint="edit a copy (x.clone()), or use the operator that makes a new tensor",
     )
-    error.in_paddle = of_versions(version.count, count)
+    error.in_paddle = version_message(version.count, count)
     return error

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..ops.opdef import OpDef, Operand, Trait
 from ..ops.readings import Arithmetic
-from ..ops.registry import by_name
+from ..ops.registry import get_by_name
 from .recipe import BoundOp, recipes
 from .tensor import Tensor, array_of
 
@@ -38,14 +38,14 @@ class TensorOps:
     """Every operator as a function of tensors (arrays are taken as constants), computed at once and recorded."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        op = by_name(name)
+        op = get_by_name(name)
         padding: tuple[Operand, ...] = tuple([[] if s.many else None for s in op.inputs])
 
         def call(*operands: Operand, **attrs: Any) -> Any:
             recipe = recipes[op]
             bound = recipe.given(attrs) if attrs else recipe.default
-            filled = (*self._lifted(op, operands), *padding[len(operands) :])
-            return self._result(self._recorded(bound, filled))
+            filled = (*self._lift(op, operands), *padding[len(operands) :])
+            return self._result(self._record(bound, filled))
 
         setattr(self, name, call)
         return call
@@ -54,12 +54,12 @@ class TensorOps:
         """*own* itself: what stands in for it over arrays records nothing."""
         return own
 
-    def _recorded(self, call: BoundOp, operands: Sequence[Operand]) -> Any:
+    def _record(self, call: BoundOp, operands: Sequence[Operand]) -> Any:
         return call.recipe.record(call, *operands)
 
     @staticmethod
-    def _lifted(op: OpDef, operands: Sequence[Operand]) -> list[Operand]:
-        return [lifted(v) for v in operands]
+    def _lift(op: OpDef, operands: Sequence[Operand]) -> list[Operand]:
+        return [lift(v) for v in operands]
 
     def _result(self, result: Any) -> Any:
         return result
@@ -69,15 +69,15 @@ class RuleOps(TensorOps):
     """The namespace of a rule that is itself recorded; its values are :class:`Recorded`."""
 
     @staticmethod
-    def _lifted(op: OpDef, operands: Sequence[Operand]) -> list[Operand]:
+    def _lift(op: OpDef, operands: Sequence[Operand]) -> list[Operand]:
         """The operands; where numbers are multiplied by a mask, the mask is one of zeros and ones of their type."""
         kinds = [v.dtype for v in operands if isinstance(v, Recorded)]
         if Trait.ELEMENTWISE not in op.trait or not kinds:
-            return [lifted(v) for v in operands]
-        return [lifted(v.astype(kinds[0]) if type(v) is np.ndarray and v.dtype.kind == "b" else v) for v in operands]
+            return [lift(v) for v in operands]
+        return [lift(v.astype(kinds[0]) if type(v) is np.ndarray and v.dtype.kind == "b" else v) for v in operands]
 
     def _result(self, result: Any) -> Any:
-        return tuple(map(recorded, result)) if isinstance(result, tuple) else recorded(result)
+        return tuple(map(read_for_rule, result)) if isinstance(result, tuple) else read_for_rule(result)
 
 
 class Recorded(Arithmetic):
@@ -126,20 +126,20 @@ def values(v: Any) -> Any:
     return v.tensor.array if isinstance(v, Recorded) else array_of(v)
 
 
-def lifted(v: Any) -> Any:
+def lift(v: Any) -> Any:
     """*v* as a tensor, or a list of them."""
     if v is None or isinstance(v, Tensor):
         return v
     if isinstance(v, Recorded):
         return v.tensor
-    return [lifted(e) for e in v] if isinstance(v, (list, tuple)) else Tensor(v)
+    return [lift(e) for e in v] if isinstance(v, (list, tuple)) else Tensor(v)
 
 
-def recorded(v: Any) -> Any:
+def read_for_rule(v: Any) -> Any:
     """*v*, a tensor, an array or a list of them, as rules see it."""
     if v is None or isinstance(v, Recorded):
         return v
-    return [recorded(e) for e in v] if isinstance(v, (list, tuple)) else Recorded(lifted(v))
+    return [read_for_rule(e) for e in v] if isinstance(v, (list, tuple)) else Recorded(lift(v))
 
 
 tensor_ops = TensorOps()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
-from ..core.generated import indented
+from ..core.generated import indent
 from ..ops.opdef import Read
 from .slots import Slots
 
@@ -17,11 +17,11 @@ def record_text(slots: Slots) -> list[str]:
     results = f"t{slots.only}" if slots.only is not None else ", ".join(f"t{j}" for j in slots.outs)
     body = [
         # calls that other functions record
-        *_delegating(slots),
+        *_delegate_lines(slots),
         # arrays, in types that the operator takes
         *(f"a{i} = {slots.array(i)}" for i in slots.all),
         "kernel = call.kernel",
-        *_fitting(slots),
+        *_fit_lines(slots),
         # the kernel
         "token = hush(IGNORED)",
         "try:",
@@ -36,8 +36,8 @@ def record_text(slots: Slots) -> list[str]:
         body += [] if j in slots.bare else _tensors(slots, j)
     if slots.recipe.wrt and slots.recipe.outs:
         stops = " and ".join(slots.stops(i) for i in slots.recipe.wrt)
-        body += [f"if grad_enabled() and not ({stops}):", *indented(_recording(slots))]
-    return [f"def record({_parameters(slots)}):", *indented([*body, f"return {results}"])]
+        body += [f"if grad_enabled() and not ({stops}):", *indent(_record_lines(slots))]
+    return [f"def record({_parameters(slots)}):", *indent([*body, f"return {results}"])]
 
 
 def _parameters(slots: Slots) -> str:
@@ -47,7 +47,7 @@ def _parameters(slots: Slots) -> str:
     return ", ".join(["call", *(f"x{i}" if i < required else f"x{i}=None" for i in slots.all)])
 
 
-def _delegating(slots: Slots) -> list[str]:
+def _delegate_lines(slots: Slots) -> list[str]:
     """The lines for lists that were taken to be empty, and for hooks that pack more than the result asked for."""
     pick = "" if slots.only is None else f"[{slots.only}]"
     lines = []
@@ -63,7 +63,7 @@ def _delegating(slots: Slots) -> list[str]:
     return lines
 
 
-def _fitting(slots: Slots) -> list[str]:
+def _fit_lines(slots: Slots) -> list[str]:
     """The lines that look whether the operands that decide the type are float32 or float64 throughout.
 
     The arrays of NumPy have one object per type, so an identity says so; everything else goes the longer way.
@@ -116,11 +116,11 @@ def _tensors(slots: Slots, j: int) -> list[str]:
     ]
 
 
-def _recording(slots: Slots) -> list[str]:
+def _record_lines(slots: Slots) -> list[str]:
     """The lines that make the node and give the results their places."""
     recipe = slots.recipe
     return [
-        *_packing(slots),
+        *_pack_lines(slots),
         "node = GradNode()",
         "node.call = call",
         f"node.kept = ({''.join(slots.kept(r) + ', ' for r in recipe.reads)})",
@@ -135,13 +135,13 @@ def _recording(slots: Slots) -> list[str]:
         "else:",
         "    note_site(node, frame)",
         *_sizes(slots),
-        *_counting(slots, slots.retained()),
-        *chain.from_iterable(_placing(slots, n) for n in range(len(recipe.outs))),
-        *chain.from_iterable(_idling(slots, j) for j in recipe.idle if j not in slots.bare),
+        *_count_lines(slots, slots.retained()),
+        *chain.from_iterable(_place_lines(slots, n) for n in range(len(recipe.outs))),
+        *chain.from_iterable(_idle_lines(slots, j) for j in recipe.idle if j not in slots.bare),
     ]
 
 
-def _packing(slots: Slots) -> list[str]:
+def _pack_lines(slots: Slots) -> list[str]:
     """The lines for ``saved_tensors_hooks``."""
     if not slots.retained() or slots.only is not None:
         return []
@@ -179,7 +179,7 @@ def _sizes(slots: Slots) -> list[str]:
     return [f'node.rare = {{"wrt_sizes": ({wrt}), "out_sizes": ({outs})}}']
 
 
-def _counting(slots: Slots, reads: Sequence[Read]) -> list[str]:
+def _count_lines(slots: Slots, reads: Sequence[Read]) -> list[str]:
     """The lines that note the write counters of what is kept."""
     tests, counted, lines = [], [], []
     for r in reads:
@@ -199,19 +199,19 @@ def _counting(slots: Slots, reads: Sequence[Read]) -> list[str]:
     return lines
 
 
-def _placing(slots: Slots, n: int) -> list[str]:
+def _place_lines(slots: Slots, n: int) -> list[str]:
     """The lines that give output *n* of those with a gradient its place, or the entries of its list theirs."""
     outs, slot_of = slots.recipe.outs, slots.op.outputs
     j = outs[n]
     start = " + ".join([str(n), *(f"len(t{i}) - 1" for i in outs[:n] if slot_of[i].many)])
     if slot_of[j].many:
         entry = ["t.node = node", "t._stop = False", "t.index = at"]
-        return [f"for at, t in enumerate(t{j}, {start}):", *indented(entry)]
+        return [f"for at, t in enumerate(t{j}, {start}):", *indent(entry)]
     lines = [f"t{j}.node = node", f"t{j}._stop = False"]
     return [*lines, f"t{j}.index = {start}"] if n else lines
 
 
-def _idling(slots: Slots, j: int) -> list[str]:
+def _idle_lines(slots: Slots, j: int) -> list[str]:
     """The lines that let output *j*, which no gradient arrives at, look as it does in Paddle."""
     line = f"t{j}._stop = IDLE"
     return [f"if t{j} is not None:", f"    {line}"] if slots.op.outputs[j].optional else [line]

@@ -114,7 +114,7 @@ def results_of(node: GradNode) -> list[tuple[GradNode, int]]:
     return [(node, i) for i in range(len(node.outs))]
 
 
-def kept_results(node: GradNode) -> Iterator[tuple[int, str, bool]]:
+def iterate_kept_results(node: GradNode) -> Iterator[tuple[int, str, bool]]:
     """Index, slot and whether its shape alone is needed, for each result that backward needs."""
     rule = node.op.rule
     needed = {r.place: r.like for r in rule.reads if r.kind == "out"} if rule is not None else {}
@@ -131,7 +131,7 @@ def slot_name(node: GradNode, side: str, place: int) -> str:
     return f"X{place}" if side == "inputs" else f"Out{place}"
 
 
-def numbered(types: Iterable[str]) -> Iterator[str]:
+def number_types(types: Iterable[str]) -> Iterator[str]:
     """``mul.0``, ``relu.0``, ``mul.1``, …"""
     counts: defaultdict[str, int] = defaultdict(int)
     for op_type in types:

@@ -18,7 +18,7 @@ from ..core.spec import in_use
 from ..kernels.backend import Backend
 from ..kernels.choice import when_chosen
 from ..ops.opdef import Operand, WrittenRule
-from .record import Recorded, RuleOps, lifted
+from .record import Recorded, RuleOps, lift
 from .tape import GradNode
 from .tensor import Tensor
 
@@ -43,7 +43,7 @@ def _forget(before: Backend, now: Backend) -> None:
     _asked.clear()
 
 
-def pulled(node: GradNode, args: Sequence[Operand], wanted: Sequence[bool]) -> Sequence[Tensor | None] | None:
+def pull_recorded(node: GradNode, args: Sequence[Operand], wanted: Sequence[bool]) -> Sequence[Tensor | None] | None:
     """The gradients that the rule of *node* gives, recorded; None where the rule must be asked."""
     rule = node.op.rule
     if in_use or watch.noting or type(rule) is not WrittenRule:
@@ -69,15 +69,15 @@ def pulled(node: GradNode, args: Sequence[Operand], wanted: Sequence[bool]) -> S
         return None
     if place in _asked or len({*map(id, args)}) < len(args):
         return None
-    return _noted(rule, node, args, wanted, place)
+    return _record_rule(rule, node, args, wanted, place)
 
 
-def _noted(
+def _record_rule(
     rule: WrittenRule, node: GradNode, args: Sequence[Operand], wanted: Sequence[bool], place: Any
 ) -> Sequence[Tensor | None]:
     """Return what the rule gives, noting what it computes."""
     ops = NotingOps()
-    flat = [lifted(g) for g in rule.flat(ops, [ops.seen(v) for v in args], wanted, node.attrs)]
+    flat = [lift(g) for g in rule.flat(ops, [ops.seen(v) for v in args], wanted, node.attrs)]
     plan = _plan(node.op.type, args, ops.steps, flat)
     if plan is None:
         _asked.add(place)
@@ -112,8 +112,8 @@ class NotingOps(RuleOps):
             return [self.seen(v) for v in value]
         return _Seen(value, self) if isinstance(value, Tensor) else value
 
-    def _recorded(self, call: BoundOp, operands: Sequence[Operand]) -> Any:
-        result = super()._recorded(call, operands)
+    def _record(self, call: BoundOp, operands: Sequence[Operand]) -> Any:
+        result = super()._record(call, operands)
         self.steps.append((call, operands, result))
         return result
 
@@ -141,5 +141,5 @@ def _plan(op_type: str, args: Sequence[Operand], steps: Sequence[Step], results:
         return None
     lines.append(f"return ({''.join(f'{name}, ' for name in returned)})")
     parameters = ", ".join(f"x{i}" for i in range(len(args)))
-    text = [f"def plan({parameters}):", *generated.indented(lines)]
-    return generated.defined("plan", f"gradient of {op_type}, recorded", text, space)
+    text = [f"def plan({parameters}):", *generated.indent(lines)]
+    return generated.compile_function("plan", f"gradient of {op_type}, recorded", text, space)

@@ -50,13 +50,13 @@ class saved_tensors_hooks:
 
     def pack(self, tensor: Tensor) -> Packed:
         """Return what is kept of *tensor*, a forward input."""
-        return Packed(tensor, self._packed(tensor), self._unpack, whole=True)
+        return Packed(tensor, self._pack_tensor(tensor), self._unpack, whole=True)
 
     def pack_values(self, tensor: Tensor) -> Packed:
         """Return what is kept of the values of *tensor*, a result: nothing kept may point back to its node."""
-        return Packed(tensor, self._packed(tensor.detach()), self._unpack, whole=False)
+        return Packed(tensor, self._pack_tensor(tensor.detach()), self._unpack, whole=False)
 
-    def _packed(self, tensor: Tensor) -> Any:
+    def _pack_tensor(self, tensor: Tensor) -> Any:
         token = packing.set(None)  # what the hook itself computes is kept as usual
         try:
             return self._pack(tensor)
@@ -92,7 +92,7 @@ class Packed:
         """True if what comes back is sure to be what was packed, to the bit: recompute checks it."""
         return getattr(self._value, "exact", False)
 
-    def unpacked(self) -> Any:
+    def unpack(self) -> Any:
         """The tensor, or the array where only the values were kept."""
         from .tensor import Tensor
 
@@ -103,6 +103,6 @@ class Packed:
         return tensor.array if self._like is None else self._like(tensor.array)
 
 
-def unpacked(value: Any) -> Any:
+def unpack(value: Any) -> Any:
     """*value* without its packing."""
-    return value.unpacked() if isinstance(value, Packed) else value
+    return value.unpack() if isinstance(value, Packed) else value

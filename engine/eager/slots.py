@@ -95,7 +95,7 @@ class Slots:
             return "()"
         letter = "x" if read.kind == "in" else "t"
         if self.many(read):
-            return self._kept_list(read, f"{letter}{read.place}")
+            return self._list_expression(read, f"{letter}{read.place}")
         name, array = f"{letter}{read.place}", f"a{read.place}" if read.kind == "in" else f"t{read.place}.array"
         if read.kind == "out" and read.place in self.bare:
             name = array = f"r{read.place}"
@@ -106,7 +106,7 @@ class Slots:
         return f"None if {name} is None else {value}" if self.optional(read) and value != name else value
 
     @staticmethod
-    def _kept_list(read: Read, name: str) -> str:
+    def _list_expression(read: Read, name: str) -> str:
         """As :meth:`kept`, of a list."""
         if read.like:
             entries = f"slim(v) for v in {name}"

@@ -53,7 +53,7 @@ class Start:
             return roots
         tensors = (roots,) if isinstance(roots, Tensor) else tuple(roots)
         given = tuple(gradients) or (None,) * len(tensors)
-        places = None if inputs is None else frozenset(t.on_tape() for t in inputs if not t._stop)
+        places = None if inputs is None else frozenset(t.tape_place() for t in inputs if not t._stop)
         return cls(tensors, tuple([None if g is None else np.array(array_of(g)) for g in given]), places)
 
     @property
@@ -85,7 +85,7 @@ class Start:
     ) -> Pass:
         """Return a pass that starts here, as :class:`.passes.Pass` takes its arguments; it has to be run."""
         stops = frozenset(constants)
-        needed = None if self.inputs is None else leading_to(self.inputs, self.differentiated, stops)
+        needed = None if self.inputs is None else nodes_between(self.inputs, self.differentiated, stops)
         work = Pass(
             retain_graph=retain_graph,
             create_graph=create_graph,
@@ -99,10 +99,10 @@ class Start:
         return work
 
 
-def leading_to(wanted: Collection[Place], roots: Sequence[Tensor], constants: Collection[Place]) -> set[GradNode]:
+def nodes_between(wanted: Collection[Place], roots: Sequence[Tensor], constants: Collection[Place]) -> set[GradNode]:
     """Return the nodes between *roots* and *wanted*, found without recursion."""
     seen: set[GradNode] = set()
-    todo = [t.node for t in roots if t.node is not None and t.on_tape() not in constants]
+    todo = [t.node for t in roots if t.node is not None and t.tape_place() not in constants]
     while todo:
         node = todo.pop()
         if node in seen:

@@ -9,13 +9,13 @@ import numpy as np
 
 from ..core import watch
 from ..core.rows import RowArray, RowSum
-from ..ops.registry import by_type
+from ..ops.registry import get_by_type
 from .record import apply
 from .saved import writes
 from .tensor import Leaf, Tensor, array_of
 
 
-def owned(held: list[Any], others: int = 0) -> Any:
+def own(held: list[Any], others: int = 0) -> Any:
     """The array that *held* holds, if nobody else does, else a copy: what is given away shares nothing.
 
     An array that owns its memory and that one list holds has no views, for they would hold it too.
@@ -63,7 +63,7 @@ def store(leaf: Leaf, held: list[Any], root: Tensor | None = None) -> None:
         leaf.cleared = False
         if isinstance(held[0], Tensor) and held[0].node is not None:
             leaf.grad = (
-                held[0] if before is None else apply(by_type("elementwise_add"), [before, held[0]], {"axis": -1})
+                held[0] if before is None else apply(get_by_type("elementwise_add"), [before, held[0]], {"axis": -1})
             )
             return
         if before is None:
@@ -73,7 +73,7 @@ def store(leaf: Leaf, held: list[Any], root: Tensor | None = None) -> None:
                 leaf.grad = Tensor(_table_of(leaf, held[0]), stop_gradient=False)
                 leaf.note_rows(leaf.grad, held[0].rows)
             else:
-                leaf.grad = Tensor(owned(held), stop_gradient=False)
+                leaf.grad = Tensor(own(held), stop_gradient=False)
             return
         array = held[0].dense() if isinstance(held[0], RowSum) else array_of(held[0])
         if isinstance(before.array, RowArray):

@@ -21,7 +21,7 @@ from ..core.spec import TensorSpec
 from ..ops.opdef import OpDef, Operand
 from ..ops.readings import flatten
 from .aside import copy_of
-from .saved import Packed, unpacked
+from .saved import Packed, unpack
 from .tensor import Leaf, Tensor
 
 if TYPE_CHECKING:
@@ -37,11 +37,11 @@ keys = itertools.count(0, -1)
 """Keys fall with time, so that a heap gives the newest node first."""
 
 keeping = False
-"""Whether this is inside :func:`keeping_graphs`."""
+"""Whether this is inside :func:`keep_graphs`."""
 
 
 @contextlib.contextmanager
-def keeping_graphs() -> Iterator[None]:
+def keep_graphs() -> Iterator[None]:
     """Inside, freed nodes can be brought back by :func:`restore`; until then they behave as freed nodes do.
 
     For tools that look at a graph after the program that recorded it has run backward.
@@ -55,7 +55,7 @@ def keeping_graphs() -> Iterator[None]:
 
 
 def is_keeping() -> bool:
-    """Return whether this is inside :func:`keeping_graphs`."""
+    """Return whether this is inside :func:`keep_graphs`."""
     return keeping
 
 
@@ -74,7 +74,7 @@ class FreedGraphError(GradientError, SystemError, RuntimeError):
     type = ""
 
 
-def of_versions(now: int, then: int) -> str:
+def version_message(now: int, then: int) -> str:
     """Return Paddle's words for a tensor that was written between two times."""
     return f"(PermissionDenied) received tensor_version:{now} != wrapper_version_snapshot:{then}."
 
@@ -163,7 +163,7 @@ class GradNode:
             whole where no slot does.
         versions: write counters of retained values, each followed by what it said when it was recorded. Tensors that
             share no storage with another have no counter until they are first written.
-        aside: of a freed node: what it retained, if that was inside :func:`keeping_graphs`, or None.
+        aside: of a freed node: what it retained, if that was inside :func:`keep_graphs`, or None.
         hooks: by output: what to call with its gradient, in order; None while there is nothing.
         loss_scale: of the product of a loss and a scaler's scale, that scale.
         rare: what few nodes have, by name; None where there is nothing.
@@ -240,7 +240,7 @@ class GradNode:
     @property
     def loc(self) -> Location:
         """Place where the user's program called the operator."""
-        return source.located(self.site)
+        return source.locate(self.site)
 
     @property
     def args(self) -> tuple[Operand, ...] | None:
@@ -279,7 +279,7 @@ class GradNode:
         values = self.kept
         if isinstance(values, Freed):
             return (values,)
-        copies = [each(v, copied) for v in values]
+        copies = [each(v, copy_value) for v in values]
         is_packed = any(isinstance(v, Packed) for v in flatten(copies, range(len(copies))))
         return (PackedValues(copies) if is_packed else tuple(copies),)
 
@@ -306,7 +306,7 @@ class GradNode:
             freed.reader, freed.freed, freed.type = self.loc, values.where, self.op.type
             raise freed
         if isinstance(values, PackedValues):
-            return tuple([each(v, unpacked) for v in values])
+            return tuple([each(v, unpack) for v in values])
         self.check()
         return values
 
@@ -330,7 +330,7 @@ class GradNode:
                 )
                 edited.reader, edited.written = self.loc, version.loc
                 edited.writer, edited.type = version.writer, self.op.type
-                edited.in_paddle = of_versions(version.count, count)
+                edited.in_paddle = version_message(version.count, count)
                 raise edited
 
 
@@ -373,13 +373,13 @@ def each(value: Any, change: Callable[[Any], Any]) -> Any:
     return [change(v) for v in value] if isinstance(value, (list, tuple)) else change(value)
 
 
-def copied(value: Any) -> Any:
+def copy_value(value: Any) -> Any:
     """*value* with an array of its own.
 
     What only a second run of a function brings back is copied as it is now; what the user's hooks packed stays packed.
     """
     if isinstance(value, Packed) and value.exact:
-        value = value.unpacked()
+        value = value.unpack()
     if isinstance(value, Tensor):
         return copy_of(value)
     return value.copy() if isinstance(value, np.ndarray) and _may_change(value) else value
@@ -408,7 +408,7 @@ def finite(values: Iterable[Any]) -> bool:
 def restore(nodes: Iterable[GradNode]) -> bool:
     """Give nodes back what they retained when they were freed, or overwritten since; whether there was any.
 
-    Those are meant that a backward pass went over inside :func:`keeping_graphs`.
+    Those are meant that a backward pass went over inside :func:`keep_graphs`.
     """
     any_gone = False
     for node in nodes:
@@ -436,7 +436,7 @@ def as_they_were(nodes: Iterable[GradNode]) -> Iterator[None]:
     try:
         yield
     finally:
-        with keeping_graphs():
+        with keep_graphs():
             for node, where in freed:
                 if node.kept is not where:
                     node.free(where)

@@ -296,9 +296,9 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
 
     def detach(self) -> Tensor:
         """The same storage as a leaf that stops gradients; an in-place edit of either changes both."""
-        return self._detached_under_watch() if watch.noting else Tensor(self.array, version=self.version)
+        return self._detach_watched() if watch.noting else Tensor(self.array, version=self.version)
 
-    def _detached_under_watch(self) -> Tensor:
+    def _detach_watched(self) -> Tensor:
         if watch.note(watch.Cutting("detach", self)):
             return self.k.assign(self)  # type: ignore[no-any-return]
         copy = Tensor(self.array, version=self.version)
@@ -316,7 +316,7 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
                     self._leaf = Leaf(self.name, self.spec)
         return self._leaf
 
-    def on_tape(self) -> tuple[GradNode, int] | Leaf:
+    def tape_place(self) -> tuple[GradNode, int] | Leaf:
         """Its place on the tape: the key that the sweep knows it by."""
         return self.leaf if self.node is None else (self.node, self.index)
 

@@ -36,7 +36,7 @@ def cause(error: Exception) -> Exception | None:
     return None if isinstance(error, GradtoolError) else error
 
 
-def explained(call: BoundOp, arrays: list[Operand], error: Exception) -> GradtoolError:
+def explain_failure(call: BoundOp, arrays: list[Operand], error: Exception) -> GradtoolError:
     """The clearest error there is for a kernel that failed: the shape rule's, if it refuses the operands too."""
     op = call.recipe.op
     site = source.describe(source.here())
@@ -60,7 +60,7 @@ def slim(value: Tensor) -> Array:
     return value.array if value.array.nbytes < GHOST_FROM else ghost(value.array)
 
 
-def settled(array: Any, shares: bool, sources: Sequence[Any]) -> Tensor | None:
+def settle_result(array: Any, shares: bool, sources: Sequence[Any]) -> Tensor | None:
     """The tensor for one result, in storage of its own or sharing an operand's and the write counter of that.
 
     Args:
@@ -139,7 +139,7 @@ def record_by_loops(call: BoundOp, operands: Sequence[Operand], results: Sequenc
                     _ = v.version  # made now: afterwards the list's entries can't be told apart
     # the node
     outs = flatten(results, recipe.outs)
-    wrt: list[Place | None] = [None if v is None or v._stop else v.on_tape() for v in flatten(operands, recipe.wrt)]
+    wrt: list[Place | None] = [None if v is None or v._stop else v.tape_place() for v in flatten(operands, recipe.wrt)]
     node = GradNode().begin(
         call,
         tuple(values) if hooks is None else PackedValues(values),

@@ -24,7 +24,7 @@ from ..core import generated
 from ..core.source import users
 from ..core.spec import float32, float64
 from ..kernels import quiet
-from .fitting import fitted
+from .fitting import fit_kernel
 from .mode import grad_enabled
 from .pull_text import pull_text
 from .record_text import record_text
@@ -32,7 +32,7 @@ from .saved import packed, packing
 from .slots import Slots
 from .tape import FORM_BELOW, GradNode, keys, note_site
 from .tensor import IDLE, Tensor
-from .unusual import GHOST_FROM, cause, explained, ghost, record_by_loops, settled, slim, versions_of
+from .unusual import GHOST_FROM, cause, explain_failure, ghost, record_by_loops, settle_result, slim, versions_of
 
 if TYPE_CHECKING:
     from .recipe import Recipe
@@ -48,8 +48,8 @@ _SAME_FOR_ALL: dict[str, Any] = {
     "Tensor": Tensor,
     "__name__": __name__,
     "cause": cause,
-    "explained": explained,
-    "fitted": fitted,
+    "explained": explain_failure,
+    "fitted": fit_kernel,
     "frame_at": sys._getframe,
     "ghost": ghost,
     "grad_enabled": grad_enabled,
@@ -61,7 +61,7 @@ _SAME_FOR_ALL: dict[str, Any] = {
     "packed": packed,
     "packing": packing.get,
     "record_by_loops": record_by_loops,
-    "settled": settled,
+    "settled": settle_result,
     "slim": slim,
     "unhush": quiet.unhush,
     "users": users,
@@ -70,7 +70,7 @@ _SAME_FOR_ALL: dict[str, Any] = {
 }
 
 
-def written_record(recipe: Recipe, only: int | None = None) -> Callable[..., Any]:
+def compile_record(recipe: Recipe, only: int | None = None) -> Callable[..., Any]:
     """``record(call, x0, x1, …)`` for an operator.
 
     Args:
@@ -84,13 +84,13 @@ def written_record(recipe: Recipe, only: int | None = None) -> Callable[..., Any
         "record_all": None if only is None else recipe.written,
         "shares": recipe.shares,
     }
-    return generated.defined("record", title, record_text(Slots(recipe, only)), names)
+    return generated.compile_function("record", title, record_text(Slots(recipe, only)), names)
 
 
-def written_pull(recipe: Recipe) -> Callable[..., Any] | None:
+def compile_pull(recipe: Recipe) -> Callable[..., Any] | None:
     """``pull(node, gradients, wrt)`` for an operator; None where it gives gradients for a list and something else."""
     lines = pull_text(Slots(recipe))
     if lines is None:
         return None
     names = {**_SAME_FOR_ALL, "ops": recipe.backend.ops, "rule": recipe.op.rule}
-    return generated.defined("pull", f"gradient of {recipe.op.type}", lines, names)
+    return generated.compile_function("pull", f"gradient of {recipe.op.type}", lines, names)

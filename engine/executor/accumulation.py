@@ -38,7 +38,7 @@ def mark(code: list[Instruction]) -> list[Instruction]:
     return code
 
 
-def in_turn(code: Sequence[Instruction]) -> Sequence[Instruction]:
+def split_sums(code: Sequence[Instruction]) -> Sequence[Instruction]:
     """*code* with those sums in parts, if their terms come in the order in which they are added.
 
     The sum of the terms so far is in the register of the first one.
@@ -55,9 +55,9 @@ def in_turn(code: Sequence[Instruction]) -> Sequence[Instruction]:
         first, *rest, last = i.ins
         part = replace(i, likes=frozenset(), effect=True, in_turn=False)
         for r in rest:
-            added = replace(part, kernel=_added, ins=(first, r), outs=(first,), dead=(r,))
+            added = replace(part, kernel=_add_term, ins=(first, r), outs=(first,), dead=(r,))
             parts.setdefault(at[r], []).append(added)
-        whole[n] = replace(part, kernel=_finished(i.kernel), ins=(first, last))
+        whole[n] = replace(part, kernel=_finish_sum(i.kernel), ins=(first, last))
     steps: list[Instruction] = []
     for n, i in enumerate(code):
         steps.append(whole.get(n, i))
@@ -92,24 +92,24 @@ def _alike(a: Any, b: Any) -> bool:
     return type(a) is type(b) is np.ndarray and a.dtype == b.dtype and a.shape == b.shape
 
 
-def _added(total: Any, term: Any) -> _Sum:
+def _add_term(total: Any, term: Any) -> _Sum:
     so_far = total if type(total) is _Sum else _Sum(total)
     so_far.add(term)
     return so_far
 
 
-def _finished(kernel: Callable[..., Any]) -> Callable[[_Sum, Any], Any]:
+def _finish_sum(kernel: Callable[..., Any]) -> Callable[[_Sum, Any], Any]:
     """Return a kernel that gives what *kernel* gives of all terms; a term that is no array of their type has waited
     for it.
     """
 
-    def finished(total: _Sum, term: Any) -> Any:
+    def finish(total: _Sum, term: Any) -> Any:
         total.add(term)
         return total.terms[0] if len(total.terms) == 1 else kernel(*total.terms)
 
-    return finished
+    return finish
 
 
 def is_part(instruction: Instruction) -> bool:
     """Return whether it adds to a sum that is not whole yet, so that its register holds no array."""
-    return instruction.kernel is _added
+    return instruction.kernel is _add_term

@@ -122,7 +122,7 @@ class Control:
             live: the registers around that someone reads.
             consumable: whether nobody else needs what the register holds.
         """
-        from .lower import Lowering, optimised
+        from .lower import Lowering, optimise
 
         region, context, instruction = self.region, self.context, self.instruction
         assert instruction is not None
@@ -138,7 +138,7 @@ class Control:
         code = finish(inner, out.needed, self._ownership(inner, out.needed, consumed))
         # What enters it, as far as they read it.
         entry = self._entries(inner, out, code)
-        code, constants, size = optimised(inner, code, held=out.needed, stored=out.needed)
+        code, constants, size = optimise(inner, code, held=out.needed, stored=out.needed)
         plan = Plan(
             code,
             constants=constants,
@@ -184,7 +184,7 @@ class Control:
             carried=tuple(self._carry(j, out, entry, numbers) for j in range(len(out.carried))),
             sums=tuple(Sum(register, self._shape(like, numbers)) for register, (_, _, like) in summed),
             results=self._results(wanted, out),
-            leaving=self._leaving(out, numbers),
+            leaving=self._leave(out, numbers),
             condition=numbers[region.condition] if asks and region.condition is not None else None,
             go_on=out.go_on,
             readings=tuple(Reading(numbers[scope], tuple(registers), c) for scope, registers, c in read),
@@ -197,16 +197,16 @@ class Control:
         asked = None
         if region.scope is not None and region.scope in results:
             asked = self.context.asked.get(region.scope)
-        carried = self._carried(results, asked)
+        carried = self._carried_frames(results, asked)
         ends = [inner.read(c.end) if c.end is not None else None for c in carried]
         sums = [entry for entry in region.sums if entry[1] in results]
         summed = [inner.read(v) for v, _, _ in sums]
         go_on = inner.read(region.condition) if region.loops and region.condition is not None else None
-        framed = [_framed(v, region.block, inner) for v in asked.values] if asked is not None else []
+        framed = [_frame_register(v, region.block, inner) for v in asked.values] if asked is not None else []
         needed = {r for r in (*ends, *summed, *framed, go_on) if r is not None}
         return _Exits(asked, carried, ends, sums, summed, go_on, framed, needed)
 
-    def _carried(self, results: Collection[Variable | None], asked: AskedFrames | None) -> list[blocks.Carried]:
+    def _carried_frames(self, results: Collection[Variable | None], asked: AskedFrames | None) -> list[blocks.Carried]:
         """Return the values that are handed on: another run reads them, or an operator behind the last one."""
         region = self.region
         carried = [c for c in region.carried if c.start is not None or c.end is not None]
@@ -275,7 +275,7 @@ class Control:
             places[self.region.scope] = FRAMES
         return tuple(places.get(v, NOTHING) if v is not None else NOTHING for v in wanted)
 
-    def _leaving(self, out: _Exits, numbers: Mapping[Variable, int]) -> Leaving | None:
+    def _leave(self, out: _Exits, numbers: Mapping[Variable, int]) -> Leaving | None:
         if out.asked is None:
             return None
         starts = {c.start: j for j, c in enumerate(out.carried) if c.start is not None}
@@ -337,7 +337,7 @@ class _Entries:
     framed: list[list[tuple[int, int]]]
 
 
-def _framed(v: Variable, block: Block, inner: Lowering) -> int:
+def _frame_register(v: Variable, block: Block, inner: Lowering) -> int:
     """The register with what goes into a frame: what *block* leaves in its own variable, or finds in another one."""
     return inner.read(v) if v.block is block else inner.first(v)
 

@@ -59,12 +59,12 @@ def _py_func(op: Operator) -> Kernel:
             return []
         if len(results) != len(outs):
             raise KernelError(f"the function returns {len(results)} results, but there are {len(outs)} outputs")
-        return [None if v is None or r is None else _fitted(r, v) for r, v in zip(results, outs, strict=True)]
+        return [None if v is None or r is None else _fit(r, v) for r, v in zip(results, outs, strict=True)]
 
     return run
 
 
-def _fitted(value: np.ndarray[Any, Any], v: Variable) -> np.ndarray[Any, Any]:
+def _fit(value: np.ndarray[Any, Any], v: Variable) -> np.ndarray[Any, Any]:
     """A function's result as a value of *v*."""
     wanted = v.dtype.numpy
     fits = value.ndim == v.ndim and all(m in (n, UNKNOWN) for m, n in zip(v.shape, value.shape, strict=True))

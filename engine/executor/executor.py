@@ -16,7 +16,7 @@ from . import passes
 from .inputs import Inputs, fed_value
 from .live import Peak, peak
 from .lower import lower
-from .outputs import fetch_names, fetched_values, handles, store
+from .outputs import fetch_names, fetch_values, handles, store
 from .plan import Plan, Step
 from .scope import Scope, global_scope
 from .startups import note_run
@@ -117,7 +117,7 @@ class Executor:
                 if self._device is None and not program.random_seed:
                     plan.run(regs)
                 else:
-                    with self._seeded(program):
+                    with self._seed(program):
                         plan.run(regs)
             except BaseException:
                 _put_back(plan, regs, values)
@@ -136,7 +136,7 @@ class Executor:
     ) -> Generator[Step, None, list[Any]]:
         """Run as :meth:`run` does, yielding one :class:`Step` per operator; the generator returns the fetches."""
         plan, regs, values = self._prepare(program, feed, fetch_list, scope)
-        with self._seeded(program):
+        with self._seed(program):
             yield from plan.steps(regs)
         return self._finish(plan, regs, values)
 
@@ -149,7 +149,7 @@ class Executor:
     ) -> Peak:
         """Run as :meth:`run` does, counting the bytes that are alive; see :class:`Peak`."""
         plan, regs, values = self._prepare(program, feed, fetch_list, scope)
-        with self._seeded(program):
+        with self._seed(program):
             most = peak(plan, regs)
         self._finish(plan, regs, values)
         return most
@@ -168,7 +168,7 @@ class Executor:
         No persistable variable changes.
         """
         plan, regs, _ = self._prepare(program, feed, fetch_list, scope, frozenset({"prune"}))
-        with self._seeded(program):
+        with self._seed(program):
             yield plan, regs
 
     # -- parts ----------------------------------------------------------------------------------------------------
@@ -191,23 +191,23 @@ class Executor:
         if isinstance(feed, (list, tuple)) and len(feed) == 1:
             feed = feed[0]
         expect_type(feed, (dict, Mapping, type(None)), "feed", _HERE)
-        feed = _of_variables(program, feed or {})
+        feed = _known_feed(program, feed or {})
         plan = self.plan = self._plan(program, feed, fetch_names(fetch_list), chosen)
         values = (scope or global_scope()).values.raw
         return plan, plan.inputs.registers(feed, values, few=few and plan.compiled is not None), values
 
     @contextmanager
-    def _seeded(self, program: Program | None) -> Iterator[None]:
+    def _seed(self, program: Program | None) -> Iterator[None]:
         """Draw random numbers from the program's own stream if it has a seed; compute on the place's device."""
         if self._device is not None:
-            with self.backend.settings(self._device), self._drawing(program):
+            with self.backend.settings(self._device), self._draw_from(program):
                 yield
         else:
-            with self._drawing(program):
+            with self._draw_from(program):
                 yield
 
     @contextmanager
-    def _drawing(self, program: Program | None) -> Iterator[None]:
+    def _draw_from(self, program: Program | None) -> Iterator[None]:
         seed = (plain(program) or default.default_main_program()).random_seed
         if not seed:
             yield
@@ -241,12 +241,12 @@ class Executor:
         return plan
 
     def _finish(self, plan: Plan, regs: list[Any], values: dict[str, Any], *, stays: bool = False) -> list[Any]:
-        fetched = fetched_values(plan, regs, self.backend.kept if stays else None)
+        fetched = fetch_values(plan, regs, self.backend.kept if stays else None)
         store(plan, regs, values, self.backend)
         return fetched
 
 
-def _of_variables(program: Program, feed: Mapping[str, Any]) -> Mapping[str, Any]:
+def _known_feed(program: Program, feed: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the entries of *feed* that are variables of *program*; other names are nobody's."""
     variables = program.global_block().vars
     return feed if feed.keys() <= variables.keys() else {n: v for n, v in feed.items() if n in variables}

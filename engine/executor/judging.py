@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import state, watch
-from ..core.finite import in_order
+from ..core.finite import is_finite
 from ..core.spec import TensorSpec
 from ..core.summary import Heard, InOrder, Summary, Uneventful
 from ..ir.variable import DENSE, SELECTED_ROWS
@@ -73,9 +73,9 @@ class Within:
         Raises:
             Doubt: something may be wrong with a result.
         """
-        judging = plan.judging(self._asked)
+        judging = plan.judge(self._asked)
         assert judging is not None  # else the whole plan would not be judged
-        if plan.tuning is None or not plan.tuning(judging.judged_steps(regs)):
+        if plan.tuning is None or not plan.tuning(judging.checked_steps(regs)):
             judging.carry_out(regs)
 
 
@@ -140,7 +140,7 @@ class Judging:
 
     @classmethod
     def serves(cls, plan: Plan) -> bool:
-        """Return whether runs of *plan* and of its blocks may be carried out twice, and are those of operators alone."""
+        """Return whether runs of *plan* and of its blocks may be carried out twice, and consist only of operators."""
         for i in plan.instructions:
             if i.effect or (i.op is not None and i.op.op.trait & Trait.OPAQUE):
                 return False
@@ -167,7 +167,7 @@ class Judging:
             before, begin = regs.copy(), state.random.position
             within = Within(self._asked)
             try:
-                with watch.in_place_of_watchers(within) if self._has_blocks else nullcontext():
+                with watch.replace_watchers(within) if self._has_blocks else nullcontext():
                     self.carry_out(regs)
             except Exception:  # a doubt; or an operator failed, as it will again when the steps are told
                 event, doubt = None, True
@@ -192,14 +192,14 @@ class Judging:
         """
         from .plan import carry
 
-        path = self._judged()
+        path = self._judged_code()
         regs += [None] * self._more
         try:
             carry(iter(path), regs)
         finally:
             del regs[self._plan.size :]
 
-    def judged_steps(self, regs: list[Any]) -> Iterator[Step]:
+    def checked_steps(self, regs: list[Any]) -> Iterator[Step]:
         """The plan's steps, as far as all is in order.
 
         Raises:
@@ -217,7 +217,7 @@ class Judging:
         noting = _Noting(watch.program_watcher())
         steps = self._plan.steps(regs)
         while True:
-            with watch.in_place_of_watchers(noting) if self._has_blocks else nullcontext():
+            with watch.replace_watchers(noting) if self._has_blocks else nullcontext():
                 step = next(steps, None)
             if step is None:
                 break
@@ -238,7 +238,7 @@ class Judging:
 
     # -- the code -------------------------------------------------------------------------------------------------
 
-    def _judged(self) -> Sequence[Code]:
+    def _judged_code(self) -> Sequence[Code]:
         """The plan's own way of running, with judges between its instructions."""
         from .plan import encode
 
@@ -248,18 +248,18 @@ class Judging:
             self._runs += 1
             compiled = self._runs > COMPILED
             if compiled or not self._path:
-                self._path = [encode(i) for i in self._with_judges(code, compiled)]
-                self._made_of = code if compiled or not any(map(_judged_of, code)) else None
+                self._path = [encode(i) for i in self._insert_judges(code, compiled)]
+                self._made_of = code if compiled or not any(map(_judging_group, code)) else None
         return self._path
 
-    def _with_judges(self, path: Sequence[Instruction], compiled: bool) -> Iterator[Instruction]:
+    def _insert_judges(self, path: Sequence[Instruction], compiled: bool) -> Iterator[Instruction]:
         """*path* with judges; its groups one by one, or as they are compiled for this."""
         judged: set[int] = set()
         """Registers of numbers in order: what only moves them has nothing to be judged."""
         numbers = dict(found for i in self._plan.instructions for found in self._numbers(i))
         waiting = _Waiting()
         self._more = 1
-        for i, seen in self._opened(path, numbers, compiled):
+        for i, seen in self._open_groups(path, numbers, compiled):
             if i.op is not None and i.op.op.trait & Trait.MOVES and judged.issuperset(i.ins):
                 judged.update(i.outs)
                 yield replace(i, dead=waiting.keeps(i.dead))
@@ -274,16 +274,16 @@ class Judging:
             last.dead = waiting.keeps((*i.dead, *(r for r in i.outs if r > self._plan.size)))
             yield from (*before, last)
             if len(waiting.registers) >= TOGETHER:
-                yield from self._emptied(waiting)
+                yield from self._drain(waiting)
                 waiting = _Waiting()
-        yield from self._emptied(waiting)
+        yield from self._drain(waiting)
 
-    def _opened(
+    def _open_groups(
         self, path: Sequence[Instruction], numbers: Collection[int], compiled: bool
     ) -> Iterator[tuple[Instruction, Collection[int]]]:
         """The instructions, and which of their results they judge themselves, by truth values behind the others."""
         for i in path:
-            judged_of = _judged_of(i)
+            judged_of = _judging_group(i)
             if judged_of is None:
                 yield i, ()
                 continue
@@ -298,7 +298,7 @@ class Judging:
             members[-1].dead = (*i.dead, *inner)
             yield from ((m, ()) for m in members)
 
-    def _emptied(self, waiting: _Waiting) -> Iterator[Instruction]:
+    def _drain(self, waiting: _Waiting) -> Iterator[Instruction]:
         looks = []
         for name in dict.fromkeys(spec.dtype.name for spec in waiting.registers.values()):
             alike = {r: spec for r, spec in waiting.registers.items() if spec.dtype.name == name}
@@ -326,7 +326,7 @@ class Judging:
     # -- judging --------------------------------------------------------------------------------------------------
 
     def _judge(self, value: Any) -> None:
-        if value is not None and not in_order(value, self._largest):
+        if value is not None and not is_finite(value, self._largest):
             raise Doubt
 
     def _together(self, name: str, nbytes: int, *values: Any) -> None:
@@ -342,7 +342,7 @@ class Judging:
             self._judge(value)
 
 
-def _judged_of(i: Instruction) -> Any:
+def _judging_group(i: Instruction) -> Any:
     """Return the compiler of a group that looks at its numbers; None for an instruction that is no group."""
     return getattr(i.kernel, "judged", None)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.operator import Operator
-from .accumulation import in_turn
+from .accumulation import split_sums
 from .plan import Plan
 
 
@@ -33,7 +33,7 @@ def peak(plan: Plan, regs: list[Any]) -> Peak:
     buffers = _Buffers(regs)
     most = 0
     where: Operator | None = None
-    for step in in_turn(plan.instructions):
+    for step in split_sums(plan.instructions):
         with np.errstate(all="ignore"):
             result = step.kernel(*[regs[i] for i in step.ins])
         for r, value in zip(step.outs, result if step.spread else (result,), strict=True):

@@ -8,18 +8,18 @@ from operator import attrgetter
 from typing import Any
 
 from ..core import names, source
-from ..core.collector import paused_gc
+from ..core.collector import pause_gc
 from ..core.errors import ExecutionError, FeedError, FetchError, did_you_mean
 from ..core.spec import TensorSpec
 from ..core.tensor_array import EMPTY
-from ..ir.operator import Operator, SharedAttrs, flat, mapped
+from ..ir.operator import Operator, SharedAttrs, flat, map_operands
 from ..ir.program import Program
 from ..ir.variable import ARRAY, DENSE, SELECTED_ROWS, Variable
 from ..kernels.backend import Backend, Kernel
 from ..kernels.choice import reference
 from ..ops.opdef import Trait
 from . import accumulation, control, effects, passes
-from .plan import Instruction, Plan, explained
+from .plan import Instruction, Plan, explain_error
 
 _SPEC = attrgetter("spec")
 
@@ -48,7 +48,7 @@ def lower(
         FeedError: a data variable that is needed is not fed (a ValueError).
     """
     block = program.global_block()
-    with paused_gc():
+    with pause_gc():
         repeated = {op.repeats for op in block.ops if op.repeats is not None}
         lowering = Lowering(set(fed), control.LoweringContext(backend, chosen), lambda v: True, repeated)
         for op in block.ops:
@@ -62,8 +62,8 @@ def lower(
         # What they read, and what is made of them.
         used = {r for i in code for r in i.ins} | set(fetches)
         _check_fed(lowering, used, code)
-        feeds, loads = lowering.given_to(used)
-        code, constants, size = optimised(lowering, code, held=wanted, stored=set(stores.values()))
+        feeds, loads = lowering.inputs_of(used)
+        code, constants, size = optimise(lowering, code, held=wanted, stored=set(stores.values()))
         return Plan(
             code,
             constants=constants,
@@ -77,7 +77,7 @@ def lower(
         )
 
 
-def optimised(
+def optimise(
     lowering: Lowering, code: list[Instruction], *, held: Collection[int], stored: set[int]
 ) -> tuple[list[Instruction], dict[int, Any], int]:
     """The instructions after the chosen passes, the constants that they read, and how many registers there are.
@@ -133,21 +133,21 @@ class Form:
         """The kernel on *backend*, which takes the registers in a row and gives all results as one flat sequence."""
         kernel = self._kernels.get(backend)
         if kernel is None:
-            kernel = _arranged(self._bound(backend), self._layout())
-            kernel = self._kernels[backend] = kernel if self.single else _spreading(kernel, self._op)
+            kernel = _arrange(self._bind(backend), self._layout())
+            kernel = self._kernels[backend] = kernel if self.single else _flatten_results(kernel, self._op)
         return kernel
 
-    def _bound(self, backend: Backend) -> Kernel:
+    def _bind(self, backend: Backend) -> Kernel:
         """The kernel that takes one argument per slot."""
         op = self._op
         kernel = effects.kernel(op) if op.op.has_effect else None
         if kernel is not None:
             return kernel
-        wanted = _wanted(op) if op.op.forward is not None else None
+        wanted = _wanted_gradients(op) if op.op.forward is not None else None
         try:
             return backend.bind(op.op, op.attrs, wanted, self._read, self._written)
         except Exception as error:  # no shape rule has seen the attributes of a gradient operator from a file
-            raise explained(error, op, list(op.input_variables())) from error
+            raise explain_error(error, op, list(op.input_variables())) from error
 
     def _layout(self) -> list[Layout]:
         """Return which registers belong to each slot."""
@@ -164,7 +164,7 @@ class Form:
         return layout + [[] if slot.many else None for slot in op.op.inputs[len(op.inputs) :]]
 
 
-def _wanted(op: Operator) -> list[list[bool]]:
+def _wanted_gradients(op: Operator) -> list[list[bool]]:
     """Return which gradients a gradient operator has to compute."""
     return [[e is not None for e in v] if isinstance(v, tuple) else [v is not None] for v in op.outputs]
 
@@ -263,7 +263,7 @@ class Lowering:
         persistable = ((v, r) for v, r in self.current.items() if v.persistable)
         return {v.name: r for v, r in persistable if self.initial.get(v) != r}
 
-    def given_to(self, used: Collection[int]) -> tuple[dict[str, int], dict[str, int]]:
+    def inputs_of(self, used: Collection[int]) -> tuple[dict[str, int], dict[str, int]]:
         """Return what is fed, and what is loaded from the scope for the registers *used*: name -> register."""
         feeds: dict[str, int] = {}
         loads: dict[str, int] = {}
@@ -314,7 +314,7 @@ class Lowering:
     def _form(self, op: Operator) -> Form:
         """Return the form that all operators of this definition, these attributes and these specs share."""
         definition = op.op
-        read, written = mapped(op.inputs, _SPEC), mapped(op.outputs, _SPEC)
+        read, written = map_operands(op.inputs, _SPEC), map_operands(op.outputs, _SPEC)
         if type(op.attrs) is not SharedAttrs:
             return Form(op, read, written)
         key = definition, id(op.attrs), read, written
@@ -330,17 +330,17 @@ class Lowering:
         runs_block = control.Control(op, self)
         outs = tuple(self.write(v) for v in flat(op.outputs))
         effect = self.context.effects(op)
-        instruction = Instruction(op, _unfinished, tuple(runs_block.ins), outs, spread=True, effect=effect)
+        instruction = Instruction(op, _raise_unlowered, tuple(runs_block.ins), outs, spread=True, effect=effect)
         runs_block.instruction = instruction
         self.controls[id(instruction)] = runs_block
         self.code.append(instruction)
 
 
-def _unfinished(*operands: Any) -> Any:
+def _raise_unlowered(*operands: Any) -> Any:
     raise ExecutionError("an operator with a block was not lowered")
 
 
-def _arranged(kernel: Kernel, layout: Sequence[Layout]) -> Kernel:
+def _arrange(kernel: Kernel, layout: Sequence[Layout]) -> Kernel:
     """*kernel*, which takes one argument per slot, as a function of registers that stand in a row."""
     if layout == [*range(len(layout))]:
         return kernel  # a register for each
@@ -359,7 +359,7 @@ def _arranged(kernel: Kernel, layout: Sequence[Layout]) -> Kernel:
     return lambda *arrays: kernel(*[pick(arrays, place) for place in layout])
 
 
-def _spreading(kernel: Kernel, op: Operator) -> Kernel:
+def _flatten_results(kernel: Kernel, op: Operator) -> Kernel:
     """A kernel that returns all its results as one flat sequence, in the order of the operator's outputs."""
     sizes = [len(v) if isinstance(v, tuple) else None for v in op.outputs]
     if all(s is None for s in sizes):

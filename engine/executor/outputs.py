@@ -67,7 +67,7 @@ def fetch_names(fetch_list: Any) -> list[str]:
     return listed
 
 
-def fetched_values(plan: Plan, regs: Sequence[Any], kept: Callable[[Any], bool] | None = None) -> list[Any]:
+def fetch_values(plan: Plan, regs: Sequence[Any], kept: Callable[[Any], bool] | None = None) -> list[Any]:
     """Return the requested values as arrays that are the caller's own.
 
     Args:
@@ -83,7 +83,7 @@ def fetched_values(plan: Plan, regs: Sequence[Any], kept: Callable[[Any], bool] 
         if value is None or (kept is not None and kept(value)):
             fetched.append(value)
         else:
-            fetched.append(_owned(value, shared))
+            fetched.append(_own(value, shared))
         shared.add(id(value))
     return fetched
 
@@ -105,7 +105,7 @@ def store(plan: Plan, regs: Sequence[Any], values: dict[str, Any], backend: Back
             updates.append((name, value))
             continue
         else:
-            values[name] = _owned(value, taken)
+            values[name] = _own(value, taken)
         taken.add(id(value))
     for name, update in updates:
         if update.base is values.get(name):
@@ -114,7 +114,7 @@ def store(plan: Plan, regs: Sequence[Any], values: dict[str, Any], backend: Back
             values[name] = update.dense()
 
 
-def _owned(value: Any, others: Collection[int]) -> Any:
+def _own(value: Any, others: Collection[int]) -> Any:
     """*value* as an array that shares its storage with nothing, least of all with what *others* identify.
 
     Of an array of tensors, the list of them.

@@ -19,7 +19,7 @@ from ..core.errors import GradtoolError, KernelError, describe
 from ..core.summary import Asked, Heard, InOrder
 from ..ir.operator import Operator
 from ..kernels.backend import Backend
-from .accumulation import in_turn
+from .accumulation import split_sums
 from .judging import Judging, Within
 
 Code = tuple[int, Callable[..., Any], Any, Any, Any, tuple[int, ...]]
@@ -117,7 +117,7 @@ class Plan:
 
     def carry_out(self, code: Sequence[Instruction]) -> None:
         """Run by *code* from the next run on; it leaves in the registers what :attr:`instructions` do."""
-        code = in_turn(code)
+        code = split_sums(code)
         self.path = tuple(code), tuple([encode(i) for i in code])
 
     def owner(self, index: int) -> Operator | None:
@@ -152,11 +152,11 @@ class Plan:
                 by.judge(self, regs)
                 return
             asked = getattr(by, "summarised", None)
-            judging = self.judging(asked)
+            judging = self.judge(asked)
             tuning = self.tuning if judging is not None and judging.has_told else None
-            if tuning is not None and tuning(_telling(by, self.steps(regs))):
+            if tuning is not None and tuning(_report_steps(by, self.steps(regs))):
                 return
-            for step in self._watched(asked, judging, regs):
+            for step in self._watch_steps(asked, judging, regs):
                 by(step)
             return
         if self.compiled is not None:
@@ -174,7 +174,7 @@ class Plan:
             carry(code, regs)
         except Exception as error:
             index = len(encoded) - operator.length_hint(code) - 1
-            told = self._explained(error, instructions[index], regs)
+            told = self._explain(error, instructions[index], regs)
             raise told from (None if isinstance(error, GradtoolError) else error)
 
     def steps(self, regs: list[Any]) -> Iterator[Step]:
@@ -187,7 +187,7 @@ class Plan:
                     result = instruction.kernel(*inputs)
                     seconds = perf_counter() - start
                 except Exception as error:
-                    raise self._explained(error, instruction, regs) from error
+                    raise self._explain(error, instruction, regs) from error
             outputs = tuple(result) if instruction.spread else (result,)
             for r, value in zip(instruction.outs, outputs, strict=True):
                 regs[r] = value
@@ -196,7 +196,7 @@ class Plan:
             for r in instruction.dead:
                 regs[r] = None
 
-    def _watched(self, asked: Asked | None, judging: Judging | None, regs: list[Any]) -> Iterable[Step | Heard]:
+    def _watch_steps(self, asked: Asked | None, judging: Judging | None, regs: list[Any]) -> Iterable[Step | Heard]:
         """The steps for a watcher: with what it *asked* in place of arrays, where the backend can tell that."""
         told: Iterable[Step | Heard] | None = None
         if self.compiled is not None and asked is not None:
@@ -207,7 +207,7 @@ class Plan:
             return self.steps(regs)
         return (Step(*event) if type(event) is tuple else event for event in told)
 
-    def judging(self, asked: Asked | None) -> Judging | None:
+    def judge(self, asked: Asked | None) -> Judging | None:
         """Return the judge of whether all is in order, where that is requested."""
         if self.compiled is not None or not isinstance(asked, InOrder):
             return None
@@ -215,16 +215,16 @@ class Plan:
             self.judgings[asked] = Judging(self, asked) if Judging.serves(self) else None
         return self.judgings[asked]
 
-    def _explained(self, error: Exception, instruction: Instruction, regs: list[Any]) -> GradtoolError:
-        return explained(error, instruction.op, [regs[i] for i in instruction.ins])
+    def _explain(self, error: Exception, instruction: Instruction, regs: list[Any]) -> GradtoolError:
+        return explain_error(error, instruction.op, [regs[i] for i in instruction.ins])
 
     @staticmethod
     def explained(error: Exception, instruction: Instruction, inputs: Sequence[Any]) -> GradtoolError:
         """Return the error of an instruction with its operator."""
-        return explained(error, instruction.op, inputs)
+        return explain_error(error, instruction.op, inputs)
 
 
-def _telling(by: watch.Watcher, steps: Iterator[Step]) -> Iterator[Step]:
+def _report_steps(by: watch.Watcher, steps: Iterator[Step]) -> Iterator[Step]:
     for step in steps:
         by(step)
         yield step
@@ -249,7 +249,7 @@ def carry(code: Iterator[Code], regs: list[Any]) -> None:
                 regs[r] = None
 
 
-def explained(error: Exception, op: Operator | None, inputs: Sequence[Any]) -> GradtoolError:
+def explain_error(error: Exception, op: Operator | None, inputs: Sequence[Any]) -> GradtoolError:
     """Return the error of an operator with its name, the shapes that it got and the user's line."""
     if isinstance(error, GradtoolError):
         return error if op is None else describe(error, op=op.summary(), made=source.describe(op.loc))
@@ -271,7 +271,7 @@ def encode(i: Instruction) -> Code:
 
     Kernels that read and write registers themselves have a method ``on_registers``.
     """
-    whole = getattr(i.kernel, "on_registers", None)
+    whole = getattr(i.kernel, "bind_registers", None)
     if whole is not None:
         return ITSELF, whole(i.ins, i.outs, i.dead), None, None, None, ()
     if i.spread:

@@ -107,7 +107,7 @@ class Runner:
     def ends(self, state: Sequence[Any]) -> list[Shaped | None]:
         """Return what frames record about the end, from the last carried values."""
         leaving = self.body.leaving
-        return [] if leaving is None else [None if j is None else _shaped(state[j]) for j in leaving.ends]
+        return [] if leaving is None else [None if j is None else _shape_and_dtype(state[j]) for j in leaving.ends]
 
     def frames(self, runs: list[Any], begins: Sequence[Shaped | None], ends: Sequence[Shaped | None]) -> Frames:
         """Frames of runs that somebody else has carried out."""
@@ -197,10 +197,10 @@ def _argument(carry: Carry, arguments: Sequence[Any]) -> Any:
 
 
 def _shape(at: ShapeAt, read: Sequence[Frames], arguments: Sequence[Any]) -> Shaped | None:
-    return _shaped(arguments[at.place]) if at.frames is None else read[at.frames].begins[at.place]
+    return _shape_and_dtype(arguments[at.place]) if at.frames is None else read[at.frames].begins[at.place]
 
 
-def _shaped(value: Any) -> Shaped | None:
+def _shape_and_dtype(value: Any) -> Shaped | None:
     if isinstance(value, TensorArray):
         return EMPTY
     return None if value is None else (value.shape, value.dtype)

@@ -73,20 +73,20 @@ class DenseTensor:
         self._scope.values[self._name] = np.array(value, before.dtype if keep and before is not None else None)
 
     def shape(self) -> list[int]:
-        return list(self._kept().shape)
+        return list(self._value_or_empty().shape)
 
     def _dtype(self) -> Any:
-        return self._kept().dtype
+        return self._value_or_empty().dtype
 
     def _is_initialized(self) -> bool:
         return self._name in self._scope.values
 
-    def _kept(self) -> Any:
+    def _value_or_empty(self) -> Any:
         value = self._scope.values.raw.get(self._name)
         return np.empty(0, np.float32) if value is None else value
 
     def _value(self) -> np.ndarray[Any, Any]:
-        return self._scope.values[self._name] if self._is_initialized() else self._kept()
+        return self._scope.values[self._name] if self._is_initialized() else self._value_or_empty()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return np.array(self._value(), dtype=dtype, copy=True)
@@ -143,5 +143,5 @@ def global_scope() -> Scope:
 def scope_guard(scope: Scope) -> Iterator[None]:
     """Use *scope* inside."""
     expect_type(scope, Scope, "scope", "paddle.static.scope_guard")
-    with _current.entered(scope):
+    with _current.enter(scope):
         yield

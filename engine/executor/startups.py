@@ -40,7 +40,7 @@ def explain_missing(variable: Variable) -> tuple[str, str]:
     if not program.ran:
         return _never_ran(program, name, run, variable)
     count, site = program.ran[-1]
-    ran = _line(source.located(site))
+    ran = _line(source.locate(site))
     if place >= count:
         return _came_later(program, name, run, ran, variable)
     return f"{name} ran {ran}, but this scope has no value of it", f"run it in this scope: {run}"
@@ -52,7 +52,7 @@ def _never_ran(program: Program, name: str, run: str, variable: Variable) -> tup
     other = next((p for p in candidates if p is not program and p.ran), None)
     if other is None:
         return f"{name}, which initializes it, has not run", f"run the startup program first: {run}"
-    ran = _line(source.located(other.ran[-1][1]))
+    ran = _line(source.locate(other.ran[-1][1]))
     which = _DEFAULT if other is default.default_startup_program() else "another startup program"
     return (
         f"{which} ran {ran}, but {name} initializes it, and that has not run",

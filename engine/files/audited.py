@@ -39,7 +39,7 @@ class Files(Protocol):
     """Source of the paths that a run may change, such as the overlay."""
 
     @property
-    def handling(self) -> bool: ...
+    def is_handling(self) -> bool: ...
 
     def is_meant(self) -> bool: ...
 
@@ -53,7 +53,7 @@ class _Process:
 
 
 @contextmanager
-def watched(files: Files | None) -> Iterator[None]:
+def audit(files: Files | None) -> Iterator[None]:
     """Inside, changes of files that *files* knows nothing of are refused; with None, nothing is."""
     if files is not None:
         _hear()
@@ -75,7 +75,7 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
         return
     if event == "open":
         path, mode, flags = arguments
-        if flags & native.WRITING and not (mode is not None and files.handling):
+        if flags & native.WRITING and not (mode is not None and files.is_handling):
             _must_be_known(files, path, None)
     elif event == "ctypes.dlsym":
         _must_not_be_taken(files, *arguments)

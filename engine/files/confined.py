@@ -1,7 +1,7 @@
 """Paths that a file in some folder has named: what is written there stays below that folder, whatever links lie in it.
 
 A folder that was downloaded may hold ``x -> ~/.bashrc`` beside a configuration file that says ``output = "x"``. Such a
-path is compared after its links are resolved (:func:`resolved`). From then on (:func:`within`), everything that
+path is compared after its links are resolved (:func:`resolve`). From then on (:func:`confine`), everything that
 gradtool writes at it or below it is opened folder by folder from the folder that it has to stay in, and no link is
 followed on the way: one that comes later is refused, too.
 """
@@ -26,7 +26,7 @@ _named: list[tuple[str, str]] = []
 """Paths, and the folders that they have to stay in; both without links."""
 
 
-def resolved(path: str, folder: str) -> str | None:
+def resolve(path: str, folder: str) -> str | None:
     """*path* without links; None where that lies outside *folder*.
 
     >>> resolved("/usr/../etc", "/usr") is None
@@ -37,13 +37,13 @@ def resolved(path: str, folder: str) -> str | None:
 
 
 @contextmanager
-def within(path: str, folder: str) -> Iterator[None]:
+def confine(path: str, folder: str) -> Iterator[None]:
     """Inside, what is written at *path* stays below *folder* and follows no link.
 
     So does what is written below *path*, or beside it with another ending.
 
     Args:
-        path: as :func:`resolved` gave it.
+        path: as :func:`resolve` gave it.
     """
     entry = (os.path.abspath(path), os.path.realpath(folder))
     _named.append(entry)
@@ -58,10 +58,10 @@ def root(path: str) -> str | None:
     if not _named or pythons.is_active():  # what the user's code writes stays in the overlay
         return None
     whole = os.path.abspath(path)
-    return next((f for p, f in reversed(_named) if whole == p or whole.startswith(_around(p))), None)
+    return next((f for p, f in reversed(_named) if whole == p or whole.startswith(_path_prefixes(p))), None)
 
 
-def _around(path: str) -> tuple[str, str]:
+def _path_prefixes(path: str) -> tuple[str, str]:
     """Return the prefixes of paths below *path* or next to it, as ``net.pdiparams`` is to ``net.pdmodel``."""
     return os.path.join(path, ""), os.path.splitext(path)[0] + "."
 
@@ -69,7 +69,7 @@ def _around(path: str) -> tuple[str, str]:
 def must_stay(path: str) -> None:
     """Raise OSError for a path that has to stay in a folder and leads out of it."""
     folder = root(path)
-    if folder is not None and resolved(path, folder) is None:
+    if folder is not None and resolve(path, folder) is None:
         raise _link(path)
 
 
@@ -94,7 +94,7 @@ def parent(path: str, make: bool = False) -> Iterator[tuple[int | None, str]]:
     descriptor = os.open(folder, _FOLDER)
     try:
         for part in parts:
-            descriptor = _entered(descriptor, part, make, path)
+            descriptor = _enter_folder(descriptor, part, make, path)
         yield descriptor, name
     finally:
         os.close(descriptor)
@@ -108,7 +108,7 @@ def _parts(path: str, folder: str) -> list[str]:
     return parts
 
 
-def _entered(descriptor: int, name: str, make: bool, path: str) -> int:
+def _enter_folder(descriptor: int, name: str, make: bool, path: str) -> int:
     """A descriptor of the folder *name* in that of *descriptor*, which is closed."""
     if make:
         with suppress(FileExistsError):

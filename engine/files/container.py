@@ -24,7 +24,7 @@ from ..core.errors import FileFormatError, FileMissing
 from ..core.spec import DTYPES
 from ..core.spec import dtype as dtype_of
 from . import jsontext
-from .jsontext import shown
+from .jsontext import shorten_value
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -108,7 +108,7 @@ def _little(array: Array) -> Array:
 
 
 @contextlib.contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def open_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file, open for reading.
 
     Raises:
@@ -146,7 +146,7 @@ def read_path(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str,
         FileFormatError: it is no container, or a damaged one.
         OSError: it cannot be read.
     """
-    with opened(path) as file:
+    with open_file(path) as file:
         return _ContainerReader(file, os.fspath(path), os.fstat(file.fileno()).st_size).contents()
 
 
@@ -183,18 +183,20 @@ class _ContainerReader:
         at = 0
         for (begin, end, _, _), name in places:
             if begin != at:
-                self.fail(f"array {shown(name)} to begin at byte {at} of the data", f"it begins at {begin}")
+                self.fail(f"array {shorten_value(name)} to begin at byte {at} of the data", f"it begins at {begin}")
             at = end
         if at != self.left:
             self.fail(f"{at} bytes of data", f"there are {self.left}", "the file is cut short or was changed")
         read = {name: self.array(name, dtype, shape) for (_, _, dtype, shape), name in places}
         pairs = jsontext.read(texts.pop(PAIRS, "[]"), f"{self.name} ({PAIRS})")
         if not isinstance(pairs, list) or not all(isinstance(name, str) and name in read for name in pairs):
-            self.fail(f"{PAIRS} to list arrays", f"it is {shown(pairs)}")
+            self.fail(f"{PAIRS} to list arrays", f"it is {shorten_value(pairs)}")
         for name in pairs:
             array = read[name]
             if array.dtype != np.float64 or array.shape[-1:] != (2,):
-                self.fail(f"array {shown(name)} to hold real and imaginary parts", f"it is {array.dtype}{array.shape}")
+                self.fail(
+                    f"array {shorten_value(name)} to hold real and imaginary parts", f"it is {array.dtype}{array.shape}"
+                )
             read[name] = array.reshape(-1).view(_COMPLEX).reshape(array.shape[:-1])
         return {name: read[name] for name in header}, texts
 
@@ -210,7 +212,7 @@ class _ContainerReader:
         content = jsontext.read(data, f"{self.name} (header)")
         texts = content.pop(METADATA, {})
         if not isinstance(texts, dict) or not all(isinstance(t, str) for t in texts.values()):
-            self.fail(f"{METADATA} to hold texts by name", f"it is {shown(texts)}")
+            self.fail(f"{METADATA} to hold texts by name", f"it is {shorten_value(texts)}")
         return content, texts
 
     def foreign(self, start: bytes, length: int) -> NoReturn:
@@ -232,22 +234,30 @@ class _ContainerReader:
     def entry(self, name: str, entry: Any) -> tuple[int, int, np.dtype[Any], tuple[int, ...]]:
         """Begin, end, type and shape of an array, checked against each other and against the size of the file."""
         if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
-            self.fail(f"dtype, shape and data_offsets of array {shown(name)}", f"there is {shown(entry)}")
+            self.fail(
+                f"dtype, shape and data_offsets of array {shorten_value(name)}", f"there is {shorten_value(entry)}"
+            )
         code, shape, place = entry["dtype"], entry["shape"], entry["data_offsets"]
         dtype = _numpy(code)
         if dtype is None:
-            self.fail(f"array {shown(name)} to have one of the types {', '.join(_TYPES)}", f"it has {shown(code)}")
+            self.fail(
+                f"array {shorten_value(name)} to have one of the types {', '.join(_TYPES)}",
+                f"it has {shorten_value(code)}",
+            )
         if not _whole_numbers(shape) or len(shape) > _MOST_DIMENSIONS or max(shape, default=0) > _MOST_ELEMENTS:
-            self.fail(f"array {shown(name)} to have a shape", f"it is {shown(shape)}")
+            self.fail(f"array {shorten_value(name)} to have a shape", f"it is {shorten_value(shape)}")
         if not _whole_numbers(place) or len(place) != 2 or not place[0] <= place[1] <= self.left:
-            self.fail(f"array {shown(name)} within {self.left} bytes of data", f"its place is {shown(place)}")
+            self.fail(
+                f"array {shorten_value(name)} within {self.left} bytes of data", f"its place is {shorten_value(place)}"
+            )
         elements = extent = 1
         for n in shape:
             elements *= n
             extent *= max(n, 1)
         if extent > _MOST_ELEMENTS or elements * dtype.itemsize != place[1] - place[0]:
             self.fail(
-                f"array {shown(name)} to fill {place[1] - place[0]} bytes", f"it is {code} of shape {shown(shape)}"
+                f"array {shorten_value(name)} to fill {place[1] - place[0]} bytes",
+                f"it is {code} of shape {shorten_value(shape)}",
             )
         return place[0], place[1], dtype, tuple(shape)
 
@@ -258,11 +268,11 @@ class _ContainerReader:
         while at < data.size:
             part = self.file.read(min(data.size - at, _AT_ONCE))
             if not part:
-                self.fail(f"{data.size} bytes of array {shown(name)}", f"the file ended after {at}")
+                self.fail(f"{data.size} bytes of array {shorten_value(name)}", f"the file ended after {at}")
             data[at : at + len(part)] = np.frombuffer(part, np.uint8)
             at += len(part)
         if dtype == np.bool_ and data.size and data.max() > 1:
-            self.fail(f"array {shown(name)} to hold 0 and 1, as bools are", f"there is a {data.max()}")
+            self.fail(f"array {shorten_value(name)} to hold 0 and 1, as bools are", f"there is a {data.max()}")
         return _little(array)
 
 

@@ -41,7 +41,7 @@ def read(data: bytes | str, where: str, are_finite: bool = True) -> Any:
         members = dict(pairs)
         if len(members) < len(pairs):
             (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)
-            fail(f"the name {shown(twice)} comes twice")
+            fail(f"the name {shorten_value(twice)} comes twice")
         return members
 
     def number(word: str) -> float:
@@ -62,7 +62,7 @@ def read(data: bytes | str, where: str, are_finite: bool = True) -> Any:
         fail(str(error))
 
 
-def shown(value: Any) -> str:
+def shorten_value(value: Any) -> str:
     """*value* for a message, however long it is."""
     return _SHORT.repr(value)
 
@@ -82,16 +82,16 @@ def take(entry: Any, fields: Mapping[str, Field], fail: Callable[[str, str], NoR
         fail: raises what is expected and what came.
     """
     if not isinstance(entry, dict):
-        fail(f"an object with {', '.join(fields)}", f"it is {shown(entry)}")
+        fail(f"an object with {', '.join(fields)}", f"it is {shorten_value(entry)}")
     for name in entry:
         if name not in fields:
-            fail(f"an object with {', '.join(fields)}", f"it has {shown(name)}")
+            fail(f"an object with {', '.join(fields)}", f"it has {shorten_value(name)}")
     members = {}
     for name, (holds, wanted, default) in fields.items():
         value = entry.get(name, default)
         if value is ...:
             fail(f"{name}: {wanted}", "it is missing")
         if name in entry and not holds(value):
-            fail(f"{name}: {wanted}", f"it is {shown(value)}")
+            fail(f"{name}: {wanted}", f"it is {shorten_value(value)}")
         members[name] = value
     return members

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from ..core.cache_folders import is_in_cache
 from . import unfinished
-from .pythons import current_folder, outside, real, real_open
+from .pythons import current_folder, leave_overlay, real, real_open
 
 _SYSTEM = ("/dev/", "/proc/", "/sys/")
 
@@ -48,7 +48,7 @@ class Layer:
         written: list[str] = []
         if not self._folder:
             return written, []
-        with outside():
+        with leave_overlay():
             for folder, folders, files in os.walk(self._folder):
                 path = folder[len(self._folder) :]
                 written += [p for p in (os.path.join(path, file) for file in files) if not self._is_as_it_was(p)]
@@ -69,9 +69,9 @@ class Layer:
         absolute = os.path.abspath(path)
         if self._folder and absolute.startswith(self._folder + os.sep):
             absolute = absolute[len(self._folder) :]
-        return self._without_links(absolute) if self._links else absolute
+        return self._follow_links(absolute) if self._links else absolute
 
-    def _without_links(self, absolute: str) -> str:
+    def _follow_links(self, absolute: str) -> str:
         """The path in the folder that a link of the run's leads to: else its files would be written where they are."""
         for _ in range(_MOST_LINKS):
             link = next((p for p in self._links if absolute.startswith(p + os.sep)), None)
@@ -122,7 +122,7 @@ class Layer:
         status = self._status(path)
         return status is not None and stat.S_ISDIR(status.st_mode)
 
-    def changed(self, path: str, keep: bool = True, new: bool = False, unsure: bool = False) -> str:
+    def writable_path(self, path: str, keep: bool = True, new: bool = False, unsure: bool = False) -> str:
         """Return the path at which a file can be written that the run calls *path*.
 
         Args:
@@ -160,7 +160,7 @@ class Layer:
         if not self._folder:
             import tempfile  # which imports shutil: here, where that cannot see how to go by descriptors of folders
 
-            with outside():  # the folder is not there yet, so nobody may look for it
+            with leave_overlay():  # the folder is not there yet, so nobody may look for it
                 self._folder = os.path.realpath(tempfile.mkdtemp(prefix="gradtool-"))
             unfinished.folders[self._folder] = None
         parents, folder = [], os.path.dirname(self._folder + absolute)

@@ -2,7 +2,7 @@
 
 SQLite, HDF5, Arrow, PyTorch and whatever else is compiled call the C library's ``open`` and ``fopen``, not Python's.
 Each such library has a table with the addresses of the functions that it calls (:mod:`.relocations`). Inside
-:func:`redirected` the entries of functions that take paths hold addresses of ours, which have an overlay say which
+:func:`redirect` the entries of functions that take paths hold addresses of ours, which have an overlay say which
 path is meant, and call the C library's. Python itself, the C library and the loader keep theirs. A library that is
 loaded in between is looked through when it is there; at the end every entry is as it was.
 
@@ -41,7 +41,7 @@ class Files(Protocol):
 
     def current(self, path: str) -> str: ...
 
-    def changed(self, path: str, keep: bool = True, new: bool = False, unsure: bool = False) -> str: ...
+    def writable_path(self, path: str, keep: bool = True, new: bool = False, unsure: bool = False) -> str: ...
 
     def remove(self, path: str) -> None: ...
 
@@ -59,43 +59,45 @@ Act = Callable[[Files, Callable[..., Any], list[Any], tuple[int, ...]], Any]
 paths."""
 
 
-def _reading(files: Files, real: Callable[..., Any], words: list[Any], paths: tuple[int, ...]) -> Any:
-    return real(*_with(words, paths[0], files.current))
+def _read(files: Files, real: Callable[..., Any], words: list[Any], paths: tuple[int, ...]) -> Any:
+    return real(*_replace_argument(words, paths[0], files.current))
 
 
-def _changing(files: Files, real: Callable[..., Any], words: list[Any], paths: tuple[int, ...]) -> Any:
-    return real(*_with(words, paths[0], files.changed))
+def _change(files: Files, real: Callable[..., Any], words: list[Any], paths: tuple[int, ...]) -> Any:
+    return real(*_replace_argument(words, paths[0], files.writable_path))
 
 
-def _making(files: Files, real: Callable[..., Any], words: list[Any], paths: tuple[int, ...]) -> Any:
-    return real(*_with(words, paths[0], lambda path: files.changed(path, new=True)))
+def _make(files: Files, real: Callable[..., Any], words: list[Any], paths: tuple[int, ...]) -> Any:
+    return real(*_replace_argument(words, paths[0], lambda path: files.writable_path(path, new=True)))
 
 
-def _emptying(files: Files, real: Callable[..., Any], words: list[Any], paths: tuple[int, ...]) -> Any:
-    return real(*_with(words, paths[0], lambda path: files.changed(path, keep=False)))
+def _empty(files: Files, real: Callable[..., Any], words: list[Any], paths: tuple[int, ...]) -> Any:
+    return real(*_replace_argument(words, paths[0], lambda path: files.writable_path(path, keep=False)))
 
 
-def _by_flags(files: Files, real: Callable[..., Any], words: list[Any], paths: tuple[int, ...]) -> Any:
+def _open_by_flags(files: Files, real: Callable[..., Any], words: list[Any], paths: tuple[int, ...]) -> Any:
     flags = words[paths[0] + 1]
     if not flags & WRITING or flags & os.O_DIRECTORY:
-        return _reading(files, real, words, paths)
+        return _read(files, real, words, paths)
     new = bool(flags & os.O_EXCL and flags & os.O_CREAT)
     if not flags & os.O_CREAT and not os.path.lexists(files.current(os.fsdecode(words[paths[0]]))):
-        return _reading(files, real, words, paths)  # there is nothing to change
+        return _read(files, real, words, paths)  # there is nothing to change
     keep = not flags & os.O_TRUNC or not flags & os.O_CREAT
     unsure = not flags & os.O_TRUNC  # SQLite opens a file for writing that it only reads
-    return real(*_with(words, paths[0], lambda path: files.changed(path, keep=keep, new=new, unsure=unsure)))
+    return real(
+        *_replace_argument(words, paths[0], lambda path: files.writable_path(path, keep=keep, new=new, unsure=unsure))
+    )
 
 
-def _by_mode(files: Files, real: Callable[..., Any], words: list[Any], paths: tuple[int, ...]) -> Any:
+def _open_by_mode(files: Files, real: Callable[..., Any], words: list[Any], paths: tuple[int, ...]) -> Any:
     mode = words[paths[0] + 1] or b""
     if words[paths[0]] is None or not any(sign in mode for sign in b"wa+"):
-        return _reading(files, real, words, paths)
+        return _read(files, real, words, paths)
     new, keep = b"x" in mode, b"w" not in mode
-    return real(*_with(words, paths[0], lambda path: files.changed(path, keep=keep, new=new)))
+    return real(*_replace_argument(words, paths[0], lambda path: files.writable_path(path, keep=keep, new=new)))
 
 
-def _removing(files: Files, real: Callable[..., Any], words: list[Any], paths: tuple[int, ...]) -> int:
+def _remove(files: Files, real: Callable[..., Any], words: list[Any], paths: tuple[int, ...]) -> int:
     path = os.fsdecode(words[paths[0]])
     if os.path.isdir(files.current(path)) and not os.path.islink(files.current(path)):
         files.rmdir(path)
@@ -104,22 +106,22 @@ def _removing(files: Files, real: Callable[..., Any], words: list[Any], paths: t
     return 0
 
 
-def _renaming(files: Files, real: Callable[..., Any], words: list[Any], paths: tuple[int, ...]) -> int:
+def _rename(files: Files, real: Callable[..., Any], words: list[Any], paths: tuple[int, ...]) -> int:
     files.replace(*(os.fsdecode(words[at]) for at in paths))
     return 0
 
 
-def _linking(files: Files, real: Callable[..., Any], words: list[Any], paths: tuple[int, ...]) -> int:
+def _link(files: Files, real: Callable[..., Any], words: list[Any], paths: tuple[int, ...]) -> int:
     files.link(*(os.fsdecode(words[at]) for at in paths))
     return 0
 
 
-def _pointing(files: Files, real: Callable[..., Any], words: list[Any], paths: tuple[int, ...]) -> int:
+def _symlink(files: Files, real: Callable[..., Any], words: list[Any], paths: tuple[int, ...]) -> int:
     files.symlink(os.fsdecode(words[0]), os.fsdecode(words[paths[-1]]))
     return 0
 
 
-def _with(words: list[Any], at: int, place: Callable[[str], str]) -> list[Any]:
+def _replace_argument(words: list[Any], at: int, place: Callable[[str], str]) -> list[Any]:
     """The arguments with another path."""
     if words[at]:
         words[at] = os.fsencode(place(os.fsdecode(words[at])))
@@ -127,46 +129,46 @@ def _with(words: list[Any], at: int, place: Callable[[str], str]) -> list[Any]:
 
 
 _FUNCTIONS: Final[dict[str, tuple[Any, tuple[Any, ...], tuple[int, ...], Act]]] = {
-    **dict.fromkeys(("open", "open64"), (_INT, (_TEXT, _INT, _INT), (0,), _by_flags)),
-    **dict.fromkeys(("__open_2", "__open64_2"), (_INT, (_TEXT, _INT), (0,), _by_flags)),
-    **dict.fromkeys(("openat", "openat64"), (_INT, (_INT, _TEXT, _INT, _INT), (1,), _by_flags)),
-    **dict.fromkeys(("__openat_2", "__openat64_2"), (_INT, (_INT, _TEXT, _INT), (1,), _by_flags)),
-    **dict.fromkeys(("creat", "creat64"), (_INT, (_TEXT, _INT), (0,), _emptying)),
-    **dict.fromkeys(("fopen", "fopen64"), (_POINTER, (_TEXT, _TEXT), (0,), _by_mode)),
-    **dict.fromkeys(("freopen", "freopen64"), (_POINTER, (_TEXT, _TEXT, _POINTER), (0,), _by_mode)),
-    **dict.fromkeys(("truncate", "truncate64"), (_INT, (_TEXT, _LONG), (0,), _changing)),
-    "chmod": (_INT, (_TEXT, _INT), (0,), _changing),
-    "fchmodat": (_INT, (_INT, _TEXT, _INT, _INT), (1,), _changing),
-    **dict.fromkeys(("chown", "lchown"), (_INT, (_TEXT, _INT, _INT), (0,), _changing)),
-    **dict.fromkeys(("utime", "utimes"), (_INT, (_TEXT, _POINTER), (0,), _changing)),
-    "utimensat": (_INT, (_INT, _TEXT, _POINTER, _INT), (1,), _changing),
-    **dict.fromkeys(("mkdir", "mkfifo"), (_INT, (_TEXT, _INT), (0,), _making)),
-    "mkdirat": (_INT, (_INT, _TEXT, _INT), (1,), _making),
-    **dict.fromkeys(("unlink", "remove", "rmdir"), (_INT, (_TEXT,), (0,), _removing)),
-    "unlinkat": (_INT, (_INT, _TEXT, _INT), (1,), _removing),
-    "rename": (_INT, (_TEXT, _TEXT), (0, 1), _renaming),
-    "renameat": (_INT, (_INT, _TEXT, _INT, _TEXT), (1, 3), _renaming),
-    "renameat2": (_INT, (_INT, _TEXT, _INT, _TEXT, ctypes.c_uint), (1, 3), _renaming),
-    "link": (_INT, (_TEXT, _TEXT), (0, 1), _linking),
-    "linkat": (_INT, (_INT, _TEXT, _INT, _TEXT, _INT), (1, 3), _linking),
-    "symlink": (_INT, (_TEXT, _TEXT), (1,), _pointing),
-    "symlinkat": (_INT, (_TEXT, _INT, _TEXT), (2,), _pointing),
-    **dict.fromkeys(("stat", "stat64", "lstat", "lstat64"), (_INT, (_TEXT, _POINTER), (0,), _reading)),
-    **dict.fromkeys(("__xstat", "__xstat64"), (_INT, (_INT, _TEXT, _POINTER), (1,), _reading)),
-    **dict.fromkeys(("__lxstat", "__lxstat64"), (_INT, (_INT, _TEXT, _POINTER), (1,), _reading)),
-    **dict.fromkeys(("fstatat", "fstatat64"), (_INT, (_INT, _TEXT, _POINTER, _INT), (1,), _reading)),
-    "statx": (_INT, (_INT, _TEXT, _INT, ctypes.c_uint, _POINTER), (1,), _reading),
-    "access": (_INT, (_TEXT, _INT), (0,), _reading),
-    "faccessat": (_INT, (_INT, _TEXT, _INT, _INT), (1,), _reading),
-    "readlink": (_LONG, (_TEXT, _POINTER, _SIZE), (0,), _reading),
-    "opendir": (_POINTER, (_TEXT,), (0,), _reading),
+    **dict.fromkeys(("open", "open64"), (_INT, (_TEXT, _INT, _INT), (0,), _open_by_flags)),
+    **dict.fromkeys(("__open_2", "__open64_2"), (_INT, (_TEXT, _INT), (0,), _open_by_flags)),
+    **dict.fromkeys(("openat", "openat64"), (_INT, (_INT, _TEXT, _INT, _INT), (1,), _open_by_flags)),
+    **dict.fromkeys(("__openat_2", "__openat64_2"), (_INT, (_INT, _TEXT, _INT), (1,), _open_by_flags)),
+    **dict.fromkeys(("creat", "creat64"), (_INT, (_TEXT, _INT), (0,), _empty)),
+    **dict.fromkeys(("fopen", "fopen64"), (_POINTER, (_TEXT, _TEXT), (0,), _open_by_mode)),
+    **dict.fromkeys(("freopen", "freopen64"), (_POINTER, (_TEXT, _TEXT, _POINTER), (0,), _open_by_mode)),
+    **dict.fromkeys(("truncate", "truncate64"), (_INT, (_TEXT, _LONG), (0,), _change)),
+    "chmod": (_INT, (_TEXT, _INT), (0,), _change),
+    "fchmodat": (_INT, (_INT, _TEXT, _INT, _INT), (1,), _change),
+    **dict.fromkeys(("chown", "lchown"), (_INT, (_TEXT, _INT, _INT), (0,), _change)),
+    **dict.fromkeys(("utime", "utimes"), (_INT, (_TEXT, _POINTER), (0,), _change)),
+    "utimensat": (_INT, (_INT, _TEXT, _POINTER, _INT), (1,), _change),
+    **dict.fromkeys(("mkdir", "mkfifo"), (_INT, (_TEXT, _INT), (0,), _make)),
+    "mkdirat": (_INT, (_INT, _TEXT, _INT), (1,), _make),
+    **dict.fromkeys(("unlink", "remove", "rmdir"), (_INT, (_TEXT,), (0,), _remove)),
+    "unlinkat": (_INT, (_INT, _TEXT, _INT), (1,), _remove),
+    "rename": (_INT, (_TEXT, _TEXT), (0, 1), _rename),
+    "renameat": (_INT, (_INT, _TEXT, _INT, _TEXT), (1, 3), _rename),
+    "renameat2": (_INT, (_INT, _TEXT, _INT, _TEXT, ctypes.c_uint), (1, 3), _rename),
+    "link": (_INT, (_TEXT, _TEXT), (0, 1), _link),
+    "linkat": (_INT, (_INT, _TEXT, _INT, _TEXT, _INT), (1, 3), _link),
+    "symlink": (_INT, (_TEXT, _TEXT), (1,), _symlink),
+    "symlinkat": (_INT, (_TEXT, _INT, _TEXT), (2,), _symlink),
+    **dict.fromkeys(("stat", "stat64", "lstat", "lstat64"), (_INT, (_TEXT, _POINTER), (0,), _read)),
+    **dict.fromkeys(("__xstat", "__xstat64"), (_INT, (_INT, _TEXT, _POINTER), (1,), _read)),
+    **dict.fromkeys(("__lxstat", "__lxstat64"), (_INT, (_INT, _TEXT, _POINTER), (1,), _read)),
+    **dict.fromkeys(("fstatat", "fstatat64"), (_INT, (_INT, _TEXT, _POINTER, _INT), (1,), _read)),
+    "statx": (_INT, (_INT, _TEXT, _INT, ctypes.c_uint, _POINTER), (1,), _read),
+    "access": (_INT, (_TEXT, _INT), (0,), _read),
+    "faccessat": (_INT, (_INT, _TEXT, _INT, _INT), (1,), _read),
+    "readlink": (_LONG, (_TEXT, _POINTER, _SIZE), (0,), _read),
+    "opendir": (_POINTER, (_TEXT,), (0,), _read),
 }
 """Functions of the C library that take paths: result, arguments, which of these are paths, and what is done instead."""
 
 _OF_FOLDERS: Final = re.compile("(open|mkdir|unlink|rename|link|fchmod|faccess|fstat|utimens)at|^statx")
 """In the names of functions in which a folder's descriptor stands before each path."""
 
-WRITERS: Final = frozenset(name for name, (*_, act) in _FUNCTIONS.items() if act is not _reading)
+WRITERS: Final = frozenset(name for name, (*_, act) in _FUNCTIONS.items() if act is not _read)
 """Those that can change a file."""
 
 
@@ -200,7 +202,7 @@ class _Process:
 
 
 @contextmanager
-def redirected(files: Files | None) -> Iterator[None]:
+def redirect(files: Files | None) -> Iterator[None]:
     """Inside, functions of libraries that take paths mean what *files* says; with None, they mean the paths."""
     if not relocations.POSSIBLE or (files is None and not _Process.depth):
         yield
@@ -251,19 +253,21 @@ def _address(name: str) -> int:
         form = ctypes.CFUNCTYPE(result, *arguments, use_errno=True)
         real = form((name, relocations.c_library()))
         _Process.callbacks[name] = form(
-            _redirecting(real, paths, act, 0 if result is _POINTER else -1, _OF_FOLDERS.search(name) is not None)
+            _redirect_function(real, paths, act, 0 if result is _POINTER else -1, _OF_FOLDERS.search(name) is not None)
         )
     address: int = ctypes.cast(_Process.callbacks[name], _POINTER).value or 0
     return address
 
 
-def _redirecting(real: Any, paths: tuple[int, ...], act: Act, failed: int, has_folders: bool) -> Callable[..., Any]:
-    def called(*words: Any) -> Any:
+def _redirect_function(
+    real: Any, paths: tuple[int, ...], act: Act, failed: int, has_folders: bool
+) -> Callable[..., Any]:
+    def call(*words: Any) -> Any:
         files = _Process.files
         try:
             if files is None or not files.is_meant():
                 return real(*words)
-            return act(files, real, _beneath_folders([*words], paths) if has_folders else [*words], paths)
+            return act(files, real, _join_folders([*words], paths) if has_folders else [*words], paths)
         except OSError as error:
             ctypes.set_errno(error.errno or errno.EACCES)
         except KeyboardInterrupt:
@@ -273,10 +277,10 @@ def _redirecting(real: Any, paths: tuple[int, ...], act: Act, failed: int, has_f
             ctypes.set_errno(errno.EACCES)
         return failed
 
-    return called
+    return call
 
 
-def _beneath_folders(words: list[Any], paths: tuple[int, ...]) -> list[Any]:
+def _join_folders(words: list[Any], paths: tuple[int, ...]) -> list[Any]:
     """The arguments with whole paths in place of those that are relative to a folder's descriptor."""
     for at in paths:
         if words[at] and not os.path.isabs(words[at]) and words[at - 1] != _CWD:

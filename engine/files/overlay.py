@@ -31,12 +31,12 @@ from .pythons import (
     OTHERS,
     READING,
     current_folder,
-    in_place,
     opens,
     real,
     real_open,
+    replace_functions,
 )
-from .pythons import outside as outside
+from .pythons import leave_overlay as leave_overlay
 
 _TABLE = "numpy.lib._datasource"
 """Has a table of functions that open files."""
@@ -55,7 +55,7 @@ def active() -> AbstractContextManager[None]:
 
 
 @contextmanager
-def over(overlay: Overlay | None) -> Iterator[None]:
+def activate(overlay: Overlay | None) -> Iterator[None]:
     """Inside, :func:`active` means *overlay*, which is removed at the end; None means the files themselves."""
     token = _current.set(overlay)
     folder = current_folder()
@@ -94,22 +94,23 @@ class Overlay(Layer):
     def active(self) -> Iterator[None]:
         """A context in which whoever asks for a file asks the overlay."""
         if not self._functions:
-            for names, place in ((READING, self.current), (CHANGING, self.changed)):
-                self._functions |= {(os, n): partial(self._asked, getattr(real, n), place) for n in names}
+            for names, place in ((READING, self.current), (CHANGING, self.writable_path)):
+                self._functions |= {(os, n): partial(self._query, getattr(real, n), place) for n in names}
             self._functions |= {(os, name): getattr(self, f"_{name}") for name in OTHERS}
-            self._functions |= {(os, name): partial(self._made, getattr(real, name)) for name in MAKING}
+            self._functions |= {(os, name): partial(self._make, getattr(real, name)) for name in MAKING}
             self._functions |= {
-                (os, name): partial(self._asked, getattr(real, of), self.changed) for name, of in BY_NUMBER.items()
+                (os, name): partial(self._query, getattr(real, of), self.writable_path)
+                for name, of in BY_NUMBER.items()
             }
-            self._functions[_imp, "create_dynamic"] = _loaded(_imp.create_dynamic)
+            self._functions[_imp, "create_dynamic"] = _wrap_loader(_imp.create_dynamic)
             if _TABLE in sys.modules:  # savetxt and loadtxt have taken Python's function
                 sys.modules[_TABLE]._file_openers._file_openers[None] = _open_as_it_is
         functions = self._functions | dict.fromkeys(opens(), self._open_file)
         if "shutil" in sys.modules:  # it would go by descriptors of folders, which have no names
             functions[sys.modules["shutil"], "_use_fd_functions"] = False
         if "ctypes" in sys.modules:
-            functions[sys.modules["ctypes"], "_dlopen"] = _loaded(sys.modules["_ctypes"].dlopen)
-        with in_place(functions), audited.watched(self), native.redirected(self):
+            functions[sys.modules["ctypes"], "_dlopen"] = _wrap_loader(sys.modules["_ctypes"].dlopen)
+        with replace_functions(functions), audited.audit(self), native.redirect(self):
             yield
 
     def close(self) -> None:
@@ -128,7 +129,7 @@ class Overlay(Layer):
         return not self._closed and not other
 
     @property
-    def handling(self) -> bool:
+    def is_handling(self) -> bool:
         """True if this thread is opening a file in the overlay's way."""
         return getattr(self._local, "opening", 0) > 0
 
@@ -149,46 +150,46 @@ class Overlay(Layer):
 
     # -- what stands in the place of Python's functions ----------------------------------------------------------------
 
-    def _asked(
+    def _query(
         self, function: Callable[..., Any], place: Callable[[str], str], path: Any, *args: Any, **options: Any
     ) -> Any:
         subject = self._subject(path, options.get("dir_fd"))
-        if isinstance(path, int) and place == self.changed and self.is_meant():
+        if isinstance(path, int) and place == self.writable_path and self.is_meant():
             name = name_of(path)
             subject = name if exists(name) and not self.may_change(name) else None
         there = subject if subject is None else place(subject)
         if there is None or (there == subject and options.get("dir_fd") is None):
             return function(path, *args, **options)
-        with _called(path):
+        with _name_in_errors(path):
             return function(there, *args, **{name: value for name, value in options.items() if name != "dir_fd"})
 
-    def _made(self, function: Callable[..., Any], path: Any, *args: Any, **options: Any) -> Any:
+    def _make(self, function: Callable[..., Any], path: Any, *args: Any, **options: Any) -> Any:
         subject = self._subject(path, options.get("dir_fd"))
         if subject is None:
             return function(path, *args, **options)
-        with _called(path):
-            return function(self.changed(subject, new=True), *args)
+        with _name_in_errors(path):
+            return function(self.writable_path(subject, new=True), *args)
 
     def _open_file(self, file: Any, mode: str = "r", *args: Any, **options: Any) -> Any:
         named = dict(zip(("buffering", "encoding", "errors", "newline", "closefd", "opener"), args, strict=False))
         options = named | options
         subject = None if isinstance(file, int) or not isinstance(mode, str) else self._subject(file)
         if subject is None or options.get("opener") is not None:
-            return self._opened(file, mode, options)  # the opener asks for a file
+            return self._open_known(file, mode, options)  # the opener asks for a file
         if {"w", "a", "x", "+"}.isdisjoint(mode):
             there = self.current(subject)
         else:
-            there = self.changed(subject, keep="w" not in mode, new="x" in mode)
+            there = self.writable_path(subject, keep="w" not in mode, new="x" in mode)
         if there == subject:
-            return self._opened(file, mode, options)
+            return self._open_known(file, mode, options)
 
         def opener(name: Any, flags: int) -> int:
-            with _called(file):
+            with _name_in_errors(file):
                 return real.open(there, flags, 0o666)  # type: ignore[no-any-return]
 
-        return self._opened(file, mode, options | {"opener": opener})
+        return self._open_known(file, mode, options | {"opener": opener})
 
-    def _opened(self, file: Any, mode: str, options: Mapping[str, Any]) -> Any:
+    def _open_known(self, file: Any, mode: str, options: Mapping[str, Any]) -> Any:
         """Return what Python's ``open`` gives for a name that the overlay already knows."""
         self._local.opening = getattr(self._local, "opening", 0) + 1
         try:
@@ -204,10 +205,10 @@ class Overlay(Layer):
         if changing:
             new = bool(flags & os.O_EXCL) and bool(flags & os.O_CREAT)
             keep = not flags & os.O_TRUNC or not flags & os.O_CREAT
-            there = self.changed(subject, keep=keep, new=new)
+            there = self.writable_path(subject, keep=keep, new=new)
         else:
             there = self.current(subject)
-        with _called(path):
+        with _name_in_errors(path):
             return real.open(there, flags, mode)  # type: ignore[no-any-return]
 
     def _is_temporary(self, path: str) -> bool:
@@ -225,7 +226,7 @@ class Overlay(Layer):
         if subject is None or self._is_temporary(subject):
             real.mkdir(path, mode, dir_fd=dir_fd)
             return
-        real.mkdir(self.changed(subject, new=True), mode)
+        real.mkdir(self.writable_path(subject, new=True), mode)
 
     def _remove(self, path: Any, *, dir_fd: int | None = None) -> None:
         subject = self._subject(path, dir_fd)
@@ -271,7 +272,7 @@ class Overlay(Layer):
             return
         if self._is_folder(new):
             refuse(errno.EISDIR, dst)
-        source, place = self.current(old), self.changed(new, keep=False)
+        source, place = self.current(old), self.writable_path(new, keep=False)
         if source.startswith(self._folder + os.sep) and place.startswith(self._folder + os.sep):
             real.replace(source, place)
         else:
@@ -285,7 +286,7 @@ class Overlay(Layer):
         target = real.readlink(self.current(old))
         if self._status(new, follow=False) is not None:
             self._vanish(new)
-        real.symlink(target, self.changed(new, new=True))
+        real.symlink(target, self.writable_path(new, new=True))
         self._links.add(self._absolute(new))
         self._vanish(old)
 
@@ -297,13 +298,13 @@ class Overlay(Layer):
             self._rmdir(new)
         folders = [(old, new)]
         for before, after in folders:
-            real.mkdir(self.changed(after, new=True))
+            real.mkdir(self.writable_path(after, new=True))
             for name in self._listdir(before):
                 source, target = os.path.join(before, name), os.path.join(after, name)
                 if self._is_folder(source):
                     folders.append((source, target))
                 else:
-                    copy(self.current(source), self.changed(target, keep=False))
+                    copy(self.current(source), self.writable_path(target, keep=False))
                     self._vanish(source)
         for before, _ in reversed(folders):
             self._vanish(before)
@@ -314,7 +315,7 @@ class Overlay(Layer):
             real.symlink(src, dst, *args, **options)
             return
         beside = os.path.join(os.path.dirname(self._absolute(subject)), os.fsdecode(src))
-        real.symlink(self.current(beside), self.changed(subject, new=True))
+        real.symlink(self.current(beside), self.writable_path(subject, new=True))
         self._links.add(self._absolute(subject))
 
     def _link(self, src: Any, dst: Any, **options: Any) -> None:
@@ -323,7 +324,7 @@ class Overlay(Layer):
         if source is None or subject is None:
             real.link(src, dst, **options)
             return
-        copy(self.current(source), self.changed(subject, keep=False, new=True))
+        copy(self.current(source), self.writable_path(subject, keep=False, new=True))
 
     def _listdir(self, path: Any = ".") -> list[Any]:
         subject = None if isinstance(path, bytes) else self._subject(path)
@@ -348,7 +349,7 @@ class Overlay(Layer):
             real.chdir(path)
             return
         absolute = self._absolute(subject)
-        with _called(path):
+        with _name_in_errors(path):
             self._elsewhere = self._is_gone(absolute) or not exists(absolute)
             real.chdir(self._folder + absolute if self._elsewhere else absolute)
 
@@ -375,15 +376,15 @@ class Overlay(Layer):
         self._symlink(text, new)
 
 
-def _loaded(load: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_loader(load: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function that loads a library, so that the library's file calls go to the overlay."""
 
-    def loading(*args: Any, **options: Any) -> Any:
+    def load_library(*args: Any, **options: Any) -> Any:
         library = load(*args, **options)
         native.look_through()
         return library
 
-    return loading
+    return load_library
 
 
 def name_of(descriptor: int) -> str:
@@ -395,7 +396,7 @@ def name_of(descriptor: int) -> str:
 
 
 @contextmanager
-def _called(path: Any) -> Iterator[None]:
+def _name_in_errors(path: Any) -> Iterator[None]:
     """Have errors inside name the file as the run does."""
     try:
         yield

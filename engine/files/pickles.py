@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, ClassVar, NamedTuple, NoReturn
 import numpy as np
 
 from ..core.errors import FileFormatError
-from .jsontext import shown
+from .jsontext import shorten_value
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -129,7 +129,7 @@ class _Reader(pickle._Unpickler):
         raise FileFormatError(
             self._name,
             self._form.expected,
-            f"it names {shown(f'{module}.{name}')}, and nothing was made or run of it",
+            f"it names {shorten_value(f'{module}.{name}')}, and nothing was made or run of it",
             hint="where it was made: save dicts, lists and tuples of tensors, arrays and numbers (state_dict())",
         )
 
@@ -205,7 +205,7 @@ def _scalar(elements: Any, data: Any) -> Any:
     return np.frombuffer(data, elements.type)[0]
 
 
-def _encoded(text: Any, encoding: Any) -> bytes:
+def _encode(text: Any, encoding: Any) -> bytes:
     if encoding not in ("latin1", "latin-1") or not isinstance(text, str):
         raise ValueError("bytes as a text")
     return text.encode("latin-1")
@@ -214,12 +214,12 @@ def _encoded(text: Any, encoding: Any) -> bytes:
 def container(kind: type) -> StandIn:
     """Return the meaning of the name of a kind of containers: one of it with plain entries."""
 
-    def made(entries: Any = ()) -> Any:
+    def make(entries: Any = ()) -> Any:
         if not isinstance(entries, (list, tuple, set)):
             raise ValueError(f"the entries of a {kind.__name__}")
         return kind(entries)
 
-    return StandIn(made)
+    return StandIn(make)
 
 
 class Ordered(OrderedDict[Any, Any]):
@@ -235,7 +235,7 @@ PLAIN: tuple[tuple[tuple[str, ...], Mapping[str, Any]], ...] = (
         {"_reconstruct": StandIn(_Array), "scalar": StandIn(_scalar)},
     ),
     (("numpy",), {"ndarray": StandIn(_Array), "dtype": StandIn(_Elements)}),
-    (("_codecs",), {"encode": StandIn(_encoded)}),
+    (("_codecs",), {"encode": StandIn(_encode)}),
     (
         ("builtins", "__builtin__"),
         {"bytes": StandIn(lambda: b"")} | {kind.__name__: container(kind) for kind in (tuple, list, set, frozenset)},
@@ -267,10 +267,10 @@ class _Plain:
         if value is None or isinstance(value, (bool, int, float, str, bytes, np.generic)):
             return value
         if id(value) not in self._done:
-            self._done[id(value)] = self._converted(value, depth + 1)
+            self._done[id(value)] = self._convert(value, depth + 1)
         return self._done[id(value)]
 
-    def _converted(self, value: Any, depth: int) -> Any:
+    def _convert(self, value: Any, depth: int) -> Any:
         if isinstance(value, Described):
             plain = value.plain()
             if plain is not None:

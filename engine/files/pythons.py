@@ -37,7 +37,7 @@ Functions = Mapping[tuple[Any, str], Any]
 
 
 @contextmanager
-def in_place(functions: Functions) -> Iterator[None]:
+def replace_functions(functions: Functions) -> Iterator[None]:
     before = {(module, name): getattr(module, name) for module, name in functions}
     for (module, name), function in functions.items():
         setattr(module, name, function)
@@ -49,10 +49,10 @@ def in_place(functions: Functions) -> Iterator[None]:
 
 
 @contextmanager
-def outside() -> Iterator[None]:
+def leave_overlay() -> Iterator[None]:
     """A context in which files are written where they are said to be, also inside an active overlay."""
     functions = {(os, n): function for n, function in vars(real).items()} | dict.fromkeys(opens(), real_open)
-    with in_place(functions), audited.watched(None), native.redirected(None):
+    with replace_functions(functions), audited.audit(None), native.redirect(None):
         yield
 
 

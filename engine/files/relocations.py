@@ -98,7 +98,7 @@ def entries(names: Collection[str]) -> dict[int, str]:
     here: list[tuple[int, bytes, list[tuple[int, int, int]]]] = []
     changes = (0, 0)
 
-    def seen(library: Any, size: int, more: Any) -> int:
+    def visit(library: Any, size: int, more: Any) -> int:
         nonlocal changes
         told = library.contents
         changes = told.loads, told.unloads
@@ -109,7 +109,7 @@ def entries(names: Collection[str]) -> dict[int, str]:
         return 0
 
     form = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Library), ctypes.c_size_t, ctypes.c_void_p)
-    each = form(seen)
+    each = form(visit)
     c_library().dl_iterate_phdr(each, None)
     if changes in _last:
         return _last[changes]
@@ -119,14 +119,14 @@ def entries(names: Collection[str]) -> dict[int, str]:
             continue
         key = (base, name)
         if key not in _known:
-            _known[key] = _of_library(base, parts, names)
+            _known[key] = _library_slots(base, parts, names)
         told |= _known[key]
     _last.clear()
     _last[changes] = told
     return told
 
 
-def _of_library(base: int, parts: Iterable[tuple[int, int, int]], names: Collection[str]) -> dict[int, str]:
+def _library_slots(base: int, parts: Iterable[tuple[int, int, int]], names: Collection[str]) -> dict[int, str]:
     import numpy as np
 
     tags: dict[int, int] = {}

@@ -51,7 +51,7 @@ class Value:
     def faults(self, value: Any, path: Path) -> Iterator[Fault]:
         """Yield what is wrong."""
         if not self.accepts(value):
-            yield Fault(path, self.expected, said(value))
+            yield Fault(path, self.expected, describe(value))
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Listed:
     def faults(self, value: Any, path: Path) -> Iterator[Fault]:
         """Yield what is wrong with it and its members."""
         if not isinstance(value, list):
-            yield Fault(path, self.expected, said(value))
+            yield Fault(path, self.expected, describe(value))
             return
         for number, member in enumerate(value):
             yield from self.of.faults(member, (*path, number))
@@ -98,7 +98,7 @@ class Table:
     def faults(self, value: Any, path: Path) -> Iterator[Fault]:
         """Yield what is wrong with it and its members."""
         if not isinstance(value, dict):
-            yield Fault(path, self.expected, said(value))
+            yield Fault(path, self.expected, describe(value))
             return
         for key in self.members:
             if key not in value:
@@ -106,7 +106,7 @@ class Table:
         for key, member in value.items():
             shape = self.members.get(key, self.others)
             if shape is None:
-                yield Fault(path, self.expected, f"it has {jsontext.shown(key)}")
+                yield Fault(path, self.expected, f"it has {jsontext.shorten_value(key)}")
             else:
                 yield from shape.faults(member, (*path, key))
 
@@ -169,9 +169,9 @@ def or_null(shape: Shape) -> Either:
     return Either(NULL, shape)
 
 
-def said(value: Any) -> str:
+def describe(value: Any) -> str:
     """Say what a value is, however long it is."""
-    return f"it is {jsontext.shown(value)}"
+    return f"it is {jsontext.shorten_value(value)}"
 
 
 def read(data: bytes | str, file: str, shape: Shape, hint: str | None = None) -> Any:
@@ -186,10 +186,10 @@ def read(data: bytes | str, file: str, shape: Shape, hint: str | None = None) ->
     Raises:
         FileFormatError: it is no JSON, or something else stands in it.
     """
-    return checked(jsontext.read(data, file), file, shape, hint)
+    return check(jsontext.read(data, file), file, shape, hint)
 
 
-def checked(value: Any, file: str, shape: Shape, hint: str | None = None) -> Any:
+def check(value: Any, file: str, shape: Shape, hint: str | None = None) -> Any:
     """Return a value of a file, which has the shape.
 
     Raises:
@@ -206,5 +206,5 @@ def _place(path: Path) -> str:
     """``answer.births[2].source``."""
     told = ""
     for part in path:
-        told += f"[{part}]" if isinstance(part, int) else f"{'.' if told else ''}{jsontext.shown(part)[1:-1]}"
+        told += f"[{part}]" if isinstance(part, int) else f"{'.' if told else ''}{jsontext.shorten_value(part)[1:-1]}"
     return told

@@ -13,7 +13,7 @@ import os
 from . import trusted
 
 
-def sealed(content: bytes, key: bytes = b"") -> bytes:
+def seal(content: bytes, key: bytes = b"") -> bytes:
     """Return the bytes of such a file.
 
     Args:

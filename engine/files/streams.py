@@ -42,7 +42,7 @@ def read(data: bytes, file: str) -> list[Array]:
     return list(_StreamReader(data, file).tensors())
 
 
-def named(data: bytes, names: Iterable[str], file: str) -> dict[str, Array]:
+def name_tensors(data: bytes, names: Iterable[str], file: str) -> dict[str, Array]:
     """The tensors of a combined file by the names of the variables, which are *names*.
 
     Raises:

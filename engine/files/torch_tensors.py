@@ -15,7 +15,7 @@ import numpy as np
 from ..core.errors import FileFormatError
 from ..core.spec import dtype
 from . import pickles
-from .jsontext import shown
+from .jsontext import shorten_value
 from .pickles import Described, StandIn, container
 from .zipped import DEFLATED, MOST_INFLATED, Archive, Fail, Member
 
@@ -87,12 +87,12 @@ class Elements:
         for size in sizes:
             count *= size
         if len(payload) % elements.itemsize:
-            self.fail(f"the bytes of {shown(name)} are no {kind}")
+            self.fail(f"the bytes of {shorten_value(name)} are no {kind}")
         flat = np.frombuffer(payload, elements)
         reach = offset + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True)) if count else -1
         most = _MOST_ELEMENTS if count <= len(flat) else _MOST_REPEATED
         if len(sizes) > _MOST_AXES or reach >= len(flat) or count > most:
-            self.fail(f"{shown(name)} of shape {list(sizes[:8])} reaches behind its {len(payload)} bytes")
+            self.fail(f"{shorten_value(name)} of shape {list(sizes[:8])} reaches behind its {len(payload)} bytes")
         self.left -= count
         if self.left < 0:
             self.fail("its tensors have many times the elements that are stored")
@@ -152,7 +152,7 @@ class _Saved:
         for member, place in zip(members, self.zip.places(members), strict=True):
             _, _, name = member.name.partition("/")
             if name in self.members:
-                self.fail(f"it holds {shown(name)} twice")
+                self.fail(f"it holds {shorten_value(name)} twice")
             self.members[name] = member, place
         if any(name.startswith("code/") for name in self.members):
             self.fail("it holds TorchScript", f"torch.export.save writes a program that is read, {_STATE} its weights")

@@ -68,7 +68,7 @@ def folder(name: str = "") -> Path | None:
     return None if base is None else base / "gradtool" / name
 
 
-def made(name: str) -> Path | None:
+def make_folder(name: str) -> Path | None:
     """Return the folder of a purpose, made for this user alone; None where others can write, or the user cannot."""
     path = folder(name)
     if path is None:
@@ -151,17 +151,17 @@ def read(name: str, file: str) -> bytes | None:
 
 def keep(name: str, file: str, content: bytes) -> None:
     """Keep *content* for a purpose under the name *file*, if that can be."""
-    path = made(name)
+    path = make_folder(name)
     key = None if path is None else _key(name, file, make=True)
     if path is None or key is None:
         return
     with contextlib.suppress(OSError):
-        write_files({str(path / file): sealed.sealed(content, key)}, durable=False, direct=False)
+        write_files({str(path / file): sealed.seal(content, key)}, durable=False, direct=False)
         os.chmod(path / file, 0o600)
         _shrink(path)
 
 
-def stored(names: Iterable[str]) -> list[Stored]:
+def list_stored(names: Iterable[str]) -> list[Stored]:
     """Return what is kept for each purpose, in the order of *names*; purposes without data are skipped."""
     listed: list[Stored] = []
     for name in names:
@@ -178,7 +178,7 @@ def clear(names: Iterable[str]) -> list[Stored]:
     Processes that are running go on: they have read what they need, and make again what is missing.
     """
     cleared: list[Stored] = []
-    for name, home, _, _ in stored(names):
+    for name, home, _, _ in list_stored(names):
         files = size = 0
         for path, length in _files(home):
             with contextlib.suppress(OSError):

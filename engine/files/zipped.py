@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple, NoReturn
 
-from .jsontext import shown
+from .jsontext import shorten_value
 
 Fail = Callable[[str], NoReturn]
 """Raises what is wrong with the file."""
@@ -69,7 +69,7 @@ class Archive:
 
     def within(self, member: Member) -> Fail:
         """Return a function that reports a fault of one member."""
-        return lambda why: self.fail(f"of {shown(member.name)}, {why}")
+        return lambda why: self.fail(f"of {shorten_value(member.name)}, {why}")
 
     def contents(self, member: Member, place: int) -> bytes:
         """The bytes of one member, which begin at *place*."""
@@ -132,11 +132,11 @@ class Archive:
             size, packed, begin = self.wide(name, extra, [size, packed, begin])
             at = after + sum(lengths)
             if flags & _ENCRYPTED:
-                self.fail(f"{shown(name)} is encrypted")
+                self.fail(f"{shorten_value(name)} is encrypted")
             if method not in (STORED, DEFLATED):
-                self.fail(f"{shown(name)} is compressed by method {method}: {self.writers}")
+                self.fail(f"{shorten_value(name)} is compressed by method {method}: {self.writers}")
             if (method == STORED and packed != size) or size > packed * _BEST_RATIO + 64:
-                self.fail(f"{shown(name)} cannot have {size} bytes: {packed} are stored")
+                self.fail(f"{shorten_value(name)} cannot have {size} bytes: {packed} are stored")
             yield Member(name, method, crc, packed, size, begin)
         if at != length:
             self.fail("its directory is longer than its entries")
@@ -145,7 +145,7 @@ class Archive:
         try:
             return data.decode("utf-8" if flags & _UTF8 else "cp437")
         except UnicodeDecodeError:
-            self.fail(f"{shown(data)} in it is no name in UTF-8")
+            self.fail(f"{shorten_value(data)} in it is no name in UTF-8")
 
     def wide(self, name: str, extra: bytes, numbers: list[int]) -> list[int]:
         """Size, stored size and place, those that need more than 32 bits from the fields behind the name."""
@@ -156,7 +156,7 @@ class Archive:
                 field = extra[at + 4 : at + 4 + length]
                 missing = [i for i, n in enumerate(numbers) if n == _FULL]
                 if len(field) < 8 * len(missing):
-                    self.fail(f"the size of {shown(name)} is cut short")
+                    self.fail(f"the size of {shorten_value(name)} is cut short")
                 for i, place in enumerate(missing):
                     (numbers[place],) = struct.unpack_from("<Q", field, 8 * i)
             at += 4 + length
@@ -168,12 +168,12 @@ class Archive:
         end = 0
         for member in sorted(members, key=lambda m: m.begin):
             if member.begin < end:
-                self.fail(f"{shown(member.name)} lies over another member")
-            local = self.unpack(_LOCAL, member.begin, b"PK\3\4", f"member {shown(member.name)}")
+                self.fail(f"{shorten_value(member.name)} lies over another member")
+            local = self.unpack(_LOCAL, member.begin, b"PK\3\4", f"member {shorten_value(member.name)}")
             begin = member.begin + _LOCAL.size + local[-2] + local[-1]
             end = begin + member.packed
             if end > self.end:
-                self.fail(f"{shown(member.name)} would reach to byte {end}, into what follows byte {self.end}")
+                self.fail(f"{shorten_value(member.name)} would reach to byte {end}, into what follows byte {self.end}")
             begin_of[member.begin] = begin
         return [begin_of[m.begin] for m in members]
 
@@ -195,7 +195,7 @@ class Unpacked:
         count = min(count, self.size)
         parts = []
         while count:
-            part = self.stored(count) if self.inflater is None else self.inflated(count)
+            part = self.stored(count) if self.inflater is None else self.inflate(count)
             if not part:
                 break
             parts.append(part)
@@ -211,7 +211,7 @@ class Unpacked:
         self.left -= len(part)
         return part
 
-    def inflated(self, count: int) -> bytes:
+    def inflate(self, count: int) -> bytes:
         inflater = self.inflater
         assert inflater is not None
         part = b""

@@ -170,7 +170,7 @@ def _outermost(folders: Iterable[str]) -> list[str]:
 
 def _entry(data: Mapping[str, Any]) -> bytes:
     """A file."""
-    return sealed.sealed(json.dumps(data, sort_keys=True).encode())
+    return sealed.seal(json.dumps(data, sort_keys=True).encode())
 
 
 def _read(path: str) -> dict[str, Any] | None:

@@ -99,12 +99,12 @@ class Evidence:
     def note(self, text: str) -> None:
         """What is told while the model is loaded is nothing to a gate."""
 
-    def stopped(self, text: str) -> None:
+    def note_stop(self, text: str) -> None:
         """What was not looked at is a finding of its own."""
         self.incomplete = True
         self._told[text] = None
 
-    def raised(self, error: Exception, what: str) -> None:
+    def note_error(self, error: Exception, what: str) -> None:
         """A gate does not go on with half a model, unless it looks for the reason in it."""
         if not self.partial:
             raise error from error.__cause__
@@ -158,7 +158,7 @@ class Evidence:
 
     def _must_have_ended(self, run: Run) -> None:
         if run.error is not None:
-            self.raised(run.error, "")
+            self.note_error(run.error, "")
 
     @property
     def verdicts(self) -> Verdicts:
@@ -453,7 +453,7 @@ class _UpToAStep:
 
     def __init__(self, evidence: Evidence) -> None:
         self.verbose = evidence.verbose
-        self.note, self.raised = evidence.note, evidence.raised
+        self.note, self.note_error = evidence.note, evidence.note_error
 
-    def stopped(self, text: str) -> None:
+    def note_stop(self, text: str) -> None:
         """As in :class:`~gradtool.engine.core.notes.Notes`."""

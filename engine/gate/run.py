@@ -13,7 +13,7 @@ from ..core.errors import GradtoolError
 from ..core.notes import Notes
 from ..executor.scope import global_scope
 from ..ir.program import Program
-from ..ir.transaction import unchanged
+from ..ir.transaction import restore
 from ..loading import loader, opening
 from ..questions.first_steps import FirstSteps, heard
 from ..questions.growing import Growing
@@ -89,7 +89,7 @@ class Run:
             )
             growing = stack.enter_context(heard_growing())
             self.left = stack.enter_context(loader.executed(self.request, _Loading(notes)))
-            stack.enter_context(watch.unwatched())
+            stack.enter_context(watch.pause_watchers())
             self.error = self.left.error
             self.closed = False
             self._model: Model | None = None
@@ -137,13 +137,13 @@ class Run:
     def _untouched(self) -> Iterator[None]:
         """Give programs, the scope and random numbers back as they are now."""
         if not self._has_programs:
-            with state.kept():
+            with state.keep_state():
                 yield
             return
         values = global_scope().values.raw
         before = {name: _copied(value) for name, value in values.items()}
         try:
-            with state.kept(), unchanged(*self._programs()):
+            with state.keep_state(), restore(*self._programs()):
                 yield
         finally:
             values.clear()
@@ -185,7 +185,7 @@ class _Loading:
 
     def __init__(self, notes: Notes) -> None:
         self.verbose = notes.verbose
-        self.note, self.stopped = notes.note, notes.stopped
+        self.note, self.note_stop = notes.note, notes.note_stop
 
-    def raised(self, error: Exception, what: str) -> None:
+    def note_error(self, error: Exception, what: str) -> None:
         """Skip it."""

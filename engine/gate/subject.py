@@ -127,9 +127,9 @@ def read(target: str, table: Mapping[str, Any], usual: Subject, place: str) -> S
         if key in ("name", "feed"):
             continue
         if key not in OPTIONS:
-            from ..core.near_names import near
+            from ..core.near_names import find_near
 
-            close = ", ".join(near(key, KEYS))
+            close = ", ".join(find_near(key, KEYS))
             raise CommandError(f"{place}: unknown key of a model {key!r}", f"closest: {close}" if close else None)
         name, reading, expected = OPTIONS[key]
         try:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..core.command_errors import CommandError
 from ..core.errors import FileFormatError
-from ..files.jsontext import BOM, shown
+from ..files.jsontext import BOM, shorten_value
 
 if TYPE_CHECKING:
     from ..ir.program import Program
@@ -74,7 +74,7 @@ def reader(path: Path, data: bytes) -> Read:
     if form is None:
         raise CommandError(f"{path} is neither Python, which is called NAME.py, nor a saved program", _on_stdin(path))
     if form == "text" and _form_of(data) != "text":
-        began = shown(data[:40].decode("utf-8", "replace"))
+        began = shorten_value(data[:40].decode("utf-8", "replace"))
         raise CommandError(
             f"{path} holds no program: expected its printed text, which begins with {_TEXT_BEGINS.decode()}0, "
             f"but it begins with {began}",

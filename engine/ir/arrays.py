@@ -75,7 +75,7 @@ def expect_made(op: OpDef, inputs: Operands, outputs: Operands) -> None:
             )
 
 
-def continued(block: Block, op: OpDef, inputs: Operands, outputs: Sequence[Any]) -> Operands:
+def continue_array(block: Block, op: OpDef, inputs: Operands, outputs: Sequence[Any]) -> Operands:
     """*inputs* with what the variable in *outputs* holds already, for an operator that goes on with it.
 
     A variable of *block* itself that no operator has written holds nothing yet.
@@ -91,12 +91,12 @@ def continued(block: Block, op: OpDef, inputs: Operands, outputs: Sequence[Any])
     return tuple(padded)
 
 
-def moved_along(op: Operator) -> None:
+def move_along(op: Operator) -> None:
     """Let *op* go on with the variable that it writes now."""
     if op.type in compat.CONTINUES:
         at = op.op.input_index[compat.CONTINUES[op.type][0]]
         if at < len(op.inputs) and op.inputs[at] is not None:
-            op.inputs = continued(op.block, op.op, op.inputs[:at], op.outputs)
+            op.inputs = continue_array(op.block, op.op, op.inputs[:at], op.outputs)
 
 
 def complete_specs(program: Program) -> None:

@@ -27,7 +27,7 @@ def definition(type_: str) -> OpDef:
     """The definition of the operators of that type; raises :class:`OperatorError` when there is none."""
     if type_.endswith("_grad" * (HIGHEST_ORDER + 1)):
         raise OperatorError(f"gradient operators are read up to order {HIGHEST_ORDER}, and this is a higher one.")
-    return registry.by_type(type_)
+    return registry.get_by_type(type_)
 
 
 def assemble(
@@ -62,7 +62,7 @@ def assemble(
     assembled = Operator(
         block,
         op,
-        arrays.continued(block, op, operands, results),
+        arrays.continue_array(block, op, operands, results),
         results,
         op.attributes(attrs),
         loc=loc,
@@ -169,6 +169,6 @@ def block_at(program: Program, idx: int) -> Block:
     return program.blocks[idx]
 
 
-def recorded(frames: Iterable[tuple[str, int, str]]) -> Location:
+def location_from_frames(frames: Iterable[tuple[str, int, str]]) -> Location:
     """The location whose frames a file names, innermost first: ``(file, line, function)``."""
-    return tuple((source.recorded(file, function), line) for file, line, function in frames)
+    return tuple((source.stand_in_code(file, function), line) for file, line, function in frames)

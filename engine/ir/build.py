@@ -13,7 +13,7 @@ from ..core.spec import TensorSpec
 from ..ops import compat, registry
 from ..ops.opdef import OpDef, Slot
 from . import arrays, renew
-from .operator import COMMON, Operands, Operator, SharedAttrs, each, filled_attrs, mapped
+from .operator import COMMON, Operands, Operator, SharedAttrs, each, fill_attrs, map_operands
 from .program import Block, Program
 from .variable import ARRAY, DENSE, USUAL, Variable
 
@@ -26,7 +26,7 @@ class MissingInput(OperatorError, AssertionError):
 
 def infer(op: OpDef, inputs: Operands, attrs: Mapping[str, Any]) -> tuple[Any, ...]:
     """The output specs that the definition gives for these input variables; worked out once for equal operators."""
-    read = (inputs[0].spec,) if len(inputs) == 1 and isinstance(inputs[0], Variable) else mapped(inputs, _SPEC)
+    read = (inputs[0].spec,) if len(inputs) == 1 and isinstance(inputs[0], Variable) else map_operands(inputs, _SPEC)
     results = attrs.results if isinstance(attrs, SharedAttrs) else {}
     specs = results.get((op, read))
     if specs is not None:
@@ -54,7 +54,7 @@ def emit(
         output_names: one entry per output slot: a name, an existing variable to write to, a list of either for a
             list slot, or None for an output that is not made.
     """
-    filled = filled_attrs(op, attrs)
+    filled = fill_attrs(op, attrs)
     loc = source.here()
     program = block.program
     kind, stop = _read(program, op, inputs)
@@ -62,7 +62,7 @@ def emit(
         inputs = renew.current_operands(program, inputs)
         stop = all(v.stop_gradient for v in each(inputs))
     if kind == ARRAY or op.type in arrays.READING:
-        inputs = arrays.continued(block, op, inputs, output_names)
+        inputs = arrays.continue_array(block, op, inputs, output_names)
         arrays.expect_taken(op, inputs)
         kind = arrays.kind_of_results(op, inputs)
     try:
@@ -152,7 +152,7 @@ class ForeignVariable(ProgramError, ValueError):
     code = "GT-E112"
 
 
-def checked_op(
+def check_op(
     block: Block,
     type_: str,
     inputs: Mapping[str, Any],
@@ -162,10 +162,10 @@ def checked_op(
     """An operator from what a caller of ``Block.append_op`` gave, checked but not yet appended."""
     if not isinstance(type_, str):
         raise ArgumentTypeError(f"the type of an operator must be str, but received {type(type_).__name__}.")
-    op = registry.by_type(type_)
+    op = registry.get_by_type(type_)
     ins = _operands(block, op, op.inputs, inputs, "Input")
     outs = _operands(block, op, op.outputs, outputs, "output")
-    ins = arrays.continued(block, op, ins, outs)
+    ins = arrays.continue_array(block, op, ins, outs)
     arrays.expect_taken(op, ins)
     arrays.expect_made(op, ins, outs)
     _expect_known(op, attrs)
@@ -177,7 +177,7 @@ def checked_op(
             made=source.describe(loc),
             hint="there is no default for it, as in Paddle: state it in attrs",
         )
-    filled = filled_attrs(op, attrs)
+    filled = fill_attrs(op, attrs)
     operator = Operator(
         block,
         op,

@@ -7,7 +7,7 @@ import os
 from .program import Program
 
 
-def checked(program: Program, after: str) -> Program:
+def check_program(program: Program, after: str) -> Program:
     """*program*, verified (``verify.py``) if ``GRADTOOL_VERIFY`` is set to 1.
 
     Args:

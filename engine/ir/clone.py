@@ -6,10 +6,10 @@ import copy
 from operator import itemgetter
 from typing import Any, Final
 
-from ..core.collector import paused_gc
+from ..core.collector import pause_gc
 from . import roles
-from .checking import checked
-from .operator import Marks, Operands, Operator, intern_attrs, mapped
+from .checking import check_program
+from .operator import Marks, Operands, Operator, intern_attrs, map_operands
 from .program import Block, Program
 from .variable import Parameter, Variable
 
@@ -22,7 +22,7 @@ def clone(program: Program, for_test: bool = False) -> Program:
     As in Paddle the variables of the copy come in alphabetical order. With *for_test* it holds the forward operators,
     dropout and batch_norm in test form, and, if that leaves operators out, only the variables that the others use.
     """
-    with paused_gc():
+    with pause_gc():
         new = Program()
         new.names = program.names.copy()
         new.scope_names = dict(program.scope_names)
@@ -49,7 +49,7 @@ def clone(program: Program, for_test: bool = False) -> Program:
             for op in ops[block]:
                 if op.op.holds_blocks:
                     _move_blocks(copies[op], homes)
-        return checked(new, "clone")
+        return check_program(new, "clone")
 
 
 def _blocks(program: Program, new: Program, for_test: bool) -> dict[Block, Block]:
@@ -79,21 +79,21 @@ def _forward_blocks(program: Program) -> list[Block]:
 
 def _move_blocks(op: Operator, homes: dict[Block, Block]) -> None:
     """Let a copied operator run the copies of its blocks."""
-    op.attrs = {name: _moved(value, homes) for name, value in op.attrs.items()}
+    op.attrs = {name: _move(value, homes) for name, value in op.attrs.items()}
     for inner in op.sub_blocks:
         inner.owner = inner.owner or op
 
 
-def _moved(value: Any, homes: dict[Block, Block]) -> Any:
+def _move(value: Any, homes: dict[Block, Block]) -> Any:
     """An attribute's value with the copies of blocks in their place."""
     if isinstance(value, tuple):
-        return tuple(_moved(v, homes) for v in value if not isinstance(v, Block) or v in homes)
+        return tuple(_move(v, homes) for v in value if not isinstance(v, Block) or v in homes)
     return homes[value] if isinstance(value, Block) else value
 
 
 def _copy_variables(block: Block, ops: list[Operator], twin: Block, twins: dict[Variable, Variable]) -> None:
     """Copy the variables of *block* to *twin*, in alphabetical order; where operators are left out, those in use."""
-    used = _used(ops) if len(ops) < len(block.ops) else None
+    used = _read_variables(ops) if len(ops) < len(block.ops) else None
     copies = []
     for v in block.vars.values():  # in order of creation, which is the order in memory
         if used is None or v in used or v.is_data or v.is_parameter:
@@ -103,7 +103,7 @@ def _copy_variables(block: Block, ops: list[Operator], twin: Block, twins: dict[
     twin.vars = dict(copies)
 
 
-def _used(ops: list[Operator]) -> set[Variable]:
+def _read_variables(ops: list[Operator]) -> set[Variable]:
     used: set[Variable] = set()
     for op in ops:
         used.update(op.input_variables())
@@ -128,7 +128,7 @@ def _copy_op(
     copies: dict[Operator, Operator],
     for_test: bool,
 ) -> Operator:
-    new = op.twin(_moved_operands(op.inputs, twins), _moved_operands(op.outputs, twins), marks)
+    new = op.twin(_move_operands(op.inputs, twins), _move_operands(op.outputs, twins), marks)
     if for_test and op.attrs.get("is_test") is False:
         new.attrs = intern_attrs(op.op, {**op.attrs, "is_test": True})
         new.outputs = tuple(None if s.optional else v for s, v in zip(op.op.outputs, new.outputs, strict=True))
@@ -140,11 +140,11 @@ def _copy_op(
     return new
 
 
-def _moved_operands(operands: Operands, twins: dict[Variable, Variable]) -> Operands:
+def _move_operands(operands: Operands, twins: dict[Variable, Variable]) -> Operands:
     """The copies of the variables in *operands*; most operators have no lists and no empty slots."""
     if len(operands) == 1 and isinstance(operands[0], Variable):
         return (twins[operands[0]],)
     try:
         return tuple([twins[v] for v in operands])  # type: ignore[index]
     except KeyError:
-        return mapped(operands, twins.__getitem__)
+        return map_operands(operands, twins.__getitem__)

@@ -73,14 +73,14 @@ def program_guard(main_program: Program, startup_program: Program | None = None)
     expect_type(main_program, Program, "main_program", "paddle.static.program_guard")
     expect_type(startup_program, (Program, type(None)), "startup_program", "paddle.static.program_guard")
     with ExitStack() as guards:
-        guards.enter_context(_main.entered(main_program))
+        guards.enter_context(_main.enter(main_program))
         if startup_program is not None:
-            guards.enter_context(_startup.entered(startup_program))
+            guards.enter_context(_startup.enter(startup_program))
         yield
 
 
 @contextmanager
-def inside(block: Block) -> Iterator[None]:
+def append_to(block: Block) -> Iterator[None]:
     """Append operators made inside to *block* of its program."""
     program = block.program
     before, program.current_block_idx = program.current_block_idx, block.idx

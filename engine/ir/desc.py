@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core import source
 from ..core.errors import OperatorError
-from .build import checked_op
+from .build import check_op
 from .operator import Operator
 from .program import Block
 from .variable import Variable
@@ -118,7 +118,7 @@ class NewOpDesc:
         def find(name: str) -> Any:
             return scope.get(name, name)
 
-        return checked_op(
+        return check_op(
             self._block,
             self._type,
             {s: [find(n) for n in ns] for s, ns in self._inputs.items()},

@@ -11,8 +11,8 @@ from typing import Any
 
 from ..core.errors import NameClash, VariableNotFound, did_you_mean
 from . import arrays
-from .build import checked_op
-from .operator import Operands, Operator, mapped
+from .build import check_op
+from .operator import Operands, Operator, map_operands
 from .program import Block
 from .variable import Variable
 
@@ -26,7 +26,7 @@ def insert_op(
     attrs: Mapping[str, Any] | None = None,
 ) -> Operator:
     """An operator before the one at *index*, checked as ``Block.append_op`` does."""
-    op = checked_op(block, type, inputs or {}, outputs or {}, attrs or {})
+    op = check_op(block, type, inputs or {}, outputs or {}, attrs or {})
     block.ops.insert(index, op)
     block.program.overwritten.update(op.output_variables())
     for v in op.output_variables():
@@ -83,19 +83,19 @@ def rename_var(block: Block, name: str, new_name: str) -> Variable:
     return variable
 
 
-def replaced(op: Operator, operands: Operands, old_name: str, new_name: str) -> Operands:
+def replace_variable(op: Operator, operands: Operands, old_name: str, new_name: str) -> Operands:
     """*operands* with the variable called *new_name* in place of those called *old_name*."""
     new = op.block._var_recursive(new_name)
 
     op.block.program.version += 1
-    return mapped(operands, lambda v: new if v.name == old_name else v)
+    return map_operands(operands, lambda v: new if v.name == old_name else v)
 
 
 def rewrite(op: Operator, old_name: str, new_name: str) -> None:
     """Let *op* write *new_name* where it wrote *old_name*."""
     before = list(op.output_variables())
-    op.outputs = replaced(op, op.outputs, old_name, new_name)
-    arrays.moved_along(op)
+    op.outputs = replace_variable(op, op.outputs, old_name, new_name)
+    arrays.move_along(op)
     for v in (*before, *op.output_variables()):
         find_writer(v)
 

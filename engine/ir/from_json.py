@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from ..core import upward
-from ..core.collector import paused_gc
+from ..core.collector import pause_gc
 from ..core.errors import FileFormatError, GradtoolError
 from ..core.source import NOWHERE, Location
 from ..core.spec import TensorSpec
 from ..files import jsontext
-from ..files.jsontext import Field, shown
-from .assemble import assemble, block_at, check_blocks, definition, new_block, recorded
-from .checking import checked
+from ..files.jsontext import Field, shorten_value
+from .assemble import assemble, block_at, check_blocks, definition, location_from_frames, new_block
+from .checking import check_program
 from .operator import Operator
 from .program import Block, Program
 from .to_json import FLAGS, REGULARIZERS, SCHEMA, SETTINGS
@@ -40,7 +40,7 @@ def from_json(data: bytes | str, where: str = "the program") -> Program:
         FileFormatError: it is no JSON, of another form or version, or names operators, slots, attributes or variables
             that do not exist (a ValueError).
     """
-    with paused_gc():
+    with pause_gc():
         return _JsonReader(where).program(jsontext.read(data, where))
 
 
@@ -63,7 +63,7 @@ class _JsonReader:
     def program(self, data: Any) -> Program:
         form = data.get("schema") if isinstance(data, dict) else data
         if form != SCHEMA:
-            self.fail(f"a program ({SCHEMA})", f"it is {shown(form)}")
+            self.fail(f"a program ({SCHEMA})", f"it is {shorten_value(form)}")
         told = self.take(data, _PROGRAM)
         program = Program()
         program.random_seed = told["random_seed"]
@@ -71,13 +71,13 @@ class _JsonReader:
         program.names.prefix = told["name_prefix"]
         program.names.counts.update(told["names"])
         program.scope_names = {(outer, name): count for outer, name, count in told["scopes"]}
-        self.locations = [recorded([(f[0], f[1], f[2]) for f in stack]) for stack in told["locations"]]
+        self.locations = [location_from_frames([(f[0], f[1], f[2]) for f in stack]) for stack in told["locations"]]
         program.blocks = []
         blocks = [self.take(entry, _BLOCK) for entry in told["blocks"]]
         try:
             self.fill(program, blocks)
             check_blocks(program)
-            return checked(verify_read(program), "loading")
+            return check_program(verify_read(program), "loading")
         except FileFormatError:
             raise
         except GradtoolError as error:
@@ -116,7 +116,7 @@ class _JsonReader:
         told = self.take(entry, _VARIABLE)
         name, spec = told["name"], TensorSpec(told["shape"], told["dtype"])
         if name in block.vars:
-            self.fail("variables of different names", f"{shown(name)} comes twice")
+            self.fail("variables of different names", f"{shorten_value(name)} comes twice")
         if told["parameter"] is None:
             v = Variable(block, name, spec)
         else:
@@ -154,7 +154,7 @@ class _JsonReader:
         if not isinstance(value, dict):
             return value
         if len(value) > 1:
-            self.fail("an attribute's value", f"it is {shown(value)}")
+            self.fail("an attribute's value", f"it is {shorten_value(value)}")
         match value:
             case {"block": idx} if type(idx) is int:
                 return block_at(block.program, idx)
@@ -164,7 +164,7 @@ class _JsonReader:
                 parts = [self.value(block, part, depth + 1) for part in (real, imaginary)]
                 if all(type(part) is float for part in parts):
                     return complex(*parts)
-        self.fail("an attribute's value", f"it is {shown(value)}")
+        self.fail("an attribute's value", f"it is {shorten_value(value)}")
 
 
 def _is_text(value: Any) -> bool:

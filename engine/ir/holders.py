@@ -59,7 +59,7 @@ def append(
     Args:
         operands: variables (or tuples of them) by slot, of inputs and outputs.
     """
-    op = registry.by_type(op_type)
+    op = registry.get_by_type(op_type)
     inputs = tuple(operands.get(s.name, () if s.many else None) for s in op.inputs)
     outputs = tuple(operands.get(s.name, () if s.many else None) for s in op.outputs)
     filled = op.attributes(attrs)

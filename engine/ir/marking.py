@@ -9,7 +9,7 @@ from .program import Block
 
 
 @contextmanager
-def marked(block: Block, role: int, variables: tuple[str, ...] = ()) -> Iterator[None]:
+def mark(block: Block, role: int, variables: tuple[str, ...] = ()) -> Iterator[None]:
     """Give operators appended to *block* inside that ``op_role`` and ``op_role_var``."""
     first = len(block.ops)
     try:

@@ -62,14 +62,14 @@ def intern_attrs(op: OpDef, attrs: Mapping[str, Any]) -> Mapping[str, Any]:
     while op.forward is not None:
         op = op.forward
     try:
-        key = (op, tuple(attrs), tuple(map(_typed, attrs.values())))
+        key = (op, tuple(attrs), tuple(map(_typed_key, attrs.values())))
         shared = _interned.get(key)
         return shared if shared is not None else _interned.setdefault(key, SharedAttrs(attrs))
     except TypeError:
         return attrs
 
 
-def filled_attrs(op: OpDef, attrs: Mapping[str, Any]) -> Mapping[str, Any]:
+def fill_attrs(op: OpDef, attrs: Mapping[str, Any]) -> Mapping[str, Any]:
     """All attributes of an operator that was given *attrs*, shared with equal ones; errors as ``op.attributes``."""
     if attrs:
         return intern_attrs(op, op.attributes(attrs))
@@ -82,7 +82,7 @@ def filled_attrs(op: OpDef, attrs: Mapping[str, Any]) -> Mapping[str, Any]:
     return shared
 
 
-def _typed(value: Any) -> Any:
+def _typed_key(value: Any) -> Any:
     """*value* in a form in which 1, 1.0 and True differ, and 0.0 and -0.0."""
     kind = type(value)
     if kind is str:
@@ -90,7 +90,7 @@ def _typed(value: Any) -> Any:
     if kind is tuple:
         if len(value) > LONG:
             raise TypeError("too long to be compared with what others have")
-        return tuple(map(_typed, value))
+        return tuple(map(_typed_key, value))
     if isinstance(value, (bool, int, float)):
         return kind, value if value else str(value)
     return value
@@ -118,14 +118,14 @@ class Marks(NamedTuple):
         """The same, as the one object that operators of the block have which are marked so."""
         if self.role_var or self.repeats is not None:
             return self
-        return marked(self.block, self.loc, self.role, self.scope)
+        return make_marks(self.block, self.loc, self.role, self.scope)
 
 
 REMEMBERED_MARKS = 1024
 """How many different marks a block knows at a time; what is read from a file may have some of its own everywhere."""
 
 
-def marked(block: Block, loc: Location, role: int, scope: str) -> Marks:
+def make_marks(block: Block, loc: Location, role: int, scope: str) -> Marks:
     """Return the marks of operators of *block* that were made at *loc*, with that role and scope."""
     table = block.marks
     key = (id(loc), role, scope)  # a location takes long to hash; the marks hold it, so that it stays where it is
@@ -172,7 +172,9 @@ class Operator:
         self.inputs = inputs
         self.outputs = outputs
         self.attrs = attrs if type(attrs) is SharedAttrs else intern_attrs(op, attrs)
-        self.marks = marked(block, loc, role, scope) if repeats is None else Marks(block, loc, role, scope, (), repeats)
+        self.marks = (
+            make_marks(block, loc, role, scope) if repeats is None else Marks(block, loc, role, scope, (), repeats)
+        )
         self.origin = origin
 
     def twin(self, inputs: Operands, outputs: Operands, marks: Marks) -> Operator:
@@ -295,9 +297,9 @@ class Operator:
     @property
     def output_names(self) -> list[str]:
         """Output slot names, sorted; those that a definition can do without appear only where they are used."""
-        return sorted(s.name for s in self._shown_outputs())
+        return sorted(s.name for s in self._visible_outputs())
 
-    def _shown_outputs(self) -> Iterator[Slot]:
+    def _visible_outputs(self) -> Iterator[Slot]:
         for slot, value in zip(self.op.outputs, self.outputs, strict=True):
             if value or (not slot.unlisted and (value is not None or not slot.optional or self.op.forward is not None)):
                 yield slot
@@ -391,9 +393,9 @@ class Operator:
 
     def _rename_input(self, old_name: str, new_name: str) -> None:
         """Read *new_name* wherever *old_name* is read; raises :class:`VariableNotFound`."""
-        from .edit import replaced
+        from .edit import replace_variable
 
-        self.inputs = replaced(self, self.inputs, old_name, new_name)
+        self.inputs = replace_variable(self, self.inputs, old_name, new_name)
 
     def _rename_output(self, old_name: str, new_name: str) -> None:
         """Write *new_name* wherever *old_name* is written; raises :class:`VariableNotFound`."""
@@ -418,14 +420,14 @@ class Operator:
         return repr(self)
 
 
-def mapped(operands: Operands, change: Callable[[Variable], Any]) -> tuple[Any, ...]:
+def map_operands(operands: Operands, change: Callable[[Variable], Any]) -> tuple[Any, ...]:
     """Apply *change* to the variables in *operands*, in the same nesting; empty places stay empty."""
     if len(operands) == 1 and isinstance(operands[0], Variable):
         return (change(operands[0]),)
-    return tuple([change(v) if isinstance(v, Variable) else _mapped_slot(v, change) for v in operands])
+    return tuple([change(v) if isinstance(v, Variable) else _map_slot(v, change) for v in operands])
 
 
-def _mapped_slot(value: Any, change: Callable[[Variable], Any]) -> Any:
+def _map_slot(value: Any, change: Callable[[Variable], Any]) -> Any:
     """The same for a list slot, or an empty one."""
     return None if value is None else tuple([None if v is None else change(v) for v in value])
 

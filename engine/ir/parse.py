@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from ..core.collector import paused_gc
+from ..core.collector import pause_gc
 from ..core.errors import GradtoolError, ProgramError
 from ..core.spec import TensorSpec
 from ..ops.opdef import OpDef
 from . import arrays, roles
 from .assemble import assemble, block_at, check_attribute, check_blocks, definition, new_block
-from .checking import checked
+from .checking import check_program
 from .operator import COMMON, Operator
 from .program import Block, Program
 from .text import BARE_NAME, BARE_TEXT, BARE_WORD, TENSORS, is_text
@@ -42,7 +42,7 @@ def parse_program(text: str) -> Program:
     """
     if not isinstance(text, str):
         raise ProgramTextError(f"a program is read from its text, but received {type(text).__name__}.")
-    with paused_gc():
+    with pause_gc():
         program = Program()
         program.blocks = []
         lines = [(n, t) for n, line in enumerate(text.split("\n"), start=1) if (t := line.strip())]
@@ -61,7 +61,7 @@ def parse_program(text: str) -> Program:
             verify_read(program)
         except ProgramError as error:
             raise ProgramTextError(error.message) from None
-        return checked(program, "parsing")
+        return check_program(program, "parsing")
 
 
 def _fill(program: Program, lines: Sequence[tuple[int, str]]) -> None:
@@ -110,29 +110,29 @@ class _LineReader:
         raise ProgramTextError(f"line {self.number}: {problem}.", hint=hint)
 
     @contextmanager
-    def failing(self) -> Iterator[None]:
+    def name_line_in_errors(self) -> Iterator[None]:
         """Name the line in errors about what it says."""
         try:
             yield
         except GradtoolError as error:
             self.fail(error.message.removesuffix("."), error.hint)
 
-    def wanted(self, what: str) -> NoReturn:
+    def fail_expecting(self, what: str) -> NoReturn:
         rest = self.text[self.at : self.at + 20]
         self.fail(f"{what} is expected at column {self.at + 1}, but the line goes on with {rest!r}")
 
     def take(self, pattern: re.Pattern[str], what: str) -> re.Match[str]:
         match = pattern.match(self.text, self.at)
         if match is None:
-            self.wanted(what)
+            self.fail_expecting(what)
         self.at = match.end()
         return match
 
     def skip(self, literal: str) -> None:
-        if not self.at_hand(literal):
-            self.wanted(repr(literal))
+        if not self.accept(literal):
+            self.fail_expecting(repr(literal))
 
-    def at_hand(self, literal: str) -> bool:
+    def accept(self, literal: str) -> bool:
         """Return whether *literal* comes next; passes over it."""
         there = self.text.startswith(literal, self.at)
         if there:
@@ -141,14 +141,14 @@ class _LineReader:
 
     def end(self) -> None:
         if self.at != len(self.text):
-            self.wanted("the end of the line")
+            self.fail_expecting("the end of the line")
 
     def string(self, bare: re.Pattern[str] | None, what: str) -> str:
         """A quoted string, or one that *bare* takes."""
         match = _LITERAL.match(self.text, self.at)
         if match is None:
             if bare is None:
-                self.wanted(f"{what} in quotes")
+                self.fail_expecting(f"{what} in quotes")
             return self.take(bare, what).group()
         self.at = match.end()
         literal = match.group()
@@ -173,7 +173,7 @@ def _header(line: _LineReader, program: Program) -> None:
     idx, parent, forward, backward = (line.whole(digits) for digits in match.groups())
     if idx != len(program.blocks):
         line.fail(f"block {idx} stands where block {len(program.blocks)} belongs")
-    with line.failing():
+    with line.name_line_in_errors():
         new_block(program, parent, forward, backward)
 
 
@@ -193,7 +193,7 @@ def _variable(line: _LineReader, block: Block, prefix: re.Match[str]) -> None:
         line.skip(")")
         shape, dtype, stop = [], "float32", "False"
     line.end()
-    with line.failing():
+    with line.name_line_in_errors():
         spec = TensorSpec(shape, dtype)
         v: Variable
         if sort == "var":
@@ -221,16 +221,16 @@ class _Statement:
     def operator(self) -> Operator:
         line = self.line
         outputs: dict[str, list[str]] = {}
-        if line.at_hand("{"):
+        if line.accept("{"):
             outputs = self._slots()
             line.skip(" = ")
         type_ = line.take(BARE_WORD, "a variable or an operator").group()
         line.skip("(inputs={")
-        with line.failing():
+        with line.name_line_in_errors():
             op = definition(type_)
         inputs = self._slots()
         attrs, common = self._attributes(op)
-        with line.failing():
+        with line.name_line_in_errors():
             return assemble(
                 self.block,
                 op,
@@ -246,14 +246,14 @@ class _Statement:
         """``X=['a', 'b'], Y=[]}``: the names by slot."""
         line = self.line
         slots: dict[str, list[str]] = {}
-        while not line.at_hand("}"):
+        while not line.accept("}"):
             if slots:
                 line.skip(", ")
             slot = line.take(_SLOT, "a slot").group(1)
             if slot in slots:
                 line.fail(f"slot {slot} is given twice")
             arguments = slots[slot] = []
-            while not line.at_hand("]"):
+            while not line.accept("]"):
                 if arguments:
                     line.skip(", ")
                 arguments.append(line.string(None, "a variable's name"))
@@ -263,11 +263,11 @@ class _Statement:
         """The operator's own attributes, and those that every operator has."""
         line = self.line
         attributes: dict[str, Any] = {}
-        while not line.at_hand(")"):
+        while not line.accept(")"):
             name = line.take(_ATTRIBUTE, "', attribute = value' or ')'").group(1)
             if name in attributes:
                 line.fail(f"attribute {name} is given twice")
-            with line.failing():
+            with line.name_line_in_errors():
                 check_attribute(op, name, COMMON)
             text = is_text(op.defaults[name]) if name in op.defaults else name in _TEXTS
             attributes[name] = line.string(BARE_TEXT, "a string") if text else self._value()
@@ -286,16 +286,16 @@ class _Statement:
         line = self.line
         open_lists: list[list[Any]] = []
         while True:
-            if line.at_hand("["):
+            if line.accept("["):
                 open_lists.append([])
-                if not line.at_hand("]"):
+                if not line.accept("]"):
                     continue
                 value: Any = tuple(open_lists.pop())
             else:
                 value = self._scalar()
             while open_lists:
                 open_lists[-1].append(value)
-                if line.at_hand(", "):
+                if line.accept(", "):
                     break
                 line.skip("]")
                 value = tuple(open_lists.pop())
@@ -307,7 +307,7 @@ class _Statement:
         if (match := _BLOCKS.match(line.text, line.at)) is not None:
             line.at = match.end()
             program = self.block.program
-            with line.failing():
+            with line.name_line_in_errors():
                 blocks = [block_at(program, line.whole(n)) for n in re.findall(r"\d+", match.group())]
             return blocks[0] if match.group().startswith("block[") else tuple(blocks)
         if line.text[line.at : line.at + 1] in ("'", '"'):
@@ -354,7 +354,7 @@ _COMMON: dict[str, tuple[Callable[[Any], bool], str]] = {
 _NUMBERED = re.compile(r"(.+)_(\d{1,18})")
 
 
-def _computed_first(block: Block) -> set[Variable]:
+def _written_before_read(block: Block) -> set[Variable]:
     """The variables that an operator writes before any reads them."""
     read: set[Variable] = set()
     computed: set[Variable] = set()
@@ -366,7 +366,7 @@ def _computed_first(block: Block) -> set[Variable]:
 
 def complete(program: Program) -> None:
     """Fed variables, the counters of unique names, and how often a backward part was appended."""
-    computed = _computed_first(program.blocks[0])
+    computed = _written_before_read(program.blocks[0])
     for v in program.blocks[0].vars.values():
         v.is_data = v not in computed and not v.persistable and not v.is_parameter and v.kind == DENSE
     for v in program.list_vars():

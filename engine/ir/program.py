@@ -335,10 +335,10 @@ class Block(BlockValue):
             block = self.program.blocks[idx]
             if name in block.vars:
                 return block.vars[name]
-            todo += [block.forward_block_idx, *block._framed(), block.parent_idx]
+            todo += [block.forward_block_idx, *block._frame_indices(), block.parent_idx]
         return None
 
-    def _framed(self) -> Iterator[int]:
+    def _frame_indices(self) -> Iterator[int]:
         """The blocks whose frames the operator reads that runs this one."""
         for v in self.owner.input_variables() if self.owner is not None else ():
             if v.kind == STEP_SCOPES and v.op is not None:
@@ -452,9 +452,9 @@ class Block(BlockValue):
             OperatorError: unknown type, slots that do not fit (a ValueError).
             ShapeError: the inputs' shapes do not fit (a ValueError).
         """
-        from .build import checked_op
+        from .build import check_op
 
-        return self._append(checked_op(self, type, inputs or {}, outputs or {}, attrs or {}))
+        return self._append(check_op(self, type, inputs or {}, outputs or {}, attrs or {}))
 
     def _append(self, op: Operator) -> Operator:
         """Enter an operator that is known to be right."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from itertools import chain
 
-from ..core.collector import paused_gc
+from ..core.collector import pause_gc
 from ..core.errors import UsageError
 from .blocks import leave
-from .checking import checked
+from .checking import check_program
 from .operator import Operator, each
 from .program import Block, Program
 from .variable import Variable
@@ -30,12 +30,12 @@ def prune(program: Program, feeds: Sequence[str], fetches: Sequence[str], *, ski
     Raises:
         UnfedError: a fed variable that nothing needs, or a data variable that is needed and not fed (a ValueError).
     """
-    with paused_gc():
+    with pause_gc():
         new = program.clone(for_test=True)
         block = new.global_block()
         fed = set(feeds)
-        ops = list(block.ops) if skip else _needed(block.ops, fed, fetches)
-        used = set(chain.from_iterable(map(_touched, ops)))
+        ops = list(block.ops) if skip else _needed_operators(block.ops, fed, fetches)
+        used = set(chain.from_iterable(map(_touched_variables, ops)))
         for v in block.vars.values():
             v.op = None
         for op in ops:
@@ -47,7 +47,7 @@ def prune(program: Program, feeds: Sequence[str], fetches: Sequence[str], *, ski
         removed = set(block.ops).difference(ops)
         block._replace_ops(ops)
         leave(new, removed)
-        return checked(new, "prune")
+        return check_program(new, "prune")
 
 
 def _mark_fed(block: Block, used: Container[Variable], feeds: Sequence[str], fetches: Sequence[str]) -> None:
@@ -68,7 +68,7 @@ def _mark_fed(block: Block, used: Container[Variable], feeds: Sequence[str], fet
         )
 
 
-def _needed(ops: Sequence[Operator], fed: set[str], fetches: Iterable[str]) -> list[Operator]:
+def _needed_operators(ops: Sequence[Operator], fed: set[str], fetches: Iterable[str]) -> list[Operator]:
     """The operators that lead from *fed* to *fetches*, in order."""
     needed = set(fetches) - fed
     path = []
@@ -78,7 +78,7 @@ def _needed(ops: Sequence[Operator], fed: set[str], fetches: Iterable[str]) -> l
             continue
         path.append(op)
         if op.sub_blocks:  # a block may leave a variable as it was
-            needed |= {v.name for v in _touched(op)} - fed
+            needed |= {v.name for v in _touched_variables(op)} - fed
         else:
             needed -= written
             needed |= {v.name for v in each(op.inputs)} - fed
@@ -86,7 +86,7 @@ def _needed(ops: Sequence[Operator], fed: set[str], fetches: Iterable[str]) -> l
     return path
 
 
-def _touched(op: Operator) -> Iterable[Variable]:
+def _touched_variables(op: Operator) -> Iterable[Variable]:
     """Yield what the operator reads and writes, in the blocks that it holds too."""
     todo = [op]
     for inner in todo:  # grows while it is walked

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from ..core import names
 from ..core.source import NOWHERE
 from ..ops import registry
-from .operator import Operands, Operator, each, mapped
+from .operator import Operands, Operator, each, map_operands
 from .program import Block, Program
 from .variable import Variable
 
@@ -69,18 +69,18 @@ def _exchange(block: Block, table: Mapping[Variable, Variable]) -> None:
 def _replace(op: Operator, table: Mapping[Variable, Variable]) -> None:
     if not any(v in table for v in (*each(op.inputs), *each(op.outputs))):
         return
-    op.inputs = _moved(op.inputs, table)
-    op.outputs = _moved(op.outputs, table)
+    op.inputs = _move(op.inputs, table)
+    op.outputs = _move(op.outputs, table)
     for block in op.sub_blocks:
         for inner in block.ops:
             _replace(inner, table)
 
 
-def _moved(operands: Operands, table: Mapping[Variable, Variable]) -> Operands:
-    return mapped(operands, lambda v: table.get(v, v))
+def _move(operands: Operands, table: Mapping[Variable, Variable]) -> Operands:
+    return map_operands(operands, lambda v: table.get(v, v))
 
 
-def in_program(v: Variable) -> tuple[Variable, Loop | None]:
+def program_variable(v: Variable) -> tuple[Variable, Loop | None]:
     """The variable of the program that *v* stands for, and the loop before which it does (None: at the end)."""
     renewed = v.block.program.renewed
     if v not in renewed:
@@ -91,12 +91,12 @@ def in_program(v: Variable) -> tuple[Variable, Loop | None]:
     return shown, loop
 
 
-def returned_by(v: Variable) -> Loop | None:
+def returning_loop(v: Variable) -> Loop | None:
     """The loop that returned *v*, if one did."""
     return next((loop for new, loop in v.block.program.renewed.values() if new is v), None)
 
 
-def called(block: Block, name: str) -> Variable | None:
+def find_named(block: Block, name: str) -> Variable | None:
     """The variable of *block* that *name* stands for: of those that loops put in each other's place, the first."""
     last = block.vars.get(name)
     if last is None or not block.program.renewed:
@@ -106,18 +106,18 @@ def called(block: Block, name: str) -> Variable | None:
 
 def current(v: Variable) -> Variable:
     """*v*, or the variable in which the value that it stands for was saved."""
-    shown, loop = in_program(v)
+    shown, loop = program_variable(v)
     if loop is None:
         return v
     block = loop.block
     namesakes = [n for n in v.block.program.renewed if n.name == shown.name]
-    name = names.before_loop(shown.name, next(i for i, n in enumerate(namesakes) if n is v))
+    name = names.loop_entry_name(shown.name, next(i for i, n in enumerate(namesakes) if n is v))
     there = block.vars.get(name)
     if there is not None:
         return there
     saved = Variable(block, name, v.spec, stop_gradient=v.stop_gradient, kind=v.kind)
     block.add_var(saved)
-    assign = registry.by_type("assign")
+    assign = registry.get_by_type("assign")
     near = loop.op
     loc, role, scope = (near.loc, near.role, near.scope) if near is not None else (NOWHERE, 0, "/")
     op = Operator(block, assign, (shown,), (saved,), assign.attributes({}), loc=loc, role=role, scope=scope)
@@ -134,7 +134,7 @@ def current_operands(program: Program, operands: Operands) -> Operands:
     if not any(v in program.renewed for v in each(operands)):
         return operands
     table = {v: current(v) for v in each(operands)}
-    return _moved(operands, table)
+    return _move(operands, table)
 
 
 def spread_gradients(body: Block, open_: set[Variable]) -> None:

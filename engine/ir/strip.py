@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
-from ..core.collector import paused_gc
+from ..core.collector import pause_gc
 from . import roles
 from .blocks import leave
 from .operator import Operator, each
@@ -29,8 +29,8 @@ def strip_backward(program: Program, keep: Iterable[Variable] = ()) -> int:
     block = program.global_block()
     if all(roles.is_forward(op.role) for op in block.ops):
         return 0
-    with paused_gc():
-        rest, removed = _divided(block.ops, _ancestors(block.ops, keep))
+    with pause_gc():
+        rest, removed = _divide(block.ops, _ancestors(block.ops, keep))
         if not removed:
             return 0
         _forget(block, rest, removed)
@@ -50,10 +50,10 @@ def strip_backward(program: Program, keep: Iterable[Variable] = ()) -> int:
 
 def forward_part(ops: list[Operator], keep: Iterable[Variable]) -> list[Operator]:
     """The operators that :func:`strip_backward` leaves: those that a loss which contains gradients needs stay, too."""
-    return _divided(ops, _ancestors(ops, keep))[0]
+    return _divide(ops, _ancestors(ops, keep))[0]
 
 
-def _divided(ops: Iterable[Operator], needed: Container[Operator]) -> tuple[list[Operator], list[Operator]]:
+def _divide(ops: Iterable[Operator], needed: Container[Operator]) -> tuple[list[Operator], list[Operator]]:
     """The operators that stay, *needed* ones among them, and those that go."""
     tainted: set[Variable] = set()
     """What depends on gradients."""
@@ -70,8 +70,8 @@ def _divided(ops: Iterable[Operator], needed: Container[Operator]) -> tuple[list
 
 def _forget(block: Block, rest: Iterable[Operator], removed: Iterable[Operator]) -> None:
     """Let go of the variables that only removed operators used, and of who writes the others."""
-    used = _used(rest)
-    orphans = {v for v in _used(removed) if v.block is block} - used
+    used = _read_variables(rest)
+    orphans = {v for v in _read_variables(removed) if v.block is block} - used
     for v in orphans:
         if not (v.is_data or v.is_parameter):
             block.vars.pop(v.name, None)
@@ -79,7 +79,7 @@ def _forget(block: Block, rest: Iterable[Operator], removed: Iterable[Operator])
         v.op = None
 
 
-def _used(ops: Iterable[Operator]) -> set[Variable]:
+def _read_variables(ops: Iterable[Operator]) -> set[Variable]:
     used: set[Variable] = set()
     for op in ops:
         used.update(each(op.inputs))

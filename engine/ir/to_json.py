@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..core.collector import paused_gc
+from ..core.collector import pause_gc
 from ..core.errors import ProgramError
 from ..core.source import Location, frames
 from ..files import jsontext
@@ -39,7 +39,7 @@ def to_json(program: Program, *, sources: bool = True, indent: int | None = None
     Raises:
         ProgramError: an attribute holds something that is no data.
     """
-    with paused_gc():
+    with pause_gc():
         return jsontext.write(_JsonWriter(program, sources).program(), indent)
 
 

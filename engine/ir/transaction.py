@@ -11,7 +11,7 @@ from .program import Block, Program
 
 
 @contextmanager
-def unchanged_on_failure(*programs: Program) -> Iterator[None]:
+def restore_on_failure(*programs: Program) -> Iterator[None]:
     """Bring *programs* back to what they are now if the code inside raises."""
     before = [_Snapshot(p) for p in dict.fromkeys(programs)]
     try:
@@ -23,7 +23,7 @@ def unchanged_on_failure(*programs: Program) -> Iterator[None]:
 
 
 @contextmanager
-def unchanged(*programs: Program) -> Iterator[None]:
+def restore(*programs: Program) -> Iterator[None]:
     """Bring *programs* back to what they are now when the code inside is over."""
     before = [_Snapshot(p) for p in dict.fromkeys(programs)]
     try:
@@ -63,10 +63,10 @@ class _Snapshot:
 
 
 @contextmanager
-def appended_or_nothing(*programs: Program) -> Iterator[None]:
+def append_or_nothing(*programs: Program) -> Iterator[None]:
     """Take back what the code inside appended to the current block of *programs* and those around it, if it raises.
 
-    Unlike :func:`unchanged_on_failure` it costs nothing that grows with the program unless there is something to take
+    Unlike :func:`restore_on_failure` it costs nothing that grows with the program unless there is something to take
     back, so a program may hold any number of blocks that were built inside.
     """
     marks = [_Mark(p) for p in dict.fromkeys(programs)]

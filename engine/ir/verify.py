@@ -16,7 +16,7 @@ from ..core.errors import GradtoolError, ProgramError
 from ..core.spec import UNKNOWN, TensorSpec
 from ..ops.opdef import Slot
 from . import blocks, build, roles
-from .operator import Operands, Operator, mapped
+from .operator import Operands, Operator, map_operands
 from .program import Block, Program
 from .variable import DENSE, Variable
 
@@ -320,13 +320,13 @@ def _(program: Program) -> Iterator[Problem]:
         if not op.op.holds_blocks or op.op.forward is not None or op.type == "block_grad":
             continue  # a backward block also finds what the forward block left
         for block in op.sub_blocks[:1]:
-            for v in _unnamed(blocks.reads(block), op.input_variables()):
+            for v in _unlisted(blocks.reads(block), op.input_variables()):
                 yield f"block {block.idx} reads '{v.name}', which {op.type} does not name", op
-            for v in _unnamed(blocks.writes(block), op.output_variables()):
+            for v in _unlisted(blocks.writes(block), op.output_variables()):
                 yield f"block {block.idx} writes '{v.name}', which {op.type} does not name", op
 
 
-def _unnamed(used: Iterable[Variable], operands: Iterable[Variable]) -> list[Variable]:
+def _unlisted(used: Iterable[Variable], operands: Iterable[Variable]) -> list[Variable]:
     listed = set(operands)
     return [v for v in used if v not in listed]
 
@@ -342,10 +342,10 @@ MISFITS = (
 def _(program: Program) -> Iterator[Problem]:
     for op in _ops(program):
         if op.op.holds_blocks and op.type in blocks.RUNNING:
-            yield from _running(program, op)
+            yield from _loop_problems(program, op)
 
 
-def _running(program: Program, op: Operator) -> Iterator[Problem]:
+def _loop_problems(program: Program, op: Operator) -> Iterator[Problem]:
     try:
         region = blocks.region(op)
         blocks.run_by(op)
@@ -396,7 +396,7 @@ def _(program: Program) -> Iterator[Problem]:
         if op.op.forward is not None:
             yield from _gradient_specs(op)
             continue
-        key = op.op, mapped(op.inputs, _SPEC), id(op.attrs)
+        key = op.op, map_operands(op.inputs, _SPEC), id(op.attrs)
         try:
             if key not in inferred:
                 inferred[key] = build.infer(op.op, op.inputs, op.attrs)
@@ -423,7 +423,7 @@ def _gradient_specs(op: Operator) -> Iterator[Problem]:
 
 
 def _specs(value: Any) -> Any:
-    return mapped((value,), _SPEC)[0]
+    return map_operands((value,), _SPEC)[0]
 
 
 def _pairs(operands: Operands, specs: Any) -> Iterator[tuple[Variable, TensorSpec]]:

@@ -52,7 +52,7 @@ class Compiled(Protocol):
     def summarised(self, regs: list[Any], asked: Asked) -> Iterator[Heard] | None:
         """Carry it out and tell of each operator what was asked; None where the steps have to be told one by one."""
 
-    def noted(self, regs: list[Any], most: int | None) -> Iterator[Noted] | None:
+    def run_noting(self, regs: list[Any], most: int | None) -> Iterator[Noted] | None:
         """Carry it out and tell what each instruction gave, which stays where it was computed; None where it cannot.
 
         Args:
@@ -181,19 +181,19 @@ class Backend:
         return ""
 
     @property
-    def unfused(self) -> str:
-        """Why operators are not computed in groups that are seen; empty where :meth:`in_groups` shows them."""
+    def fusion_obstacle(self) -> str:
+        """Why operators are not computed in groups that are seen; empty where :meth:`time_groups` shows them."""
         if self.compiles:
             return f"backend {self.name!r} compiles programs as wholes; a profile shares what it fuses among operators"
         return f"backend {self.name!r} computes operators one by one"
 
-    def in_groups(self, clock: Clock) -> Backend:
+    def time_groups(self, clock: Clock) -> Backend:
         """This backend, with plans compiled in their first run, whose steps tell *clock* what they take.
 
         Raises:
-            BackendError: there are no groups, for the reason in :attr:`unfused`.
+            BackendError: there are no groups, for the reason in :attr:`fusion_obstacle`.
         """
-        raise BackendError(self.unfused)
+        raise BackendError(self.fusion_obstacle)
 
     def draws(self, seed: int = 0) -> Draws:
         """Random numbers: a fresh stream for a seed other than 0, else the process's own stream."""
@@ -336,7 +336,7 @@ class Backend:
         """*value*, which it computed, with NumPy's arrays in it; what is no array as it is."""
         return value
 
-    def measured(self, value: Any) -> Mapping[str, Any] | None:
+    def measure(self, value: Any) -> Mapping[str, Any] | None:
         """Numbers of an array that lies on the backend's device, of which nothing else leaves it; None for others.
 
         They are those of :class:`~gradtool.engine.answers.numbers.Numbers`, by the names of its attributes.
@@ -415,7 +415,7 @@ class Backend:
         if op.forward is not None:
             bound = self.bind_gradient(op.forward, attrs, wanted, specs)
             return bound if bound is not None else self.general(op, attrs, wanted)
-        kernel = self._offered(op.type, attrs, specs)
+        kernel = self._offer(op.type, attrs, specs)
         return kernel if kernel is not None else partial(op.kernel, self, **{n: attrs[n] for n in op.kernel_attrs})
 
     def bind_gradient(
@@ -429,12 +429,12 @@ class Backend:
 
         It returns the gradient, or a sequence of them where the rule gives several, with None for those not wanted.
         """
-        kernel = self._offered(grad_type(op.type), {**attrs, "wanted": wanted}, specs)
+        kernel = self._offer(grad_type(op.type), {**attrs, "wanted": wanted}, specs)
         if kernel is None and isinstance(op.rule, WrittenRule):
             kernel = op.rule.bind(self.ops, wanted, attrs)
         return kernel
 
-    def _offered(self, op_type: str, attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    def _offer(self, op_type: str, attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
         for name in self.chain:
             offer = _overrides.get((op_type, name))
             if offer is not None:

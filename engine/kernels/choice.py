@@ -87,7 +87,7 @@ def current() -> Backend:
 def _first() -> Backend:
     """Return the default backend. It follows from what is installed, and nothing is loaded for it."""
     if not os.environ.get(SETTING):
-        installed = importlib.import_module(f".{CONVOLVING}", __package__).installed()
+        installed = importlib.import_module(f".{CONVOLVING}", __package__).find_backend()
         return when_hot(installed or reference(), "nobody has chosen")
     try:
         return backend(DEFAULT)
@@ -127,7 +127,7 @@ def _change(chosen: Backend) -> None:
             told(before, chosen)
 
 
-@settings.setting
+@settings.register_setting
 def _as_it_was() -> Callable[[], None]:
     before = _Process.chosen
 
@@ -139,7 +139,7 @@ def _as_it_was() -> Callable[[], None]:
 
 
 @contextmanager
-def using(chosen: str | Backend) -> Iterator[Backend]:
+def use_backend(chosen: str | Backend) -> Iterator[Backend]:
     """Compute on that backend inside."""
     before = current()
     _change(backend(chosen) if isinstance(chosen, str) else chosen)

@@ -19,7 +19,7 @@ _LIBRARIES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VEC
 """Where libraries that are loaded later, and processes that are started later, read the number from."""
 
 
-def told() -> int | None:
+def environment_count() -> int | None:
     """The number of threads that the environment asks for; None where it says nothing.
 
     Raises:
@@ -46,11 +46,11 @@ class _Process:
 
 def limit() -> int | None:
     """The number that is told to libraries which are loaded late, or have a number for each of our threads."""
-    return _Process.limit or told()
+    return _Process.limit or environment_count()
 
 
 @contextmanager
-def limited(count: int | None) -> Iterator[None]:
+def limit_threads(count: int | None) -> Iterator[None]:
     """Compute on *count* threads inside, in this process; on as many as before if None. JAX has threads of its own."""
     if count is None:
         yield
@@ -71,7 +71,7 @@ def follow_environment() -> None:
     Raises:
         UsageError: it asks for what is no number of threads.
     """
-    count = told()
+    count = environment_count()
     if count is not None:
         import threadpoolctl
 
@@ -85,7 +85,7 @@ _ASKED = (
 """Functions of C that say on how many threads a product of NumPy's is computed at that moment."""
 
 
-def told_by_blas() -> int | None:
+def find_blas_function() -> int | None:
     """The address of such a function of the library that NumPy calls; None where there is none."""
     import ctypes  # this file is read before NumPy is, which variables tell
 
@@ -98,11 +98,11 @@ def told_by_blas() -> int | None:
     return None
 
 
-def in_use() -> int:
+def current_count() -> int:
     """On how many threads products of matrices, and large groups, are computed now."""
     import ctypes
 
-    address = told_by_blas()
+    address = find_blas_function()
     if address is not None:
         return int(ctypes.CFUNCTYPE(ctypes.c_int)(address)())
     text = os.environ.get(SETTING) or os.environ.get("OMP_NUM_THREADS") or ""

@@ -31,7 +31,7 @@ def wait_briefly() -> int:
     if SETTING in os.environ or threading.active_count() > 1:
         return 0
     told = 0
-    for path in loaded():
+    for path in find_libraries():
         import ctypes  # NumPy has loaded it
 
         try:
@@ -49,7 +49,7 @@ def wait_briefly() -> int:
     return told
 
 
-def loaded() -> Iterator[str]:
+def find_libraries() -> Iterator[str]:
     """The files of OpenBLAS in this process, each once, in the order of their addresses."""
     try:
         with open(MAPS, encoding="utf-8", errors="surrogateescape") as lines:

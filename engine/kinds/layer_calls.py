@@ -239,7 +239,7 @@ def _evaluating(layer: Layer) -> Iterator[None]:
 @contextlib.contextmanager
 def _seeded(seed: int) -> Iterator[None]:
     """Inside, random numbers begin anew: gradtool's, Python's and NumPy's."""
-    with state.kept(), seeds.seeded(seed):
+    with state.keep_state(), seeds.seeded(seed):
         state.random.reset(seed)
         yield
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from ..core import upward
-from ..core.command_errors import CommandError, RefusedByModel, asked_in_python
+from ..core.command_errors import CommandError, RefusedByModel, raise_for_python
 from ..core.errors import ArgumentTypeError, did_you_mean
 from ..core.notes import SILENT, Notes
 from ..core.source import file_named
@@ -423,7 +423,7 @@ class Model(ABC):
         Raises:
             UsageError: an option does not fit the model (a ValueError).
         """
-        with asked_in_python("gradtool.load"):
+        with raise_for_python("gradtool.load"):
             return question.ask(self.must_have_request("a question"), notes)
 
     def _ask(self, name: str, **words: Any) -> Any:
@@ -536,7 +536,7 @@ class Model(ABC):
         The words are the fields of :class:`~gradtool.engine.sweeps.at_points.AtPoints`: the options of the command.
         Every point loads the model anew; ``.rows`` of the answer has an object of JSON's types for each.
         """
-        with asked_in_python("gradtool.load"):
+        with raise_for_python("gradtool.load"):
             request = self.must_have_request("a sweep")
             patterns = (models,) if isinstance(models, str) else models
             points = upward.part("sweeps").AtPoints(question=question, **words)

@@ -171,7 +171,7 @@ def layer_of(name: str) -> str:
 
 def same_file(made: str, asked: str) -> bool:
     """Whether the file that *made* something is the one that is *asked* for, which may be a part of its path."""
-    if source.called(made) == asked:
+    if source.display_path(made) == asked:
         return True
     made, asked = made.replace("\\", "/"), asked.replace("\\", "/")
     return made == asked or made.endswith("/" + asked) or asked.endswith("/" + made)

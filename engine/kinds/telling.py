@@ -29,7 +29,7 @@ def stop(left: Loaded, notes: Notes) -> None:
     """Say where a file was stopped, if it was: what would have happened later is not part of any answer."""
     text = incomplete(left)
     if text:
-        notes.stopped(text)
+        notes.note_stop(text)
 
 
 def incomplete(left: Loaded) -> str:
@@ -139,7 +139,7 @@ def error(left: Loaded, notes: Notes) -> None:
     """Say what a file raised, and what the answer is about then."""
     if left.error is not None:
         ran = f": {_passes(left.passes)}" if left.passes else ""
-        notes.raised(left.error, f"told is what had run until then{ran}")
+        notes.note_error(left.error, f"told is what had run until then{ran}")
 
 
 def files(left: Loaded, overlay: Overlay, notes: Notes) -> None:

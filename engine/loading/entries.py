@@ -52,7 +52,7 @@ def called(loaded: Loaded, function: str | None, request: Request, helpers: froz
         arguments |= _tensors(loaded, entry, request.arrays)
     loaded.function = chosen
     _check_arguments(chosen, entry, arguments)
-    with state.made.watched(loaded.hold):
+    with state.made.watch(loaded.hold):
         loaded.result = call(loaded.name, entry, **arguments)
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from ..core.command_errors import asked_in_python
+from ..core.command_errors import raise_for_python
 from ..core.errors import UsageError
 from ..kinds.model import Model
 from ..request.limits import EACH, ENOUGH, passes_watched, which_pass
@@ -85,7 +85,7 @@ def load(
         steps=steps,
         limit=limit,
     )
-    with asked_in_python("gradtool.load"), opening.opened(request) as loaded:
+    with raise_for_python("gradtool.load"), opening.opened(request) as loaded:
         return loaded
 
 

@@ -24,12 +24,12 @@ from ..core import otherwise, source, state, watch
 from ..core.command_errors import CommandError, ModelError, ScriptExit
 from ..core.errors import FileFormatError, GradtoolError, UninitializedError
 from ..core.notes import SILENT, Notes
-from ..core.vocabulary import PADDLE, speaking
+from ..core.vocabulary import PADDLE, use_vocabulary
 from ..eager.journal import Journal
-from ..eager.tape import keeping_graphs
+from ..eager.tape import keep_graphs
 from ..eager.tensor import Tensor, fresh_names
 from ..executor.scope import Scope, scope_guard
-from ..files.overlay import Overlay, over
+from ..files.overlay import Overlay, activate
 from ..ir import default
 from ..ir.program import Program
 from ..ir.variable import Variable
@@ -73,11 +73,11 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
     target = targets.target(request.model, request.stdin_filename, request.as_module)
     effects.refuse_again(target.file, target.name)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(speaking(PADDLE))
+        stack.enter_context(use_vocabulary(PADDLE))
         if real.is_elsewhere(request):
             target = stack.enter_context(real.replayed(target, request))
         overlay = None if request.write else Overlay()
-        stack.enter_context(over(overlay))
+        stack.enter_context(activate(overlay))
         absent: list[str] = []
         main, startup = stack.enter_context(_environment(request, target, absent))
         calls = PassCalls(request.backward, request.steps, enough=enough)
@@ -85,16 +85,16 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
         loaded = Loaded(target.name, {}, main, startup, journal=journal, calls=calls)
         loaded.otherwise = stack.enter_context(otherwise.watch_run())
         for watching in (
-            state.appended.watched(calls.called),
-            state.derived.watched(calls.derived),
-            state.passes.watched(calls.began),
-            state.swept.watched(calls.gave),
-            state.passed.watched(calls.ended),
-            state.updating.watched(calls.updating),
-            state.taken.watched(calls.taken),
-            state.written.watched(calls.written),
-            state.runs.watched(calls.ran),
-            state.made.watched(loaded.births.append),
+            state.appended.watch(calls.called),
+            state.derived.watch(calls.derived),
+            state.passes.watch(calls.began),
+            state.swept.watch(calls.gave),
+            state.passed.watch(calls.ended),
+            state.updating.watch(calls.updating),
+            state.taken.watch(calls.taken),
+            state.written.watch(calls.written),
+            state.runs.watch(calls.ran),
+            state.made.watch(loaded.births.append),
         ):
             stack.enter_context(watching)
         if target.saved is not None:
@@ -132,7 +132,7 @@ def _noted(loaded: Loaded, target: Target, request: Request, notes: Notes) -> It
     listened = retold.noting_now() is not None
     with retold.noted() as retelling:
         with contextlib.ExitStack() as stack:
-            with watch.watched(None if listened else retelling):
+            with watch.watch(None if listened else retelling):
                 stack.enter_context(_run(loaded, target, request, notes))
             yield
         if retelling is not None:
@@ -387,9 +387,9 @@ def _module_of(target: Target, name: str) -> Iterator[types.ModuleType]:
 
 
 def _journal(request: Request) -> contextlib.AbstractContextManager[Journal]:
-    from ..eager.journal import keeping
+    from ..eager.journal import keep_journal
 
-    return keeping(request.spared)
+    return keep_journal(request.spared)
 
 
 def _is_real(request: Request) -> bool:
@@ -408,8 +408,8 @@ def _environment(request: Request, target: Target, absent: list[str]) -> Iterato
         unique_name.guard(),
         fresh_names(),
         source.full_stacks(request.full_stacks),
-        keeping_graphs(),
-        state.kept(),
+        keep_graphs(),
+        state.keep_state(),
         surroundings.kept(),
         seeds.seeded(request.seed),
         imports.of_models(target.folder, absent) if target.folder is not None else imports.guarded(),

@@ -29,7 +29,7 @@ def executed(recorder: Recorder, request: Request, notes: Notes) -> Iterator[Loa
     with (
         recorder.recording(),
         loader.executed(request, notes, lambda: recorder.closed) as left,
-        watch.unwatched(),
+        watch.pause_watchers(),
     ):
         yield left
 

@@ -14,7 +14,7 @@ from .. import importers
 from ..core import source
 from ..core.command_errors import CommandError, MissingModel
 from ..core.errors import FileFormatError
-from ..core.near_names import near, shortened
+from ..core.near_names import find_near, shorten
 from ..script import cells as notebooks
 from ..script import sessions
 
@@ -99,9 +99,7 @@ def _not_started(name: str) -> CommandError:
     """The error for what ``python -m`` cannot run."""
     folder = Path(*name.split("."))
     if _module(name, None) is None and not folder.is_dir():
-        return MissingModel(
-            f"-m {shortened(name)}: there is no module of that name", _python_files(Path(), f"{name}.py")
-        )
+        return MissingModel(f"-m {shorten(name)}: there is no module of that name", _python_files(Path(), f"{name}.py"))
     inside = [f"{name}.{p.stem}" for p in sorted(folder.glob("*.py")) if not p.stem.startswith("__")][:3]
     hint = f"a module in it: -m {', -m '.join(inside)}" if inside else f"a function in it: {name}:FUNCTION, without -m"
     return MissingModel(f"-m {name}: a package without {STARTED}, which python -m cannot run either", hint)
@@ -118,7 +116,7 @@ def _of_file(where: str, function: str | None) -> Target:
         if module is not None:
             return module
         beside = path.parent if exists(str(path.parent)) else Path()
-        raise MissingModel(f"no such file: {shortened(where)}", _python_files(beside, path.name))
+        raise MissingModel(f"no such file: {shorten(where)}", _python_files(beside, path.name))
     if path.is_dir():
         raise MissingModel(f"{where} is a folder, not a model file", _python_files(path))
     try:
@@ -152,7 +150,7 @@ def is_model(text: str) -> bool:
 
 def _python_files(folder: Path, like: str | None = None) -> str | None:
     names = sorted(p.name for p in folder.glob("*.py"))
-    close = names[:3] if like is None else near(like, names)
+    close = names[:3] if like is None else find_near(like, names)
     return f"there is {', '.join(close)}" if close else None
 
 

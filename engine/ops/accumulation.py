@@ -10,7 +10,7 @@ WIDE = 1 << 8
 """Elements beside each other from which on it is quicker to go from one step along the axis to the next."""
 
 
-def running(xp: Any, name: str, x: Any, axis: int, dtype: Any) -> Any:
+def accumulate(xp: Any, name: str, x: Any, axis: int, dtype: Any) -> Any:
     """``xp.cumsum`` or ``xp.cumprod``, by its *name*.
 
     NumPy goes along the axis for one element beside it after the other, far apart in memory. Where there are many, all

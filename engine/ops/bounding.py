@@ -19,20 +19,20 @@ KEPT = 1 << 16
 """Elements of the longest arrays of one number that are kept."""
 
 
-def at_least(xp: Any, x: Any, low: Any) -> Any:
+def maximum(xp: Any, x: Any, low: Any) -> Any:
     """``xp.maximum(x, low)``."""
-    return xp.maximum(x, _beside(x, low))
+    return xp.maximum(x, _as_operand(x, low))
 
 
-def at_most(xp: Any, x: Any, high: Any) -> Any:
+def minimum(xp: Any, x: Any, high: Any) -> Any:
     """``xp.minimum(x, high)``."""
-    return xp.minimum(x, _beside(x, high))
+    return xp.minimum(x, _as_operand(x, high))
 
 
-def bounded(xp: Any, x: Any, low: Any, high: Any) -> Any:
+def clamp(xp: Any, x: Any, low: Any, high: Any) -> Any:
     """``xp.minimum(xp.maximum(x, low), high)``."""
     if not _pays(x) or not _plain(low) or not _plain(high) or not low <= high:
-        return at_most(xp, at_least(xp, x, low), high)
+        return minimum(xp, maximum(xp, x, low), high)
     out = np.clip(x, low, high)
     if not low or not high:
         out += 0.0  # of two zeros the larger one has no sign
@@ -48,19 +48,19 @@ def _plain(number: Any) -> bool:
     return type(number) in (int, float) and (number != 0 or math.copysign(1, number) > 0)
 
 
-def _beside(x: Any, number: Any) -> Any:
+def _as_operand(x: Any, number: Any) -> Any:
     """*number* in a form that *x* is compared with quickly."""
     if not _pays(x) or not _plain(number):
         return number
-    row = _row(float(number), x.dtype) if x.size <= KEPT else _of_one_number(x.size, number, x.dtype)
+    row = _row(float(number), x.dtype) if x.size <= KEPT else _constant_array(x.size, number, x.dtype)
     return row[: x.size].reshape(x.shape)
 
 
 @lru_cache(maxsize=16)
 def _row(number: float, dtype: np.dtype[Any]) -> Any:
-    return _of_one_number(KEPT, number, dtype)
+    return _constant_array(KEPT, number, dtype)
 
 
-def _of_one_number(count: int, number: float, dtype: np.dtype[Any]) -> Any:
+def _constant_array(count: int, number: float, dtype: np.dtype[Any]) -> Any:
     with np.errstate(all="ignore"):  # it may be too large for the type, and infinite then
         return np.full(count, number, dtype)

@@ -24,7 +24,7 @@ def choose(xp: Any, condition: Any, x: Any, y: Any) -> Any:
         if len(dtypes) == 1 and not any(v is None for v in sides):
             (dtype,) = dtypes
             if dtype in _WORDS:
-                return _by_bits(condition, dtype, *sides)
+                return _select_bits(condition, dtype, *sides)
     return xp.where(condition, x, y)
 
 
@@ -37,7 +37,7 @@ def _side(value: Any, shape: tuple[int, ...]) -> Any:
     return None
 
 
-def _by_bits(condition: Any, dtype: np.dtype[Any], x: Any, y: Any) -> Any:
+def _select_bits(condition: Any, dtype: np.dtype[Any], x: Any, y: Any) -> Any:
     words = _WORDS[dtype]
     with np.errstate(all="ignore"):  # a number of Python's may be too large for the type, and infinite then
         a, b = (np.asarray(v, dtype).view(words) for v in (x, y))

@@ -25,13 +25,13 @@ from ..core.errors import OperatorError
 from ..core.spec import TensorSpec, bool_
 from . import registry
 from .infer import broadcast
-from .opdef import Array, Namespace, OpDef, Operand, Read, taken_by
+from .opdef import Array, Namespace, OpDef, Operand, Read, attributes_of
 from .readings import Arithmetic, Ops, Tape, TapeOver, Traced, flatten
 
 Needs = Mapping[str, Callable[[Mapping[str, Any]], bool]]
 
 
-def composed(
+def compose(
     reads: str | None = None, *, wrt: str | None = None, needs: Needs | None = None
 ) -> Callable[[OpDef], OpDef]:
     """Give a definition whose kernel only calls operators its shape rule and its gradient rule.
@@ -99,13 +99,13 @@ class SpecOps:
     """Every operator as a method, over specs."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        op = registry.by_name(name)
+        op = registry.get_by_name(name)
 
         def compute(*operands: Operand, **keywords: Any) -> Any:
-            specs = [_nested(lambda v: v.spec, v) for v in operands]
+            specs = [_map_nested(lambda v: v.spec, v) for v in operands]
             specs += [() if s.many else None for s in op.inputs[len(specs) :]]
             outs = op.infer_specs(specs, op.attributes(keywords))
-            values = tuple(_nested(SpecValue, v) for v in outs)
+            values = tuple(_map_nested(SpecValue, v) for v in outs)
             return values[0] if len(values) == 1 else values
 
         setattr(self, name, compute)
@@ -115,20 +115,20 @@ class SpecOps:
 SPECS = SpecOps()
 
 
-def _nested(function: Callable[[Any], Any], operand: Any) -> Any:
+def _map_nested(function: Callable[[Any], Any], operand: Any) -> Any:
     """*function* of each entry of an operand; None stays None."""
     if isinstance(operand, (list, tuple)) and not isinstance(operand, TensorSpec):
-        return tuple([_nested(function, v) for v in operand])
+        return tuple([_map_nested(function, v) for v in operand])
     return None if operand is None else function(operand)
 
 
 def _shape_rule(op: OpDef) -> Callable[..., Any]:
     def infer(*specs: Any, **attrs: Any) -> Any:
-        values = [_nested(SpecValue, v) for v in specs]
+        values = [_map_nested(SpecValue, v) for v in specs]
         values += [() if s.many else None for s in op.inputs[len(values) :]]
         taken = {n: attrs[n] for n in op.kernel_attrs}
         result = op.kernel(_Through(SPECS), *values, **taken)
-        return _nested(lambda v: v.spec, result)
+        return _map_nested(lambda v: v.spec, result)
 
     return infer
 
@@ -151,7 +151,7 @@ class ComposedRule:
         self.needs: Mapping[int, Callable[[Mapping[str, Any]], bool]] = MappingProxyType(
             {slots.index(name): needed for name, needed in needs.items()}
         )
-        self.attrs = taken_by(op.kernel, op.defaults)
+        self.attrs = attributes_of(op.kernel, op.defaults)
 
     def __call__(
         self, k: Namespace, args: Sequence[Operand], wanted: Sequence[Sequence[bool]], attrs: Mapping[str, Any]
@@ -163,7 +163,7 @@ class ComposedRule:
                 inputs[read.place] = arg
             elif read.kind == "dout":
                 arriving[read.place] = arg
-        ops: Any = k.tracing if isinstance(k, Ops) else TapeOver(k)
+        ops: Any = k.tracer if isinstance(k, Ops) else TapeOver(k)
         tape = Tape()
         traced = [tape.watch(v, ops) if i in self.wrt else _plain(v) for i, v in enumerate(inputs)]
         result = self.op.kernel(_Through(ops), *traced, **{n: attrs[n] for n in self.attrs})

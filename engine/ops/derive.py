@@ -43,7 +43,7 @@ def derive(op: OpDef) -> OpDef:
     def kernel(backend: Any, *operands: Operand, wanted: Any = None, **attrs: Any) -> Any:
         masks = wanted or [[True] * _length(v) for v in _forward_operands(op, operands)]
         k = backend.ops
-        grads = rare.pulled(op, k, operands, masks, attrs) if in_use else rule(k, operands, masks, attrs)
+        grads = rare.pull(op, k, operands, masks, attrs) if in_use else rule(k, operands, masks, attrs)
         shaped = tuple(g if s.many else g[0] for g, s in zip(grads, outputs, strict=True))
         return shaped[0] if len(shaped) == 1 else shaped
 
@@ -131,7 +131,7 @@ class DerivedRule:
         cotangents: list[Operand] = [None] * len(self.op.outputs)
         for read, arg in zip(self.reads, args, strict=True):
             (operands if read.kind == "in" else cotangents)[read.place] = arg
-        for i in _dropped(self.reads, count):
+        for i in _unread_places(self.reads, count):
             # Only a unary operator's Out@GRAD is ever dropped, and its value is not read: any tensor of that shape.
             operands[i] = next(c for c in cotangents if c is not None)
         grads = _pull_through(self.op, k, operands, cotangents, attrs)
@@ -147,7 +147,7 @@ def _or_zeros(k: Namespace, gradient: Array | None, operand: Array | None) -> Ar
     return k.zeros_like(operand) if gradient is None and operand is not None else gradient
 
 
-def _dropped(reads: tuple[Read, ...], count: int) -> set[int]:
+def _unread_places(reads: tuple[Read, ...], count: int) -> set[int]:
     return set(range(count)) - {r.place for r in reads if r.kind == "in"}
 
 
@@ -159,13 +159,13 @@ def _pull_through(
     assert forward is not None
     assert forward.rule is not None
     rule = forward.rule
-    k = k.tracing
+    k = k.tracer
     tape = Tape()
     traced = [v if read.like else tape.watch(v, k) for read, v in zip(rule.reads, operands, strict=True)]
     slots = zip(op.outputs, cotangents, _forward_operands(forward, operands), strict=True)
     entries = [_entries(cotangent, operand if slot.many else None) for slot, cotangent, operand in slots]
     wanted = [[e is not None for e in group] for group in entries]
-    groups = rare.pulled(forward, k, traced, wanted, attrs) if in_use else rule(k, traced, wanted, attrs)
+    groups = rare.pull(forward, k, traced, wanted, attrs) if in_use else rule(k, traced, wanted, attrs)
     results = chain.from_iterable(groups)
     pairs = zip(results, chain.from_iterable(entries), strict=True)
     seeds = [(r, c) for r, c in pairs if r is not None and c is not None]

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import AxisError, DtypeError, OperatorError, ShapeError
-from ..core.spec import UNKNOWN, DType, Shape, TensorSpec, bool_, promoted
+from ..core.spec import UNKNOWN, DType, Shape, TensorSpec, bool_, promote
 
 if TYPE_CHECKING:
     from .opdef import OpDef
 
 
-def by_trait(op: OpDef, specs: Sequence[Any], attrs: Mapping[str, Any]) -> TensorSpec:
+def infer_by_trait(op: OpDef, specs: Sequence[Any], attrs: Mapping[str, Any]) -> TensorSpec:
     """The output spec of an operator whose trait says all there is to say."""
     from .opdef import Trait
 
@@ -27,7 +27,7 @@ def by_trait(op: OpDef, specs: Sequence[Any], attrs: Mapping[str, Any]) -> Tenso
     raise OperatorError(f"{op.type} has no shape rule")
 
 
-def floating(op: str) -> Callable[..., TensorSpec]:
+def real_shape_rule(op: str) -> Callable[..., TensorSpec]:
     """The shape rule of an operator on real numbers: the spec of its first input, which must not be an integer.
 
     Raises:
@@ -50,15 +50,15 @@ def expect_floating(spec: TensorSpec, slot: str, op: str) -> None:
         )
 
 
-def meeting(x: DType, y: DType) -> DType:
+def common_dtype(x: DType, y: DType) -> DType:
     """The dtype of what is computed from *x* and *y*: the first one's but where a rare type meets another."""
     mixed = x is not y and (x.is_rare or y.is_rare) and not (x is bool_ or y is bool_)
-    return promoted(x, y) if mixed and (x.is_complex or y.is_complex or (x.is_floating and y.is_floating)) else x
+    return promote(x, y) if mixed and (x.is_complex or y.is_complex or (x.is_floating and y.is_floating)) else x
 
 
 def real_part(x: TensorSpec) -> TensorSpec:
     """*x* with the dtype of its parts where it is complex."""
-    return x.with_dtype({"complex64": "float32", "complex128": "float64"}.get(x.dtype.name, x.dtype))
+    return x.replace_dtype({"complex64": "float32", "complex128": "float64"}.get(x.dtype.name, x.dtype))
 
 
 def broadcast(x: Shape, y: Shape, axis: int = -1, op: str = "broadcast") -> Shape:
@@ -118,7 +118,7 @@ def product(dims: Iterable[int]) -> int:
     return total
 
 
-def reduced(shape: Shape, axes: tuple[int, ...], keep: bool) -> Shape:
+def reduce_shape(shape: Shape, axes: tuple[int, ...], keep: bool) -> Shape:
     """*shape* without *axes*, or with ones in their place."""
     if keep:
         return tuple(1 if i in axes else d for i, d in enumerate(shape))

@@ -38,8 +38,8 @@ from .rules import Operand as Operand
 from .rules import Read as Read
 from .rules import Rule as Rule
 from .rules import WrittenRule as WrittenRule
+from .rules import attributes_of as attributes_of
 from .rules import positional as positional
-from .rules import taken_by as taken_by
 
 if TYPE_CHECKING:
     from .samples import Maker, Sample
@@ -308,9 +308,9 @@ class OpDef:
             operands: what stands in each input slot (arrays, specs, names, …), None or nothing where it is empty.
             attrs: every attribute.
         """
-        return Trait.VALUES in self.trait or any(_filled(operands[i]) for i in self.sized_places(attrs))
+        return Trait.VALUES in self.trait or any(_is_filled(operands[i]) for i in self.size_places(attrs))
 
-    def sized_places(self, attrs: Mapping[str, Any]) -> tuple[int, ...]:
+    def size_places(self, attrs: Mapping[str, Any]) -> tuple[int, ...]:
         """The places of the input slots whose values say how large the results are.
 
         A gradient operator reads those of its forward operator, as far as it reads more than their shapes.
@@ -319,7 +319,7 @@ class OpDef:
             names = self.sized if isinstance(self.sized, str) else self.sized(attrs)
             return tuple([self.input_index[name] for name in names.split()])
         assert self.forward.rule is not None
-        reads, sized = self.forward.rule.reads, self.forward.sized_places(attrs)
+        reads, sized = self.forward.rule.reads, self.forward.size_places(attrs)
         return tuple([i for i, r in enumerate(reads) if r.kind == "in" and r.place in sized and not r.like])
 
     @property
@@ -339,7 +339,7 @@ class OpDef:
         filled = dict(self.defaults)
         for name, value in attrs.items():
             if name in filled:
-                filled[name] = _checked(self.type, name, value, filled[name])
+                filled[name] = _check_attribute(self.type, name, value, filled[name])
         if self.type in types.MAKES:
             types.expect_made(self.type, filled["dtype"])
         return filled
@@ -348,14 +348,14 @@ class OpDef:
         """The output specs, one per output slot (a tuple for a list slot), from the input specs."""
         from . import infer
 
-        specs = types.computed(self, specs)
+        specs = types.compute_specs(self, specs)
         if in_use:
             rare.expect_complex_allowed(self, specs)
         if self.infer_fn is not None:
-            names = taken_by(self.infer_fn, self.defaults)
+            names = attributes_of(self.infer_fn, self.defaults)
             result = self.infer_fn(*specs, **{n: attrs[n] for n in names})
         else:
-            result = infer.by_trait(self, specs, attrs)
+            result = infer.infer_by_trait(self, specs, attrs)
         outs: tuple[Any, ...] = result if isinstance(result, tuple) else (result,)
         if in_use:
             rare.expect_complex_kept(self, specs, outs)
@@ -366,13 +366,13 @@ class OpDef:
         return self.kernel(backend, *operands, **{n: attrs[n] for n in self.kernel_attrs})
 
 
-def _filled(operand: Any) -> bool:
+def _is_filled(operand: Any) -> bool:
     return bool(operand) if isinstance(operand, (list, tuple)) else operand is not None
 
 
 def _read_attrs(op: OpDef) -> tuple[str, ...]:
     """The attributes that the kernel takes."""
-    taken = taken_by(op.kernel, op.defaults)
+    taken = attributes_of(op.kernel, op.defaults)
     missing = set(taken).difference(op.defaults)
     if missing:
         raise OperatorError(f"{op.name}: the kernel takes attributes without a default: {', '.join(sorted(missing))}")
@@ -403,14 +403,14 @@ class AttributeTypeError(OperatorError, TypeError):
     """An attribute of a wrong type."""
 
 
-def _checked(op_type: str, name: str, value: Any, default: Any) -> Any:
+def _check_attribute(op_type: str, name: str, value: Any, default: Any) -> Any:
     """*value* as an attribute with that default: numbers widen, lists become tuples, anything else must match."""
     if isinstance(value, list):
         value = tuple(value)
     if default is None or isinstance(value, type(default)):
         return value
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
-        return _checked(op_type, name, value.item(), default)
+        return _check_attribute(op_type, name, value.item(), default)
     if isinstance(default, int) and isinstance(value, DType):
         return value.code
     if isinstance(default, float) and isinstance(value, int):

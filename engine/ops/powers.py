@@ -15,7 +15,7 @@ PRODUCTS: dict[float, Callable[[Any, Any], Any]] = {
 """By the exponent: to two units in the last place, as what the C library gives."""
 
 
-def to_the_power(xp: Any, x: Any, factor: Any) -> Any:
+def raise_to_power(xp: Any, x: Any, factor: Any) -> Any:
     """``xp.power(x, factor)``; *factor* is a number or has been computed.
 
     NumPy's powers of negative numbers take fifty times as long as those of positive ones. With a whole exponent they

@@ -33,11 +33,13 @@ def each(operands: Sequence[Operand]) -> list[Any]:
     return [v for v in flat if v is not None]
 
 
-def nested(function: Callable[..., Any], value: Any, *others: Any) -> Any:
+def map_nested(function: Callable[..., Any], value: Any, *others: Any) -> Any:
     """*function* of a tensor, or of each one in a list; None stays None."""
     if isinstance(value, (list, tuple)):
         rows = zip(*[o if isinstance(o, (list, tuple)) else [o] * len(value) for o in others], strict=True)
-        return [nested(function, v, *row) for v, row in zip(value, rows if others else [()] * len(value), strict=True)]
+        return [
+            map_nested(function, v, *row) for v, row in zip(value, rows if others else [()] * len(value), strict=True)
+        ]
     return None if value is None else function(value, *others)
 
 
@@ -77,13 +79,13 @@ def expect_complex_kept(op: OpDef, specs: Sequence[Any], results: Sequence[Any])
         )
 
 
-def widened(operands: Sequence[Operand]) -> list[Operand]:
+def widen(operands: Sequence[Operand]) -> list[Operand]:
     """*operands* with float32 in the place of types of 16 bits."""
     wide = float32.numpy
-    return [nested(lambda a: a.astype(wide) if dtype(a.dtype).is_half else a, v) for v in operands]
+    return [map_nested(lambda a: a.astype(wide) if dtype(a.dtype).is_half else a, v) for v in operands]
 
 
-def settled(value: Any, wanted: Any) -> Any:
+def settle(value: Any, wanted: Any) -> Any:
     """Results in the types *wanted*, a DType or a list of them; for a real place a complex number's real part."""
 
     def settle(array: Any, kind: DType | None) -> Any:
@@ -93,7 +95,7 @@ def settled(value: Any, wanted: Any) -> Any:
             array = array.real
         return array.astype(kind.numpy)
 
-    return nested(settle, value, wanted)
+    return map_nested(settle, value, wanted)
 
 
 def _any(operands: Sequence[Operand]) -> bool:
@@ -109,7 +111,7 @@ def _any(operands: Sequence[Operand]) -> bool:
     return False
 
 
-def watched(op: OpDef, attrs: Mapping[str, Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+def watch_kernel(op: OpDef, attrs: Mapping[str, Any], plain: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel *plain* of *op* with these attributes, :func:`careful` where an operand is of a rare type."""
 
     def run(*operands: Operand) -> Any:
@@ -120,7 +122,7 @@ def watched(op: OpDef, attrs: Mapping[str, Any], plain: Callable[..., Any]) -> C
     return run
 
 
-def watched_gradients(
+def watch_gradient_kernel(
     op: OpDef, attrs: Mapping[str, Any], plain: Callable[..., Any], general: Callable[..., Any]
 ) -> Callable[..., Any]:
     """The same for the gradient kernel of *op*, which takes what the rule reads.
@@ -158,20 +160,20 @@ def careful(
     """
     from .opdef import Trait
 
-    wide = list if op.trait & Trait.MOVES and op.forward is None else widened  # views stay views
-    specs = [nested(_spec, v) for v in like]
+    wide = list if op.trait & Trait.MOVES and op.forward is None else widen  # views stay views
+    specs = [map_nested(_spec, v) for v in like]
     wanted = _types(op, specs, attrs, outs)
-    computed = types.computed(op, specs)
-    kinds = None if computed is specs else [nested(lambda s: s.dtype.numpy, v) for v in computed]
+    computed = types.compute_specs(op, specs)
+    kinds = None if computed is specs else [map_nested(lambda s: s.dtype.numpy, v) for v in computed]
 
     def run(*operands: Operand) -> Any:
         if kinds is not None:
-            fitted = [nested(_cast, v, kind) for v, kind in zip(operands, kinds, strict=False)]
+            fitted = [map_nested(_cast, v, kind) for v, kind in zip(operands, kinds, strict=False)]
             operands = (*fitted, *operands[len(fitted) :])
         result = plain(*wide(operands))
         if len(wanted) == 1:
-            return settled(result, wanted[0])
-        return tuple(settled(r, w) for r, w in zip(result, wanted, strict=True))
+            return settle(result, wanted[0])
+        return tuple(settle(r, w) for r, w in zip(result, wanted, strict=True))
 
     return run
 
@@ -190,14 +192,14 @@ def _types(op: OpDef, specs: list[Any], attrs: Mapping[str, Any], outs: Sequence
 
     if outs is not None:
         expect_complex_allowed(op, specs)
-        return [nested(lambda s: s.dtype, o) for o in outs]
+        return [map_nested(lambda s: s.dtype, o) for o in outs]
     if op.forward is not None:
         expect_complex_allowed(op, specs)
         return _gradient_types(op.forward, specs)
     ruled = Trait.UNARY | Trait.ELEMENTWISE | Trait.COMPARE
     if op.infer_fn is not None or op.trait & ruled:
         specs = [tuple(s) if isinstance(s, list) else s for s in specs]
-        return [nested(lambda s: s.dtype, s) for s in op.infer_specs(specs, attrs)]
+        return [map_nested(lambda s: s.dtype, s) for s in op.infer_specs(specs, attrs)]
     expect_complex_allowed(op, specs)
     # An operator of rules: what it computes in float32 goes back to the type that all its operands have.
     kinds = {s.dtype for s in each(specs) if s.dtype.is_floating}
@@ -216,10 +218,10 @@ def _gradient_types(forward: OpDef, specs: Sequence[Any]) -> list[Any]:
         elif read.kind == "dout" and arriving is None:
             arriving = spec
     like = [inputs.get(i, arriving) for i in forward.rule.wrt]
-    return [nested(lambda s: s.dtype, s[0] if isinstance(s, list) and s else s or None) for s in like]
+    return [map_nested(lambda s: s.dtype, s[0] if isinstance(s, list) and s else s or None) for s in like]
 
 
-def pulled(
+def pull(
     op: OpDef, k: Namespace, args: Sequence[Operand], wanted: Sequence[Sequence[bool]], attrs: Mapping[str, Any]
 ) -> list[list[Any]]:
     """Return what the rule of *op* gives for *args* (see :class:`~gradtool.engine.ops.opdef.Rule`), complex ones
@@ -242,10 +244,10 @@ def pulled(
     # A derived rule is made of this function's results, and what moves elements has nothing to conjugate.
     conjugates = op.forward is None and bool(op.trait & Trait.HOLOMORPHIC)
     if conjugates:
-        args = [nested(k.conj, a) if r.kind == "dout" else a for r, a in zip(rule.reads, args, strict=True)]
+        args = [map_nested(k.conj, a) if r.kind == "dout" else a for r, a in zip(rule.reads, args, strict=True)]
     gradients = rule(k, args, wanted, attrs)
     if conjugates:
-        gradients = [nested(k.conj, group) for group in gradients]
+        gradients = [map_nested(k.conj, group) for group in gradients]
     inputs = {r.place: a for r, a in zip(rule.reads, args, strict=True) if r.kind == "in"}
     for i, group in zip(rule.wrt, gradients, strict=True):
         like = inputs.get(i)

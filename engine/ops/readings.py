@@ -181,7 +181,7 @@ def regroup(flat: Sequence[Any], operands: Sequence[Operand], places: Sequence[i
     return groups
 
 
-def out_places(op: OpDef) -> list[int]:
+def output_places(op: OpDef) -> list[int]:
     """Positions of the outputs whose gradients the rule reads."""
     assert op.rule is not None
     return [r.place for r in op.rule.reads if r.kind == "dout"]
@@ -194,13 +194,13 @@ class Ops:
         self._backend = backend
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        function = self._method(registry.by_name(name))
+        function = self._method(registry.get_by_name(name))
         setattr(self, name, function)
         return function
 
     def _method(self, op: OpDef) -> Callable[..., Any]:
         count = len(op.inputs)
-        default = self._bound(op, op.defaults)
+        default = self._bind(op, op.defaults)
         bound: dict[Hashable, Callable[..., Any]] = {}
 
         def compute(*operands: Operand, **keywords: Any) -> Any:
@@ -209,7 +209,7 @@ class Ops:
                 key = key_of(keywords)
                 entry = bound.get(key) if key is not None else None
                 if entry is None:
-                    entry = self._bound(op, {**op.defaults, **{n: v for n, v in keywords.items() if n in op.defaults}})
+                    entry = self._bind(op, {**op.defaults, **{n: v for n, v in keywords.items() if n in op.defaults}})
                     if key is not None and len(bound) < REMEMBERED and all(map(simple, keywords.values())):
                         bound[key] = entry
                 kernel = entry
@@ -219,7 +219,7 @@ class Ops:
 
         return compute
 
-    def _bound(self, op: OpDef, attrs: dict[str, Any]) -> Callable[..., Any]:
+    def _bind(self, op: OpDef, attrs: dict[str, Any]) -> Callable[..., Any]:
         """The best kernel for these attributes, as a function of the operands."""
         if op.forward is None:
             return self._backend.bind(op, attrs)  # type: ignore[no-any-return]
@@ -230,7 +230,7 @@ class Ops:
         return self._backend.primitive(own)  # type: ignore[no-any-return]
 
     @cached_property
-    def tracing(self) -> TapeOps:
+    def tracer(self) -> TapeOps:
         """The same operators over traced values."""
         return TapeOps(self._backend)
 
@@ -245,10 +245,10 @@ def _latest_tape(operands: Sequence[Operand]) -> Tape | None:
     return latest
 
 
-def _stripped(operand: Any, tape: Tape) -> Any:
+def _strip(operand: Any, tape: Tape) -> Any:
     """An operand with values in the place of what is traced on *tape*."""
     if isinstance(operand, (list, tuple)):
-        return [_stripped(v, tape) for v in operand]
+        return [_strip(v, tape) for v in operand]
     return operand.value if isinstance(operand, Traced) and operand.tape is tape else operand
 
 
@@ -262,7 +262,7 @@ class TapeOps(Ops):
         return own  # what stands in for it over arrays writes nothing down
 
     @property
-    def tracing(self) -> TapeOps:
+    def tracer(self) -> TapeOps:
         return self
 
     def call(self, op: OpDef, /, *operands: Operand, **keywords: Any) -> Any:
@@ -272,8 +272,8 @@ class TapeOps(Ops):
         if len(operands) < len(op.inputs):
             operands += (None,) * (len(op.inputs) - len(operands))
         if tape is None:
-            return self._computed(op, operands, attrs)
-        inner = [_stripped(v, tape) for v in operands]
+            return self._compute(op, operands, attrs)
+        inner = [_strip(v, tape) for v in operands]
         result = self.call(op, *inner, **attrs)
         if op.rule is None:
             return result
@@ -282,12 +282,12 @@ class TapeOps(Ops):
         wrt = [v if isinstance(v, Traced) and v.tape is tape else None for v in flatten(operands, op.rule.wrt)]
         by_kind = {"in": inner, "out": results}
         args = tuple(None if r.kind == "dout" else by_kind[r.kind][r.place] for r in op.rule.reads)
-        node = TapeNode(op, args, wrt, flatten(outs, out_places(op)), attrs)
+        node = TapeNode(op, args, wrt, flatten(outs, output_places(op)), attrs)
         node.args = (*args, inner, results)
         tape.nodes.append(node)
         return tuple(outs) if isinstance(result, tuple) else outs[0]
 
-    def _computed(self, op: OpDef, operands: Sequence[Operand], attrs: dict[str, Any]) -> Any:
+    def _compute(self, op: OpDef, operands: Sequence[Operand], attrs: dict[str, Any]) -> Any:
         """Return the result of *op* for values that are on no tape."""
         return self._backend.run(op, operands, attrs)
 
@@ -310,7 +310,7 @@ class TapeOps(Ops):
         """Gradients of one operator call, flat as in :func:`flatten`, from those that arrive at its outputs."""
         rule = op.rule
         assert rule is not None
-        douts = iter(zip(regroup(arriving, outputs, out_places(op)), out_places(op), strict=True))
+        douts = iter(zip(regroup(arriving, outputs, output_places(op)), output_places(op), strict=True))
         filled: list[Operand] = []
         for read, arg in zip(rule.reads, args, strict=False):
             if read.kind != "dout":
@@ -324,7 +324,7 @@ class TapeOps(Ops):
                 group = [self.zeros_like(o) if g is None else g for g, o in zip(group, like, strict=True)]
             filled.append(group if many else group[0])
         wanted = regroup(mask, operands, rule.wrt)
-        grads = rare.pulled(op, self, filled, wanted, attrs) if in_use else rule(self, filled, wanted, attrs)
+        grads = rare.pull(op, self, filled, wanted, attrs) if in_use else rule(self, filled, wanted, attrs)
         return [g for slot in grads for g in slot]
 
     def backward(self, tape: Tape, seeds: list[tuple[Any, Array]], wrt: Sequence[Traced | None]) -> list[Array | None]:
@@ -358,5 +358,5 @@ class TapeOver(TapeOps):
         super().__init__(None)
         self._k = k
 
-    def _computed(self, op: OpDef, operands: Sequence[Operand], attrs: dict[str, Any]) -> Any:
+    def _compute(self, op: OpDef, operands: Sequence[Operand], attrs: dict[str, Any]) -> Any:
         return getattr(self._k, op.name)(*operands, **attrs)

@@ -5,8 +5,8 @@ A kernel that looks into its operands (labels, indices) writes ::
     refuse((index < -size) | (index >= size), lambda worst: LabelError(f"index {worst} …"), worst_of(index))
 
 Over NumPy's arrays that raises at once. Where a backend compiles, ``wrong`` has no value yet: what is refused is
-written down with the one who compiles (:func:`collecting`), whose program returns it beside its results, and the same
-error is raised after the run.
+collected for the compiler (:func:`collect_refusals`), whose program returns it next to its results, and the same error
+is raised after the run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.errors import ExecutionError
-from ..core.scoped import scoped
+from ..core.scoped import set_inside
 
 
 class Refusal(NamedTuple):
@@ -86,6 +86,6 @@ def may_hold(condition: Any) -> bool:
     return bool(condition.any()) if isinstance(condition, (np.ndarray, np.bool_)) else True
 
 
-def collecting() -> AbstractContextManager[list[Refusal]]:
+def collect_refusals() -> AbstractContextManager[list[Refusal]]:
     """Collect the refusals inside, in order, instead of raising them."""
-    return scoped(_collected, [])
+    return set_inside(_collected, [])

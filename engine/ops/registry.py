@@ -30,7 +30,7 @@ def _load(type_: str) -> None:
         importlib.import_module(f".library.{FILES[type_]}", __package__)
 
 
-def by_name(name: str) -> OpDef:
+def get_by_name(name: str) -> OpDef:
     """The operator that rules call *name*."""
     if name not in _by_name:
         _load(TYPES.get(name, name))
@@ -44,7 +44,7 @@ def find(type_: str) -> OpDef | None:
     if type_ not in _by_type:
         _load(type_)
     op = _by_type.get(type_)
-    if op is not None or not _derived_name(type_):
+    if op is not None or not _is_derived_name(type_):
         return op
     forward = find(_FORWARD.get(type_) or type_.removesuffix("_grad"))
     grad = forward.grad_op if forward is not None else None
@@ -57,11 +57,11 @@ def find(type_: str) -> OpDef | None:
 _FORWARD = {grad: op for op, grad in compat.GRAD_TYPES.items()}
 
 
-def _derived_name(type_: str) -> bool:
+def _is_derived_name(type_: str) -> bool:
     return type_.endswith("_grad") or type_ in _FORWARD
 
 
-def by_type(type_: str) -> OpDef:
+def get_by_type(type_: str) -> OpDef:
     """The operator of that type; raises :class:`OperatorError` when there is none."""
     op = _by_type.get(type_) or find(type_)
     if op is None:

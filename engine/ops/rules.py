@@ -101,7 +101,7 @@ def positional(fn: Callable[..., Any]) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount]
 
 
-def taken_by(fn: Callable[..., Any], attrs: Iterable[str]) -> tuple[str, ...]:
+def attributes_of(fn: Callable[..., Any], attrs: Iterable[str]) -> tuple[str, ...]:
     """Names of the attributes that *fn* takes: its keyword-only parameters, or all of *attrs* for ``**attrs``."""
     code = fn.__code__
     if code.co_flags & VARKEYWORDS:
@@ -154,7 +154,7 @@ class WrittenRule:
         for name, needed in (needs or {}).items():
             needed_at[names.index(name)] = needed
         self.needs: Mapping[int, Callable[[Mapping[str, Any]], bool]] = needed_at
-        self.attrs = taken_by(fn, op.defaults)
+        self.attrs = attributes_of(fn, op.defaults)
         self.many = tuple(map(attrgetter("many"), map(op.inputs.__getitem__, wrt)))
 
     def __call__(

@@ -44,7 +44,7 @@ def ints(shape: Sequence[int], high: int, low: int = 0, dtype: str = "int64") ->
     return lambda rng: rng.integers(low, high, shape).astype(dtype)
 
 
-def between(low: float, high: float, shape: Sequence[int]) -> Fill:
+def uniform(low: float, high: float, shape: Sequence[int]) -> Fill:
     """Real numbers between *low* and *high*."""
     return lambda rng: rng.uniform(low, high, shape)
 

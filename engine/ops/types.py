@@ -18,7 +18,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.errors import DtypeError
-from ..core.spec import DType, TensorSpec, float32, float64, int16, promoted
+from ..core.spec import DType, TensorSpec, float32, float64, int16, promote
 from ..core.spec import dtype as dtype_of
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ MEETS = frozenset(
         for type_ in types.split()
     }
 )
-"""Operators in which two different types meet in a third (:func:`meeting`)."""
+"""Operators in which two different types meet in a third (:func:`promote_operands`)."""
 
 SCALARS = {
     "elementwise_add": True,
@@ -132,12 +132,12 @@ class Takes(NamedTuple):
 
 
 @cache
-def _named(names: str) -> frozenset[DType]:
+def _dtypes(names: str) -> frozenset[DType]:
     return frozenset(map(dtype_of, names.split()))
 
 
-_TABLE = {type_: (_named(stay), _named(become)) for types, stay, become in TAKES for type_ in types.split()}
-_NONE = (_named(""), _named(""))
+_TABLE = {type_: (_dtypes(stay), _dtypes(become)) for types, stay, become in TAKES for type_ in types.split()}
+_NONE = (_dtypes(""), _dtypes(""))
 
 
 def takes_of(op: OpDef) -> Takes:
@@ -160,7 +160,7 @@ def takes_of(op: OpDef) -> Takes:
     return Takes(places, *_TABLE.get(op.type, _NONE), meets)
 
 
-def computed(op: OpDef, specs: Sequence[Any]) -> Sequence[Any]:
+def compute_specs(op: OpDef, specs: Sequence[Any]) -> Sequence[Any]:
     """The specs of the operands as *op* computes with them: *specs* itself where nothing is to be cast.
 
     Numbers of 16 bits and complex ones beside others are left to ``rare.py`` where the two do not meet.
@@ -169,9 +169,9 @@ def computed(op: OpDef, specs: Sequence[Any]) -> Sequence[Any]:
         DtypeError: it does not take them.
     """
     if op.forward is not None:
-        return _in_gradient(op, specs)
+        return _gradient_specs(op, specs)
     takes = op.takes
-    kinds = {spec.dtype for _, spec in _deciding(takes, specs)}
+    kinds = {spec.dtype for _, spec in _type_operands(takes, specs)}
     if len(kinds) == 1:
         (target,) = kinds
         if target.is_differentiable or takes.stay is None or target in takes.stay:
@@ -189,26 +189,26 @@ def _is_left_to_rare(kinds: Iterable[DType]) -> bool:
     return any(k.is_rare for k in kinds) and all(k.is_differentiable for k in kinds)
 
 
-def _in_gradient(op: OpDef, specs: Sequence[Any]) -> Sequence[Any]:
+def _gradient_specs(op: OpDef, specs: Sequence[Any]) -> Sequence[Any]:
     """The same for a gradient operator: what its forward operator computed in is what the gradients arrive in."""
     assert op.forward is not None
     assert op.forward.rule is not None
     kinds = {s.dtype for s in _each(specs) if s.dtype.is_differentiable}
     if not kinds or any(k.is_rare for k in kinds):
         return specs
-    whole = [i for i in _deciding_reads(op) if not all(s.dtype.is_differentiable for s in _each(specs[i : i + 1]))]
+    whole = [i for i in _type_reads(op) if not all(s.dtype.is_differentiable for s in _each(specs[i : i + 1]))]
     if len(kinds) < 2 and not whole:
         return specs
     floats = [i for i, v in enumerate(specs) if any(s.dtype.is_floating for s in _each([v]))]
     return _cast(specs, {*floats, *whole}, float64 if float64 in kinds else float32)
 
 
-def _deciding_reads(op: OpDef) -> set[int]:
+def _type_reads(op: OpDef) -> set[int]:
     """The inputs of *op* whose types decide; of a gradient operator, those that its rule reads for these."""
     if op.forward is None:
         return set(op.takes.places)
     assert op.forward.rule is not None
-    deciding = _deciding_reads(op.forward)
+    deciding = _type_reads(op.forward)
     return {i for i, r in enumerate(op.forward.rule.reads) if r.kind == "in" and r.place in deciding}
 
 
@@ -217,9 +217,9 @@ def _cast(specs: Sequence[Any], places: Iterable[int], target: DType) -> list[An
     for i in places:
         v = casts[i] if i < len(casts) else None
         if isinstance(v, (list, tuple)):
-            casts[i] = tuple(s.with_dtype(target) for s in v)
+            casts[i] = tuple(s.replace_dtype(target) for s in v)
         elif v is not None:
-            casts[i] = v.with_dtype(target)
+            casts[i] = v.replace_dtype(target)
     return casts
 
 
@@ -231,7 +231,7 @@ def _each(specs: Iterable[Any]) -> Iterator[TensorSpec]:
             yield v
 
 
-def _deciding(takes: Takes, specs: Sequence[Any]) -> Iterator[tuple[int, TensorSpec]]:
+def _type_operands(takes: Takes, specs: Sequence[Any]) -> Iterator[tuple[int, TensorSpec]]:
     for i in takes.places:
         v = specs[i] if i < len(specs) else None
         if isinstance(v, (list, tuple)):
@@ -243,9 +243,9 @@ def _deciding(takes: Takes, specs: Sequence[Any]) -> Iterator[tuple[int, TensorS
 
 def _common(op: OpDef, takes: Takes, specs: Sequence[Any]) -> DType:
     """The type in which the deciding operands meet."""
-    deciding = list(_deciding(takes, specs))
+    deciding = list(_type_operands(takes, specs))
     if takes.meets and len(deciding) == 2:
-        kind = meeting(op.type, deciding[0][1], deciding[1][1])
+        kind = promote_operands(op.type, deciding[0][1], deciding[1][1])
         if kind is not None:
             return kind
     first, second = deciding[0], next(d for d in deciding if d[1].dtype is not deciding[0][1].dtype)
@@ -277,7 +277,7 @@ def expect_made(op_type: str, code: object) -> None:
         raise DtypeError(f"{op_type}: the type must be one of {', '.join(names)}, but received {kind.name}.")
 
 
-def meeting(op_type: str, x: TensorSpec, y: TensorSpec) -> DType | None:
+def promote_operands(op_type: str, x: TensorSpec, y: TensorSpec) -> DType | None:
     """The type in which two operands of that operator meet as Paddle promotes them; None where it does not.
 
     Floating-point and complex types meet in the wider one. Whole numbers and truth values meet others only where one
@@ -299,7 +299,7 @@ def meeting(op_type: str, x: TensorSpec, y: TensorSpec) -> DType | None:
     if scalars and one_has_dimensions and SCALARS[op_type] and kinds[0] == kinds[1]:
         return a if x.ndim else b
     if max(kinds) == COMPLEX or min(kinds) == FLOATING:
-        return promoted(a, b)
+        return promote(a, b)
     if not scalars:
         return None
     return _wider(a, b) if kinds[0] == kinds[1] else max(a, b, key=_kind)
@@ -333,6 +333,6 @@ def plain(op: OpDef, specs: Sequence[Any], outs: Sequence[Any] = ()) -> bool:
     """
     if op.forward is not None:
         kinds = {s.dtype for s in _each([*specs, *outs]) if s.dtype.is_floating}
-        return len(kinds) < 2 and computed(op, specs) is specs
-    kinds = {spec.dtype for _, spec in _deciding(op.takes, specs)}
+        return len(kinds) < 2 and compute_specs(op, specs) is specs
+    kinds = {spec.dtype for _, spec in _type_operands(op.takes, specs)}
     return len(kinds) <= 1 and (kinds <= {float32, float64} or op.takes.stay is None)

@@ -60,7 +60,7 @@ def put_last(array: Any, at: tuple[Any, ...], values: Any) -> Any:
     return array.at[(rows, *at[1:])].set(values, mode="drop")
 
 
-def into(function: Any, array: Any) -> Any:
+def apply_in_place(function: Any, array: Any) -> Any:
     """``function(array)``, which takes the place of *array*."""
     return function(array, out=array) if isinstance(array, np.ndarray) else function(array)
 
@@ -104,10 +104,10 @@ def put_along(array: Any, places: Any, values: Any, axis: int) -> Any:
     if isinstance(array, np.ndarray):
         np.put_along_axis(array, places, values, axis)
         return array
-    return array.at[_along(array, places, axis)].set(values)
+    return array.at[_index_along(array, places, axis)].set(values)
 
 
-def _along(array: Any, places: Any, axis: int) -> tuple[Any, ...]:
+def _index_along(array: Any, places: Any, axis: int) -> tuple[Any, ...]:
     """The index of *places* along *axis*: in every other dimension they stand where they are."""
     axis %= array.ndim
     return tuple(

@@ -181,7 +181,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, na
 def _known(out: AnyTensor, size: int) -> None:
     """Note the size of a vector of a program, which its operator cannot tell before it runs."""
     if isinstance(out, Variable):
-        out.spec = out.spec.with_shape((size,))
+        out.spec = out.spec.replace_shape((size,))
 
 
 def _bound(value: Any, kind: DType) -> AnyTensor:

@@ -47,7 +47,7 @@ def apply(
         ArgumentTypeError: an operand is no variable or tensor (a TypeError).
         ModeError: a variable in dynamic mode, or a tensor in static mode.
     """
-    op = registry.by_type(op_type)
+    op = registry.get_by_type(op_type)
     if not in_static_mode():
         return _computed(op, operands, attrs, outputs)
     program = default.default_main_program()
@@ -129,7 +129,7 @@ _ABSENT: Any = object()
 
 def unary(name: str, op_type: str | None = None) -> Callable[..., AnyTensor]:
     """The function ``paddle.<name>(x)`` of an operator with one operand; its results are counted under *name*."""
-    op = registry.by_type(op_type or name)
+    op = registry.get_by_type(op_type or name)
     key = name
 
     def function(x: Any, name: str | None = None) -> AnyTensor:
@@ -196,7 +196,7 @@ def binary(name: str, op_type: str, general: Callable[[Any, Any, str | None], An
     Args:
         general: answers in static mode, and for anything but two tensors.
     """
-    op = registry.by_type(op_type)
+    op = registry.get_by_type(op_type)
 
     def function(x: Any, y: Any, name: str | None = None) -> AnyTensor:
         if isinstance(x, Tensor) and isinstance(y, Tensor) and not in_static_mode():
@@ -221,7 +221,7 @@ def append(home: Any, op_type: str, operands: Sequence[Any], attrs: Mapping[str,
     Returns:
         The first output.
     """
-    op = registry.by_type(op_type)
+    op = registry.get_by_type(op_type)
     if isinstance(home, Variable):
         if any(isinstance(v, Tensor) for v in operands):
             pairs = zip(op.inputs, operands, strict=False)

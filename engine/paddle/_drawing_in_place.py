@@ -24,7 +24,7 @@ def _filling(method: str, draw: Callable[..., Any], doc: str) -> Callable[..., T
         named.pop("name", None)
         x.check_inplace(method)
         numbers = draw(x, *args, **named)
-        filled = compute(registry.by_type("fill_any"), (before(x),), {"value": 0.0})
+        filled = compute(registry.get_by_type("fill_any"), (before(x),), {"value": 0.0})
         return take(x, filled.placed(np.asarray(numbers).astype(x.array.dtype)), method)
 
     call.__name__ = call.__qualname__ = method

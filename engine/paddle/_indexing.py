@@ -266,7 +266,7 @@ def _split_column(values: Sequence[Any]) -> tuple[list[int], tuple[AnyTensor, ..
 
 def _append(x: AnyTensor, op_type: str, operands: tuple[Any, ...], attrs: dict[str, Any]) -> AnyTensor:
     """A slice; a program calls it ``<x>_slice_0``, … by the process's generator, as in Paddle."""
-    op = registry.by_type(op_type)
+    op = registry.get_by_type(op_type)
     if not isinstance(x, Variable):
         return compute(op, operands, attrs)  # type: ignore[no-any-return]
     block = default.current_block()

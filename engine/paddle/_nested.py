@@ -24,7 +24,7 @@ from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.executor.scope import DenseTensor, Scope
 from gradtool.engine.files import container, jsontext, streams, torch_tensors
 from gradtool.engine.files.container import Array
-from gradtool.engine.files.jsontext import shown
+from gradtool.engine.files.jsontext import shorten_value
 from gradtool.engine.ir.from_json import from_json
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.to_json import to_json
@@ -218,7 +218,9 @@ def restored(arrays: Mapping[str, Array], texts: Mapping[str, str], file: str, r
     if not form.startswith("gradtool/"):
         return {name: reader.tensor({"tensor": name, "name": name}, 0) for name in arrays}
     if form != FORMAT:
-        raise FileFormatError(file, f"format {FORMAT}", f"it is {shown(form)}", hint="a newer gradtool may read it")
+        raise FileFormatError(
+            file, f"format {FORMAT}", f"it is {shorten_value(form)}", hint="a newer gradtool may read it"
+        )
     if "structure" not in texts:
         reader.fail("a text called structure", "there is none")
     return reader.value(jsontext.read(texts["structure"], f"{file} (structure)"), 0)
@@ -259,38 +261,38 @@ class _NestedReader:
         for kind, (read, keys) in _READERS.items():
             if node.keys() == keys:
                 return read(self, node[kind] if len(keys) == 1 else node, depth + 1)
-        self.fail(f"one of {', '.join(_READERS)}", f"the structure has an object with {shown(list(node))}")
+        self.fail(f"one of {', '.join(_READERS)}", f"the structure has an object with {shorten_value(list(node))}")
 
     def float_(self, word: Any, depth: int) -> float:
         if word not in ("nan", "inf", "-inf"):
-            self.fail("nan, inf or -inf as a special number", f"it is {shown(word)}")
+            self.fail("nan, inf or -inf as a special number", f"it is {shorten_value(word)}")
         return float(word)
 
     def complex_(self, parts: Any, depth: int) -> complex:
         values = [self.value(part, depth) for part in parts] if isinstance(parts, list) else []
         if len(values) != 2 or not all(type(v) is float for v in values):
-            self.fail("real and imaginary part of a number", f"there is {shown(parts)}")
+            self.fail("real and imaginary part of a number", f"there is {shorten_value(parts)}")
         return complex(*values)
 
     def tuple_(self, entries: Any, depth: int) -> tuple[Any, ...]:
         if not isinstance(entries, list):
-            self.fail("the entries of a tuple", f"there is {shown(entries)}")
+            self.fail("the entries of a tuple", f"there is {shorten_value(entries)}")
         return tuple([self.value(entry, depth) for entry in entries])
 
     def dict_(self, entries: Any, depth: int) -> dict[Any, Any]:
         if not isinstance(entries, dict):
-            self.fail("the entries of a dict", f"there is {shown(entries)}")
+            self.fail("the entries of a dict", f"there is {shorten_value(entries)}")
         return {key: self.value(entry, depth) for key, entry in entries.items()}
 
     def items(self, entries: Any, depth: int) -> dict[Any, Any]:
         if not isinstance(entries, list) or not all(isinstance(e, list) and len(e) == 2 for e in entries):
-            self.fail("keys and values of a dict", f"there is {shown(entries)}")
+            self.fail("keys and values of a dict", f"there is {shorten_value(entries)}")
         try:
             table = {self.value(key, depth): self.value(entry, depth) for key, entry in entries}
         except TypeError:
-            self.fail("keys that a dict can have", f"there is {shown(entries)}")
+            self.fail("keys that a dict can have", f"there is {shorten_value(entries)}")
         if len(table) < len(entries):
-            self.fail("keys that differ", f"there is {shown(entries)}")
+            self.fail("keys that differ", f"there is {shorten_value(entries)}")
         return table
 
     def tensor(self, node: dict[str, Any], depth: int) -> Any:
@@ -301,39 +303,42 @@ class _NestedReader:
         places, height = node["selected_rows"], node["height"]
         rows, values = (self.array(p, depth) for p in places) if _is_pair(places) else (None, None)
         if rows is None or values is None or rows.dtype != np.int64 or rows.ndim != 1 or values.shape[:1] != rows.shape:
-            self.fail("indices and values of selected rows", f"there is {shown(places)}")
+            self.fail("indices and values of selected rows", f"there is {shorten_value(places)}")
         if (
             type(height) is not int
             or not 0 <= height < 2**58
             or (rows.size and not 0 <= rows.min() <= rows.max() < height)
         ):
-            self.fail("rows within the height of their table", f"it is {shown(height)}")
+            self.fail("rows within the height of their table", f"it is {shorten_value(height)}")
         return self.named(("selected_rows", places[0]), SelectedRows(rows, values, height), node["name"])
 
     def named(self, key: tuple[str, str], array: Any, name: Any) -> Any:
         """A tensor, made once; the array itself if that is what the caller wants."""
         readable = self.return_numpy or array.dtype.name in _TENSOR_TYPES
         if not isinstance(name, str) or not readable:
-            self.fail("name and data type of a tensor", f"there is {shown(name)} of type {array.dtype}")
+            self.fail("name and data type of a tensor", f"there is {shorten_value(name)} of type {array.dtype}")
         if key not in self.objects:
             self.objects[key] = array if self.return_numpy else _tensor(array, name)
         return self.objects[key]
 
     def array(self, name: Any, depth: int) -> Array:
         if not isinstance(name, str) or name not in self.arrays:
-            self.fail("the name of an array", f"there is {shown(name)}")
+            self.fail("the name of an array", f"there is {shorten_value(name)}")
         return self.arrays[name]
 
     def scalar(self, name: Any, depth: int) -> Any:
         array = self.array(name, depth)
         if array.ndim:
-            self.fail(f"array {shown(name)} to be one number", f"its shape is {shown(array.shape)}")
+            self.fail(f"array {shorten_value(name)} to be one number", f"its shape is {shorten_value(array.shape)}")
         return array[()]
 
     def program(self, name: Any, depth: int) -> Program:
         array = self.array(name, depth)
         if array.dtype != np.uint8 or array.ndim != 1:
-            self.fail(f"array {shown(name)} to hold a text", f"it is {array.dtype} of shape {shown(array.shape)}")
+            self.fail(
+                f"array {shorten_value(name)} to hold a text",
+                f"it is {array.dtype} of shape {shorten_value(array.shape)}",
+            )
         key = ("program", str(name))
         if key not in self.objects:
             self.objects[key] = from_json(array.tobytes(), f"{self.file} (program)")

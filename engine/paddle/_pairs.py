@@ -32,7 +32,7 @@ def _define(name: str, op_type: str, dtypes: tuple[str, ...] = ()) -> Callable[.
     from gradtool.engine.ops import registry
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = registry.by_type(op_type).doc
+    function.__doc__ = registry.get_by_type(op_type).doc
     return function
 
 
@@ -71,7 +71,7 @@ def _shift(op_type: str) -> Callable[..., AnyTensor]:
     from gradtool.engine.ops import registry
 
     function.__name__ = function.__qualname__ = op_type
-    function.__doc__ = registry.by_type(op_type).doc
+    function.__doc__ = registry.get_by_type(op_type).doc
     return function
 
 

@@ -186,7 +186,7 @@ def initialise(name: str, spec: TensorSpec, init: Any) -> None:
     if target is None:
         filled = TensorSpec(tuple(attrs.get("shape", spec.shape)), spec.dtype)
         target = home.add_var(Variable(home, name, filled, persistable=True, loc=source.here()))
-    op = registry.by_type(op_type)
+    op = registry.get_by_type(op_type)
     # Of the operators that fill parameters, only uniform_random lists its empty slots (as Paddle's programs show).
     inputs = tuple(() if s.many else None for s in op.inputs) if op_type == "uniform_random" else ()
     build.emit(home, op, inputs, attrs, [target])

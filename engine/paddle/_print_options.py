@@ -11,7 +11,7 @@ from gradtool.engine.core.errors import expect_type
 from . import _printing
 
 
-@settings.setting
+@settings.register_setting
 def _as_they_were() -> Callable[[], None]:
     names = ("DECIMALS", "WHOLE", "EDGE", "LINE", "SCIENTIFIC")
     return partial(vars(_printing).update, {name: getattr(_printing, name) for name in names})

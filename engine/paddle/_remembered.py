@@ -48,7 +48,7 @@ _noting = _steps.get
 def computed(recipe: Recipe, call: BoundOp, operands: Sequence[Any]) -> Any:
     """The result of the operator, which is noted if someone wants to repeat it."""
     if mode.casting is not None:
-        operands = mode.casting.fitted(recipe.op.type, operands)
+        operands = mode.casting.cast_operands(recipe.op.type, operands)
     call.check(operands)
     result = recipe.record(call, *operands)
     steps = _noting()
@@ -212,8 +212,10 @@ def _plan(title: str, tensors: Sequence[Tensor], steps: Sequence[Step], result: 
         return None
     del space["call0"]
     parameters = ["call0", *(f"x{i}" for i in range(len(tensors)))]
-    body = generated.indented([*lines, f"return {names[id(result)]}"])
-    plan = generated.defined("plan", f"{title}, remembered", [f"def plan({', '.join(parameters)}):", *body], space)
+    body = generated.indent([*lines, f"return {names[id(result)]}"])
+    plan = generated.compile_function(
+        "plan", f"{title}, remembered", [f"def plan({', '.join(parameters)}):", *body], space
+    )
     return plan, steps[0].call
 
 

@@ -102,7 +102,7 @@ def load(path: str | os.PathLike[str] | BinaryIO, return_numpy: bool = False, **
     if not isinstance(path, (str, os.PathLike)) and hasattr(path, "read"):
         return _nested.read(path, str(getattr(path, "name", type(path).__name__)), return_numpy)
     name = _path(path, "loading")
-    with container.opened(name) as file:
+    with container.open_file(name) as file:
         return _nested.read(file, name, return_numpy)
 
 

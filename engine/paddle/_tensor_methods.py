@@ -45,7 +45,7 @@ def operator(
         scalar: the ``scale`` and ``bias`` for a number.
         general: answers everything else.
     """
-    op = registry.by_type(op_type)
+    op = registry.get_by_type(op_type)
     products = op_type == "matmul_v2"  # here, as in Paddle, the operator is not the function
     numbers = _ByNumber(method, op_type, scalar)
     in_static_mode = state.in_static_mode
@@ -100,7 +100,7 @@ class _ByNumber(dict[float, "BoundOp | None"]):
 
 
 def _bound(type_: str, attrs: dict[str, float]) -> BoundOp:
-    target = registry.by_type(type_)
+    target = registry.get_by_type(type_)
     return recipes[target].call({**target.defaults, **attrs})
 
 
@@ -215,7 +215,7 @@ def _filled(method: str, fixed: float | None = None) -> Callable[..., Any]:
         number = fixed if fixed is not None else value
         if number is None:
             raise ArgumentTypeError(f"{method} takes a number.")
-        filled = compute(registry.by_type("fill_any"), (before(self),), {"value": float(number)})
+        filled = compute(registry.get_by_type("fill_any"), (before(self),), {"value": float(number)})
         return take(self, filled, method)
 
     call.__name__ = method
@@ -261,7 +261,7 @@ def _place(self: Tensor) -> CPUPlace:
 
 def _clone(self: Tensor) -> Tensor:
     """A copy through which gradients flow."""
-    return compute(registry.by_type("assign"), (self,), {})  # type: ignore[no-any-return]
+    return compute(registry.get_by_type("assign"), (self,), {})  # type: ignore[no-any-return]
 
 
 def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
@@ -296,7 +296,7 @@ def _outside_of_copy() -> source.Location:
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_globals.get("__name__") == copy.__name__:
         frame = frame.f_back
-    return source.located(source.site(frame))
+    return source.locate(source.site(frame))
 
 
 def _itself(self: Tensor, *_: Any, **__: Any) -> Tensor:

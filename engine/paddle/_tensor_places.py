@@ -116,8 +116,8 @@ def _drawn(method: str, op_type: str, **settings: float) -> Callable[..., Tensor
         self.check_inplace(method)
         attrs = {**settings, **dict(zip(names, args, strict=False)), **named}
         shape = {"shape": self.array.shape, "dtype": self.dtype.code}
-        sample = compute(registry.by_type(op_type), (None, ()), {**attrs, **shape})
-        filled = compute(registry.by_type("fill_any"), (before(self),), {"value": 0.0})
+        sample = compute(registry.get_by_type(op_type), (None, ()), {**attrs, **shape})
+        filled = compute(registry.get_by_type("fill_any"), (before(self),), {"value": 0.0})
         return take(self, filled.placed(sample.array), method)
 
     call.__name__ = method

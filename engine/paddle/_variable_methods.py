@@ -20,11 +20,11 @@ import numpy as np
 
 from gradtool.engine.core import state
 from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, UsageError
-from gradtool.engine.core.spec import DType, bool_, complex64, float32, int64, promoted
+from gradtool.engine.core.spec import DType, bool_, complex64, float32, int64, promote
 from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.ops.types import meeting
+from gradtool.engine.ops.types import promote_operands
 
 from . import _lazy
 from ._dispatch import append
@@ -224,7 +224,7 @@ def _answers(other: Any, reflected: str) -> bool:
 
 def _with_complex(x: AnyTensor, number: complex) -> tuple[AnyTensor, AnyTensor]:
     """*x* in the complex type that it and *number* meet in, and a tensor of *number* in that type."""
-    kind = promoted(x.dtype, complex64)
+    kind = promote(x.dtype, complex64)
     x = x if x.dtype is kind else cast(x, kind)
     return x, _append(x, "assign_value", (), {"shape": (), "dtype": kind.code, "values": (number,)})
 
@@ -276,7 +276,7 @@ def _as_float(x: AnyTensor) -> AnyTensor:
 
 
 def unified(x: AnyTensor, y: AnyTensor, op_type: str) -> tuple[AnyTensor, AnyTensor]:
-    """*x* and *y*, cast to the type in which they meet (:func:`gradtool.engine.ops.types.meeting`).
+    """*x* and *y*, cast to the type in which they meet (:func:`gradtool.engine.ops.types.promote_operands`).
 
     With a complex tensor, operators on complex numbers take real ones as they are. ``@`` takes the second operand in
     the type of the first, as in Paddle, where that is a floating-point one.
@@ -286,7 +286,7 @@ def unified(x: AnyTensor, y: AnyTensor, op_type: str) -> tuple[AnyTensor, AnyTen
     """
     if op_type != "where" and (x.dtype.is_complex or y.dtype.is_complex):
         return x, y
-    target = meeting(op_type, x.spec, y.spec)
+    target = promote_operands(op_type, x.spec, y.spec)
     if op_type == "matmul_v2":
         target = x.dtype if x.dtype.is_floating else None
     if target is None:

@@ -38,7 +38,7 @@ class WeightDecayRegularizer:
         """What is added to the gradient *grad* of *param*: appended to the program, or computed from tensors."""
         value = param
         for step in self.steps:
-            op = registry.by_type(step)
+            op = registry.get_by_type(step)
             attrs = {"scale": self.coeff} if step == "scale" else {}
             if isinstance(param, Variable):
                 home = block if block is not None else grad.block

@@ -9,7 +9,7 @@ from typing import TypeVar
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes
-from ..core.progress import counted
+from ..core.progress import count
 from ..kinds.passes import LineOfCalls
 from ..request.request import Request
 from .calls import distinct
@@ -29,7 +29,7 @@ def answers(
         CommandError: the file asks for no backward pass.
         ModelError: it raised before it did.
     """
-    for line in counted("distinct backward passes", distinct(request, notes)):
+    for line in count("distinct backward passes", distinct(request, notes)):
         try:
             yield line, question.ask(replace(request, backward=str(line.last)), notes)
         except (CommandError, GradtoolError) as error:

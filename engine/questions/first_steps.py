@@ -104,7 +104,7 @@ def first_steps(request: Request, notes: Notes = SILENT) -> FirstSteps:
         ModelError: the user's code raised.
         GradtoolError: the engine refused.
     """
-    with heard() as told, loader.executed(request, notes) as left, watch.unwatched():
+    with heard() as told, loader.executed(request, notes) as left, watch.pause_watchers():
         return told(left, request)
 
 
@@ -147,12 +147,12 @@ def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
         return steps
 
     with (
-        watch.watched(Adapter(seen), updates),
-        watch.watched(modes.step, modes),
-        watch.watched(None, scalings),
-        watch.watched(None, mixing),
-        watch.watched(unread.step, unread),
-        watch.watched(statistics.step, statistics),
+        watch.watch(Adapter(seen), updates),
+        watch.watch(modes.step, modes),
+        watch.watch(None, scalings),
+        watch.watch(None, mixing),
+        watch.watch(unread.step, unread),
+        watch.watch(statistics.step, statistics),
     ):
         yield told
 
@@ -194,9 +194,9 @@ def one_batch(
     recorder, first = Recorder(which=1), _FirstStep()
     with (
         recorder.recording(),
-        watch.watched(None, first),
+        watch.watch(None, first),
         loader.executed(request, notes) as left,
-        watch.unwatched(),
+        watch.pause_watchers(),
     ):
         model = opening.model_in(left, request)
         try:

@@ -56,7 +56,7 @@ class Gradcheck(Question[Comparison]):
         """As in the base; what dynamic mode computes is recorded while the file runs."""
         recorder = Recorder(which=number_of(request))
         request = self.requested(request)
-        with recorder.recording(), loader.executed(request, notes) as left, watch.unwatched():
+        with recorder.recording(), loader.executed(request, notes) as left, watch.pause_watchers():
             meant = left.calls.meant() if request.backward is None else None
             if meant is None or meant is left.calls.swept[-1]:
                 model = opening.model_in(left, request)

@@ -97,7 +97,7 @@ def heard() -> Iterator[Callable[[Loaded], tuple[Growing, ...]]]:
         vars(growth).update(vars(Growth()))
         return found
 
-    with watch.watched(growth.step, growth):
+    with watch.watch(growth.step, growth):
         yield told
 
 

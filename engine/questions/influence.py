@@ -62,7 +62,7 @@ class Influence(Question[Influences]):
             yield lambda left, notes: self._of_run(left, request, recorder, calls)
 
     def _of_run(self, left: Loaded, request: Request, recorder: Recorder, calls: LayerCalls) -> Influences:
-        with watch.unwatched():
+        with watch.pause_watchers():
             model = opening.model_in(left, request)
             story = FlowStory()
             if model.computes_while_loading:

@@ -86,7 +86,7 @@ class Nan(Question[Births]):
             def answer(left: Loaded, notes: Notes) -> Births:
                 stepped(left, self.steps)
                 adapter.finish()
-                with watch.unwatched():
+                with watch.pause_watchers():
                     end(hunt, left)
                     return replace(self._searched(left, request, hunt, coverage, notes), number=number)
 

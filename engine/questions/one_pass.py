@@ -37,5 +37,5 @@ def heard(listener: Listener, number: int | None) -> Iterator[Telling]:
             yield telling
         return
     one = OnePass(listener, number)
-    with retold.heard(one) as telling, state.passes.listened(telling.in_turn(one.began)):
+    with retold.heard(one) as telling, state.passes.listen(telling.in_turn(one.began)):
         yield telling

@@ -56,10 +56,10 @@ class Drawn(Cuts, Question[Picture]):
         )
         gradients = _Gradients()
         with (
-            watch.watched(tensors=gradients),
+            watch.watch(tensors=gradients),
             _timed(self.measure == "time") as stopwatch,
             loader.executed(request, notes) as left,
-            watch.unwatched(),
+            watch.pause_watchers(),
         ):
             model = opening.model_in(left, request)
             picture = self._of(model, stopwatch, notes)
@@ -128,5 +128,5 @@ def _timed(wanted: bool) -> Iterator[Stopwatch | None]:
         yield None
         return
     stopwatch = Stopwatch()
-    with watch.watched(stopwatch):
+    with watch.watch(stopwatch):
         yield stopwatch

@@ -37,7 +37,7 @@ class Profile(Question[Costs]):
     def ask(self, request: Request, notes: Notes = SILENT) -> Costs:
         """As in the base; the calls of dynamic mode are noted while the file runs."""
         calls = Calls()
-        with watch.watched(calls), loader.executed(request, notes) as left, watch.unwatched():
+        with watch.watch(calls), loader.executed(request, notes) as left, watch.pause_watchers():
             return self._of(opening.model_in(left, request), calls, notes)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Costs:

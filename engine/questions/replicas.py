@@ -62,7 +62,7 @@ class Replicas(Cuts):
             debug=Debug(params=self.params, no_grad=self.no_grad, feed=self.feed),
             outline=False,
         )
-        with asked.noted():
+        with asked.record():
             run = of.seen(wanted, request, notes).the_run
             program = run.lowered.program if run.lowered is not None else None
             try:
@@ -72,7 +72,7 @@ class Replicas(Cuts):
                     exchanged=asked.exchanged,
                     exchanged_values={comparing.fingerprint(a) for a in asked.reduced},
                     synchronised=asked.synchronised,
-                    seeded=asked.seeded_alike or bool(program is not None and program.random_seed),
+                    seeded=asked.has_shared_seed or bool(program is not None and program.random_seed),
                 )
             except comparing.NoRows as error:
                 raise CommandError(str(error), "the batch is what is fed, or what data the script has made") from None

@@ -57,7 +57,7 @@ class Saved(Question[Kept]):
         number = number_of(request)
 
         def answer(left: Loaded, notes: Notes) -> Kept:
-            with watch.unwatched():
+            with watch.pause_watchers():
                 model = opening.model_in(left, request)
                 if not model.computes_while_loading:
                     return self.answer(model, notes)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from ..core.wording import repeated
+from ..core.wording import repeat_option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +28,7 @@ class Cuts:
     @property
     def words(self) -> list[str]:
         """The same as words of a command line."""
-        return [*repeated("--no-grad", self.no_grad), *repeated("--params", self.params)]
+        return [*repeat_option("--no-grad", self.no_grad), *repeat_option("--params", self.params)]
 
 
 def taken_out(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
@@ -98,8 +98,8 @@ class GradientsOptions:
     @property
     def words(self) -> list[str]:
         """The same as words of a command line."""
-        words = [*repeated("--target", self.target), *repeated("--input", self.input)]
-        return [*words, *repeated("--target-grad", self.target_grad), *repeated("--no-grad", self.no_grad)]
+        words = [*repeat_option("--target", self.target), *repeat_option("--input", self.input)]
+        return [*words, *repeat_option("--target-grad", self.target_grad), *repeat_option("--no-grad", self.no_grad)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,8 +159,12 @@ class Debug(Cuts):
     @property
     def session_words(self) -> list[str]:
         """The words that open the same session again."""
-        words = [*repeated("--params", self.params), *repeated("--no-grad", self.no_grad)]
-        words += [*repeated("--catch", self.catch), *repeated("--break", self.break_), *repeated("--watch", self.watch)]
+        words = [*repeat_option("--params", self.params), *repeat_option("--no-grad", self.no_grad)]
+        words += [
+            *repeat_option("--catch", self.catch),
+            *repeat_option("--break", self.break_),
+            *repeat_option("--watch", self.watch),
+        ]
         for option, value in (("--feed", self.feed), ("--step", self.step), ("--history", self.history)):
             words += [] if value is None else [option, str(value)]
         return words

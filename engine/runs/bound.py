@@ -94,13 +94,13 @@ def kernel(binding: Binding, mask: Any = None) -> Callable[..., Sequence[Any]]:
         if binding.again is not None:
             return _by_another(binding)
         bound = backend.bind(op, attrs)
-        flat = _flattening(rare.watched(op, attrs, bound) if in_use else bound, binding.sizes)
+        flat = _flattening(rare.watch_kernel(op, attrs, bound) if in_use else bound, binding.sizes)
         return _padding(flat, len(binding.sizes)) if binding.padded else flat
     assert op.grad_op is not None
     wanted = [list(w) for w in binding.wanted]
     bound = backend.bind(op.grad_op, attrs, wanted)
     if in_use:
-        bound = rare.watched_gradients(op, attrs, bound, backend.general(op.grad_op, attrs, wanted))
+        bound = rare.watch_gradient_kernel(op, attrs, bound, backend.general(op.grad_op, attrs, wanted))
     return _flattening(bound, binding.sizes)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core import watch
 from ..core.errors import FixedError, GradtoolError
-from ..core.scoped import scoped
+from ..core.scoped import set_inside
 from ..core.tensor_array import TensorArray
 from .bound import digest, numbered, runs_again
 from .timeline import NOBODY, Entry, FixedOperand, Timeline, Value
@@ -29,7 +29,7 @@ is_rerunning = _rerunning.get
 
 def rerunning() -> AbstractContextManager[bool]:
     """Inside, breakpoints in the user's program stop nothing."""
-    return scoped(_rerunning, True)
+    return set_inside(_rerunning, True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ class Branch:
         """Run the block of a branch or a loop again, *by* being told its steps; see ``engine/core/watch.py``."""
         if entry.kernel is not None:
             operands = self.operands(entry)
-            with watch.unwatched(), watch.watched(by), np.errstate(all="ignore"), rerunning():
+            with watch.pause_watchers(), watch.watch(by), np.errstate(all="ignore"), rerunning():
                 entry.kernel(*operands)
 
     def _held(self, number: int) -> Any:
@@ -268,7 +268,7 @@ class Branch:
     def _computed(self, entry: Entry, operands: list[Any]) -> Sequence[Any]:
         assert entry.kernel is not None
         try:
-            with watch.unwatched(), np.errstate(all="ignore"), rerunning():
+            with watch.pause_watchers(), np.errstate(all="ignore"), rerunning():
                 return entry.kernel(*operands)
         except (ValueError, IndexError) as error:
             # What was recorded ran; other numbers may be sizes or places that fit nothing.
@@ -306,4 +306,4 @@ class Branch:
 
 def _zeros(value: Any) -> Any:
     """Zeros like *value*, an array or an array of tensors."""
-    return value.mapped(np.zeros_like) if isinstance(value, TensorArray) else np.zeros_like(np.asarray(value))
+    return value.map(np.zeros_like) if isinstance(value, TensorArray) else np.zeros_like(np.asarray(value))

@@ -11,7 +11,7 @@ from typing import Any
 from ..core import state
 from ..core.errors import GradtoolError
 from ..core.streams import Position
-from ..executor.plan import Instruction, Plan, explained
+from ..executor.plan import Instruction, Plan, explain_error
 from ..ir import roles
 from ..ir.operator import Operands, Operator
 from ..ir.program import Program
@@ -87,7 +87,7 @@ def record(
     timeline.lowered = Lowered(program, program.version, tuple(plan.feeds), tuple(values[r].name for r in plan.fetches))
     timeline.compiled = _computed_whole(plan, registers, entry_of, store)
     if not timeline.compiled:
-        fill(timeline, draws, lambda entry, error, operands: explained(error, entry.origin, operands))
+        fill(timeline, draws, lambda entry, error, operands: explain_error(error, entry.origin, operands))
     return timeline
 
 
@@ -100,7 +100,7 @@ def _computed_whole(plan: Plan, registers: list[Any], entry_of: Mapping[int, Ent
         entry_of: by the identity of their instructions.
     """
     most = None if store.budget is None else store.budget // PARTS
-    told = None if plan.compiled is None else plan.compiled.noted([*registers], most)
+    told = None if plan.compiled is None else plan.compiled.run_noting([*registers], most)
     if told is None:
         return False
     begin = state.random.position

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.collector import paused_gc
+from ..core.collector import pause_gc
 from ..core.rows import RowArray
 from ..core.summary import Staying
 from ..core.tensor_array import TensorArray
@@ -24,7 +24,7 @@ from ..ir import blocks
 from ..ir.operator import Operator
 from ..ir.variable import Variable
 from ..ops.opdef import OpDef, Trait
-from ..ops.registry import by_type
+from ..ops.registry import get_by_type
 from ..view.graph import op_names
 from .bound import MASKED, NOT_DRAWN_AGAIN, Binding, draws_nothing
 from .ledger import Ledger
@@ -32,7 +32,7 @@ from .of_program import described, laid_flat
 from .rounds import Round, Rounds
 from .timeline import NOBODY, Entry, Timeline, Value
 
-_SUM = by_type("sum")
+_SUM = get_by_type("sum")
 
 
 def told(staying: Staying | None = None) -> Rounds[Step]:
@@ -54,7 +54,7 @@ def timeline(run: Round[Step], loss: Variable, leaves: Mapping[Variable, Any]) -
     Returns:
         An entry for every operator each time that it ran; those with blocks have none, but their rounds.
     """
-    with paused_gc():
+    with pause_gc():
         return _Builder(run, leaves).build(loss)
 
 

@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 from ..core import names, source
-from ..core.vocabulary import title, with_suffix
+from ..core.vocabulary import add_suffix, title
 from ..eager.tape import GradNode, Place
 from ..eager.tensor import Leaf, Tensor
 from ..view import from_tape
@@ -257,7 +257,7 @@ class _Builder:
         node = pull.node
         named = self.called.nodes.get((node, BACKWARD))
         name, layer = named if named is not None else (f"{node.op.type}_grad.?", "")
-        entry = self._entry(name, with_suffix(node.op.type, "_grad"), BACKWARD, node.loc, layer, node)
+        entry = self._entry(name, add_suffix(node.op.type, "_grad"), BACKWARD, node.loc, layer, node)
         forward = self.forward_of.get(node.key)
         if forward is not None:
             entry.pair = forward

@@ -37,7 +37,7 @@ class Places:
         for root in roots:
             number = recorder.known(root.array)
             if number is not None:
-                self.at.setdefault(root.on_tape(), number)
+                self.at.setdefault(root.tape_place(), number)
 
     def note_leaves(self, tensors: Iterable[Tensor]) -> None:
         """Know the values of leaves that the tape alone does not tell: the user's own operators read them."""

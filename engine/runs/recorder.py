@@ -81,7 +81,7 @@ class Recorder(Numbering):
 
         token = writes.set(before)
         try:
-            with watch.watched(self):
+            with watch.watch(self):
                 yield self
         finally:
             writes.reset(token)

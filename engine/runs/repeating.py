@@ -163,7 +163,7 @@ def _compare_again(branch: Branch, entry: Entry) -> str:
     assert entry.kernel is not None
     try:
         operands = branch.operands(entry)
-        with watch.unwatched(), np.errstate(all="ignore"), rerunning():
+        with watch.pause_watchers(), np.errstate(all="ignore"), rerunning():
             results = entry.kernel(*operands)
     except REFUSED as error:
         return reason_of(error)

@@ -47,7 +47,7 @@ def _arrays(nodes: Sequence[GradNode], held: Iterable[Tensor]) -> dict[Place, An
     def note(tensors: Iterable[Any]) -> None:
         for t in tensors:
             if isinstance(t, Tensor) and not t.stop_gradient:
-                arrays.setdefault(t.on_tape(), t.array)
+                arrays.setdefault(t.tape_place(), t.array)
 
     note(held)
     for node in nodes:

@@ -34,7 +34,7 @@ class Round(Generic[T]):
 
 
 class Rounds(Generic[T]):
-    """Puts steps into the rounds that they belong to; a watcher for :func:`gradtool.engine.core.watch.watched`.
+    """Puts steps into the rounds that they belong to; a watcher for :func:`gradtool.engine.core.watch.watch`.
 
     Args:
         noted: what is noted of a step, from the step and the rounds of its own block.

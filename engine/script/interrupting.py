@@ -111,7 +111,7 @@ class _Ender:
         if at is None or not users:
             return  # gradtool itself is at work: the next backward pass is not begun
         if not inside:
-            self._calls.stopped = source.located(source.site(frame))
+            self._calls.stopped = source.locate(source.site(frame))
             raise error
         self._before = sys.gettrace()
         self._traced = users
@@ -124,7 +124,7 @@ class _Ender:
         if event not in ("line", "return"):
             return self._next
         self.leave()
-        self._calls.stopped = source.located(source.site(frame))
+        self._calls.stopped = source.locate(source.site(frame))
         raise self._error
 
     def leave(self) -> None:

@@ -139,7 +139,7 @@ class _Watch:
 
         code = 1
         try:
-            with overlay.outside():
+            with overlay.leave_overlay():
                 _end_others()
                 unfinished.remove()
             code = self._last()

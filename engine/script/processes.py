@@ -125,7 +125,7 @@ class Process:
                 self._left(self._process)  # it has ended unasked
             # What a library has set behind Python's back (readline: COLUMNS) is no part of the environment.
             own: dict[str, Any] = {
-                "env": {**threads.environment(threads.told() or 1), **os.environ},
+                "env": {**threads.environment(threads.environment_count() or 1), **os.environ},
                 "start_new_session": os.name == "posix",
                 "cwd": self._folder,
             }

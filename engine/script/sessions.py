@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..core.scoped import scoped
+from ..core.scoped import set_inside
 
 if TYPE_CHECKING:
     from ..request.request import Request
@@ -45,4 +45,4 @@ current = _session.get
 
 def within(session: Session) -> AbstractContextManager[Session]:
     """Let MODEL arguments name the models of *session* inside; what models print goes to stdout there."""
-    return scoped(_session, session)
+    return set_inside(_session, session)

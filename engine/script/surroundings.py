@@ -3,7 +3,7 @@
 ``python train.py`` changes a process that ends with it. A sweep asks thousands of points in one process, and no answer
 may depend on what was asked before: environment, warnings, NumPy's error state and print options, the limit of
 recursion, decimal's context, hooks, streams and handlers of signals are put back here; modes, seeds, flags and other
-settings of gradtool by :func:`gradtool.engine.core.state.kept`, the working folder by the overlay, modules by
+settings of gradtool by :func:`gradtool.engine.core.state.keep_state`, the working folder by the overlay, modules by
 :mod:`.siblings`. What stays is what a model changes inside of installed packages (``np.exp = …``), and threads that it
 leaves running.
 """

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..core import source
 from ..core.command_errors import CommandError, ModelError, NotPython, ScriptExit, Terminated
-from ..core.errors import GradtoolError, said
+from ..core.errors import GradtoolError, message
 from ..files import overlay
 from . import sessions, showing
 from .calls import Stopped
@@ -81,7 +81,7 @@ def _missing(error: BaseException) -> str | None:
 
 
 def _said(error: BaseException) -> str:
-    text = said(error)
+    text = message(error)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 

@@ -41,10 +41,10 @@ class _Notes:
     def note(self, text: str) -> None:
         """Not kept: seeds and feeds are in the point."""
 
-    def stopped(self, text: str) -> None:
+    def note_stop(self, text: str) -> None:
         self.stop = text
 
-    def raised(self, error: Exception, what: str) -> None:
+    def note_error(self, error: Exception, what: str) -> None:
         self.error = error
 
 

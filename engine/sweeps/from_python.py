@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ..core.command_errors import asked_in_python
+from ..core.command_errors import raise_for_python
 from ..loading.from_python import request_of
 from ..request.limits import LOADING
 from . import axes
@@ -35,7 +35,7 @@ def sweep(question: str, *models: str | os.PathLike[str], **words: Any) -> Swept
     who = "gradtool.sweep"
     loading = {name: words.pop(name) for name in LOADING if name in words}
     asked = AtPoints(question=question, **words)
-    with asked_in_python(who):
+    with raise_for_python(who):
         names = [os.fspath(model) for model in models]
         patterns = [name for name in names if "*" in name]
         chosen = axes.models([name for name in names if "*" not in name], patterns)

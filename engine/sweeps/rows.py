@@ -128,7 +128,7 @@ def read(data: bytes, place: str) -> dict[str, Any]:
         FileFormatError: it is none of a sweep.
     """
     row: dict[str, Any] = schema.read(data, place, _ANY, HINT)
-    schema.checked(row, place, shape(row["question"]), HINT)
+    schema.check(row, place, shape(row["question"]), HINT)
     if row["answer"] is None and row["error"] is None:
         raise FileFormatError(place, "an answer, or the error in its place", "there is neither", hint=HINT)
     if row["rows"] is not None and row["feed"] is None:

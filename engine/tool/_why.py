@@ -12,7 +12,7 @@ from gradtool.engine.answers.why.program_case import Asked, ProgramCase
 from gradtool.engine.answers.why.tensor_case import TensorCase
 from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 from gradtool.engine.core.source import NOWHERE
-from gradtool.engine.eager.journal import Journal, current, keeping
+from gradtool.engine.eager.journal import Journal, current, keep_journal
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.executor.scope import global_scope
@@ -37,7 +37,7 @@ def watching() -> Iterator[Journal]:
     ...     gradtool.why(loss, w)[0].verdict.value
     'detached'
     """
-    with keeping() as journal:
+    with keep_journal() as journal:
         yield journal
 
 

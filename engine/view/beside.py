@@ -15,7 +15,7 @@ MOST = 20_000
 """Calls that are shown beside a graph; of more, those nearest to the loss."""
 
 
-def beside(
+def find_detached_calls(
     journal: Journal, loss: int, behind: Set[int], depends: Set[int | None], trained: Iterable[int], lost: Iterable[int]
 ) -> list[Call]:
     """The calls that compute with what can be trained and through which no gradient comes, oldest first.
@@ -32,8 +32,8 @@ def beside(
         trained: the numbers of parameters and other leaves that take gradients.
         lost: of those, and of frozen parameters, the numbers of those that get no gradient.
     """
-    calls = _of_pass(journal, loss)
-    elsewhere = _behind_others(journal, loss, calls)
+    calls = _calls_of_pass(journal, loss)
+    elsewhere = _ancestors_of_others(journal, loss, calls)
     first = next((call.time for call in calls if call.key in behind), math.inf)
     without = {*lost}
     alone = without - {number for call in calls if call.time >= first for number in call.reads}
@@ -63,7 +63,7 @@ def _is_shown(call: Call, elsewhere: Set[int | None], without: Set[int]) -> bool
     return call.key is not None or not without.isdisjoint(call.writes)
 
 
-def _of_pass(journal: Journal, loss: int) -> list[Call]:
+def _calls_of_pass(journal: Journal, loss: int) -> list[Call]:
     """The calls since the step before that of *loss*, up to the backward pass that starts from it."""
     made = next((call.time for call in reversed(journal.calls) if loss in call.writes), loss)
     added = [event for events in journal.events.values() for event in events if event.kind == "added"]
@@ -75,7 +75,7 @@ def _of_pass(journal: Journal, loss: int) -> list[Call]:
     return [call for call in journal.calls if start < call.time < end]
 
 
-def _behind_others(journal: Journal, loss: int, calls: Collection[Call]) -> set[int | None]:
+def _ancestors_of_others(journal: Journal, loss: int, calls: Collection[Call]) -> set[int | None]:
     """The numbers of what other backward passes start from, and of all that it was computed from in these *calls*."""
     added = (event for events in journal.events.values() for event in events if event.kind == "added")
     values: set[int | None] = {event.into for event in added} - {loss, None}

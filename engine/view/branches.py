@@ -10,16 +10,16 @@ from itertools import chain, count
 from types import CodeType
 
 from ..core import assigned, source
-from ..core.collector import paused_gc
+from ..core.collector import pause_gc
 from ..core.source import NOWHERE, Location
 from ..core.vocabulary import title
-from ..eager.journal import Call, Journal, counted
+from ..eager.journal import Call, Journal, iterate_by_type
 from ..eager.tape import Place
 from ..eager.tensor import Leaf, Tensor
 from ..ops import registry
 from .from_tape import TapeGraph
 from .graph import FORWARD, OP, TENSOR, EdgeView, GraphView, NodeView
-from .scopes import filled
+from .scopes import fill_layers
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Branched:
         return {number: i for i, call in self.calls.items() for number in call.writes}
 
 
-def branched(
+def view_branches(
     tape: TapeGraph,
     journal: Journal,
     calls: Sequence[Call],
@@ -54,7 +54,7 @@ def branched(
     """The picture of *tape* and of *calls* beside it.
 
     Args:
-        calls: as :func:`~gradtool.engine.view.beside.beside` chooses them.
+        calls: as :func:`~gradtool.engine.view.beside.find_detached_calls` chooses them.
         depends: the numbers of the values that the loss depends on.
         named: names for tensors, such as Python names.
         loose: parameters that are shown even where no operator of the picture reads them.
@@ -63,7 +63,7 @@ def branched(
         Operators and tensors of the tape keep their ids; those of others count on. Forward operators stand in the order
         of the calls.
     """
-    with paused_gc():
+    with pause_gc():
         return _Branches(tape, journal, calls, depends, named).build(loose)
 
 
@@ -89,7 +89,7 @@ class _Branches:
         self.unnamed = count(len(tape.constants))
         self.starts = {tensor: op for op in self.recorded for _, tensor in tape.writes[op]}
         self.operands: dict[str, Counter[str]] = {}
-        self.living = journal.living()
+        self.living = journal.live_tensors()
         self.next_tensor = 1 + max((int(n.id[1:]) for n in tape.view.nodes if n.kind != OP), default=-1)
 
     def _number_tape(self) -> None:
@@ -142,14 +142,14 @@ class _Branches:
         counts: Counter[str] = Counter()
         self.call_names: dict[int, str] = {}
         asked = (call for call in self.journal.calls if call.type in types)
-        for call in counted(asked, lambda c: c.key in behind, self.depends):
+        for call in iterate_by_type(asked, lambda c: c.key in behind, self.depends):
             if call.time in self.call_ids:
                 self.call_names[call.time] = f"{call.type}.{counts[title(call.type)]}"
             counts[title(call.type)] += 1
         self.maker = {n: call for call in self.beside for n in call.writes}
 
     def build(self, loose: Iterable[Tensor]) -> Branched:
-        edges = [*self._kept_edges(), *self._edges_of_calls(), *self._missing_operands()]
+        edges = [*self._tape_edges(), *self._edges_of_calls(), *self._missing_operands()]
         for t in loose:
             number = self.journal.number(t)
             if number not in self.id_of:
@@ -175,7 +175,7 @@ class _Branches:
                 call = self.recorded[n.id]
                 last = last if call is None else call.time
                 timed.append((last, n))
-        scopes = filled([(self._layer(call), call.loc) for call in self.beside])
+        scopes = fill_layers([(self._layer(call), call.loc) for call in self.beside])
         timed += [(call.time, self._operator(call, scope)) for call, scope in zip(self.beside, scopes, strict=True)]
         return [n for _, n in sorted(timed, key=lambda entry: entry[0])]
 
@@ -199,9 +199,9 @@ class _Branches:
                 continue
             if n.id in self.tape.constants and n.id in numbers:
                 number = numbers[n.id]
-                t = self._living(number)
+                t = self._live_tensor(number)
                 role = "temporary" if number in self.maker else n.role
-                made = source.short(self._made_at(number, t))
+                made = source.short(self._birthplace(number, t))
                 n = n._replace(name=self._name(number, t) or n.name, role=role, source=made)
             yield n
         yield from self.added.values()
@@ -213,7 +213,7 @@ class _Branches:
             return tensor
         tensor = self.id_of[number] = f"v{self.next_tensor}"
         self.next_tensor += 1
-        t = self._living(number)
+        t = self._live_tensor(number)
         spec = None if t is None else t.spec
         self.added[tensor] = NodeView(
             tensor,
@@ -224,7 +224,7 @@ class _Branches:
             FORWARD,
             None if spec is None else spec.shape,
             None if spec is None else spec.dtype.name,
-            source=source.short(self._made_at(number, t)),
+            source=source.short(self._birthplace(number, t)),
         )
         return tensor
 
@@ -235,7 +235,7 @@ class _Branches:
             return "parameter"
         return "constant" if t is None or t.stop_gradient else "leaf"
 
-    def _made_at(self, number: int, t: Tensor | None) -> Location:
+    def _birthplace(self, number: int, t: Tensor | None) -> Location:
         if t is not None and t.loc:
             return t.loc
         maker = self._makers.get(number)
@@ -257,11 +257,11 @@ class _Branches:
                 continue
             before = lines.setdefault(code, [])
             if before and before[0].loc[0][1] != line:
-                names.update(_assigned(before))
+                names.update(_assigned_names(before))
                 before.clear()
             before.append(call)
         for before in lines.values():
-            names.update(_assigned(before))
+            names.update(_assigned_names(before))
         return names
 
     def _name(self, number: int, t: Tensor | None) -> str:
@@ -275,13 +275,13 @@ class _Branches:
             return _result(self.call_names[maker.time], maker, number)
         if number in self.writers:
             return _result(self.op_names[self.writers[number]], self._makers[number], number)
-        return self._assigned(number, t)
+        return self._assigned_name(number, t)
 
-    def _assigned(self, number: int, t: Tensor | None) -> str:
+    def _assigned_name(self, number: int, t: Tensor | None) -> str:
         """Return the name that the line gives to a value it made; empty where it makes more than that."""
         maker = self._makers.get(number)
         if maker is None:
-            return assigned.of_values(self._made_at(number, t))
+            return assigned.value_target(self._birthplace(number, t))
         name = self._line_names.get(number, "").removeprefix("self.")
         if name or number in self.maker:
             return name
@@ -289,7 +289,7 @@ class _Branches:
         self.made_by[title(maker.type)] += 1
         return f"{maker.type}.{place}"
 
-    def _living(self, number: int) -> Tensor | None:
+    def _live_tensor(self, number: int) -> Tensor | None:
         return self.tensors.get(number, self.living.get(number))
 
     # -- edges ----------------------------------------------------------------------------------------------------
@@ -302,7 +302,7 @@ class _Branches:
         tensor = self._tensor(number)
         return self.starts.get(tensor) or self.writers.get(number, tensor)
 
-    def _kept_edges(self) -> Iterator[EdgeView]:
+    def _tape_edges(self) -> Iterator[EdgeView]:
         """The edges of the tape; what a call beside it made comes from there."""
         made = {i: self.call_ids[self.maker[n].time] for n, i in self.id_of.items() if n in self.maker}
         forward = self.recorded.keys()
@@ -358,7 +358,7 @@ def _reads(call: Call) -> Iterator[tuple[str, int]]:
             yield slot, number
 
 
-def _assigned(calls: Sequence[Call]) -> Iterator[tuple[int, str]]:
+def _assigned_names(calls: Sequence[Call]) -> Iterator[tuple[int, str]]:
     """The numbers of what a line made, with the names that it gives."""
     targets = assigned.targets(calls[0].loc)
     if len(targets) == 1:

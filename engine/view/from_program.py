@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core import names, source
-from ..core.collector import paused_gc
+from ..core.collector import pause_gc
 from ..core.source import Location
 from ..ir import roles
 from ..ir.operator import Operator, each
@@ -19,7 +19,7 @@ from ..ir.program import Program
 from ..ir.variable import Variable
 from ..ops.opdef import OpDef
 from .graph import BACKWARD, FORWARD, OP, TENSOR, BlockView, EdgeView, GraphView, NodeView, Positions, op_names
-from .scopes import filled
+from .scopes import fill_layers
 
 
 def view(
@@ -41,7 +41,7 @@ def view(
         All operators and variables of all blocks. Ids count in the order of the program: the same program gives the
         same ids.
     """
-    with paused_gc():
+    with pause_gc():
         return _ProgramBuilder(program, loss, gradients).build(title)
 
 
@@ -56,7 +56,9 @@ class _ProgramBuilder:
         self.op_at = {op: i for i, op in enumerate(ops)}
         self.at = {v: i for i, v in enumerate(self.variables, len(ops))}
         self.ids = [*(f"op{i}" for i in range(len(ops))), *(f"v{i}" for i in range(len(self.variables)))]
-        self.owners = {g: p for p, g in gradients.items()} if gradients is not None else dict(_noted(program, ops))
+        self.owners = (
+            {g: p for p, g in gradients.items()} if gradients is not None else dict(_gradient_pairs(program, ops))
+        )
         self._divide()
         self.roles = {v: self._tensor_role(v) for v in self.variables}
         self.sources: dict[tuple[int, int] | None, str] = {}
@@ -88,7 +90,7 @@ class _ProgramBuilder:
             owner = op_name.get(block.owner, "nothing") if block.owner is not None else "nothing"
             yield BlockView(block.idx, block.parent_idx, owner)
 
-    def _paired(self, at: int | None) -> str | None:
+    def _partner(self, at: int | None) -> str | None:
         """The id of a node's partner, whose position is noted."""
         self.pairs.append(-1 if at is None else at)
         return None if at is None else self.ids[at]
@@ -117,7 +119,7 @@ class _ProgramBuilder:
                     FORWARD if is_forward else BACKWARD,
                     None,
                     None,
-                    self._paired(None if origin is None else self.op_at.get(origin)),
+                    self._partner(None if origin is None else self.op_at.get(origin)),
                     self._source(op.loc),
                     (op.scope.strip("/") if op.scope != "/" else "") or layers.get(origin or op, ""),
                     op.block.idx,
@@ -144,7 +146,7 @@ class _ProgramBuilder:
                     BACKWARD if is_backward else FORWARD,
                     spec.shape,
                     spec.dtype.name,
-                    self._paired(None if owner is None or owner is v else at.get(owner)),
+                    self._partner(None if owner is None or owner is v else at.get(owner)),
                     self._source(v.made_at),
                     "",
                     v.block.idx,
@@ -163,7 +165,7 @@ class _ProgramBuilder:
             return "data"
         return "state" if v.persistable else "temporary"
 
-    def _beside(self, slot: str, v: Variable) -> bool:
+    def _is_unused_result(self, slot: str, v: Variable) -> bool:
         """Return whether a result is only there for a gradient operator, and there is none: it holds a shape and no
         values.
         """
@@ -171,7 +173,7 @@ class _ProgramBuilder:
 
     def _edges(self) -> tuple[list[EdgeView], list[int]]:
         """The edges, and the positions of source, target and tensor of each in a row."""
-        ids, at, shown = self.ids, self.at, self._shown()
+        ids, at, shown = self.ids, self.at, self._shown_tensors()
         writer: dict[Variable, int] = {}
         edges: list[EdgeView] = []
         ends: list[int] = []
@@ -189,13 +191,13 @@ class _ProgramBuilder:
                 )
             for slot, v in writes(op):
                 writer[v] = here
-                if v in shown and not self._beside(slot, v):
+                if v in shown and not self._is_unused_result(slot, v):
                     tensor = at[v]
                     ends += (here, tensor, tensor)
                     edges.append(EdgeView(name, ids[tensor], ids[tensor], slot))
         return edges, ends
 
-    def _shown(self) -> set[Variable]:
+    def _shown_tensors(self) -> set[Variable]:
         """Tensors that are more than what one operator tells another: they stand in the picture themselves."""
         return {v for v in self.variables if self.roles[v] != "temporary"} | (self.written ^ self.read)
 
@@ -215,7 +217,7 @@ def _read_and_written(ops: Iterable[Operator]) -> tuple[set[Variable], set[Varia
     return read - {None}, written - {None}
 
 
-def _noted(program: Program, ops: list[Operator]) -> Iterator[tuple[Variable, Variable]]:
+def _gradient_pairs(program: Program, ops: list[Operator]) -> Iterator[tuple[Variable, Variable]]:
     """Gradient and parameter, as ``append_backward`` wrote them into ``op_role_var``."""
     block = program.global_block()
     for op in ops:
@@ -280,7 +282,7 @@ def layers_of(forward: Sequence[Operator], path: Callable[[Variable], str] = pat
     Args:
         path: as for :func:`layer_of`.
     """
-    return dict(zip(forward, filled([(layer_of(op, path), op.loc) for op in forward]), strict=True))
+    return dict(zip(forward, fill_layers([(layer_of(op, path), op.loc) for op in forward]), strict=True))
 
 
 def _role(role: int) -> str:

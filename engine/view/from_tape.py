@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from itertools import chain, count
 
 from ..core import assigned, names, source
-from ..core.collector import paused_gc
+from ..core.collector import pause_gc
 from ..core.spec import TensorSpec
-from ..core.vocabulary import with_suffix
+from ..core.vocabulary import add_suffix
 from ..eager.aside import original
 from ..eager.parameter import parameters_at
 from ..eager.recorded import (
     Input,
     inputs_of,
-    kept_results,
+    iterate_kept_results,
     leaf_tensors,
     leaves_behind,
     nodes_behind,
-    numbered,
+    number_types,
     outputs_of,
     results_of,
     slot_name,
@@ -27,7 +27,7 @@ from ..eager.recorded import (
 from ..eager.tape import GradNode, Place
 from ..eager.tensor import Leaf, Tensor
 from .graph import BACKWARD, FORWARD, OP, TENSOR, EdgeView, GraphView, NodeView
-from .scopes import filled
+from .scopes import fill_layers
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def graph(tensors: Sequence[Tensor], *, title: str = "", named: Mapping[Tensor, 
         Ids count in the order of the calls: the same program gives the same ids. A forward operator and its gradient
         operator name each other in ``pair``.
     """
-    with paused_gc():
+    with pause_gc():
         return _TapeBuilder(tensors, named or {}).build(title)
 
 
@@ -83,7 +83,7 @@ def layers_of(nodes: Sequence[GradNode], path: Callable[[Leaf], str]) -> list[st
         paths = (path(place) for place in node.wrt if isinstance(place, Leaf))
         return next((p.rpartition(".")[0] for p in paths if "." in p), "")
 
-    return filled([(own(node), node.loc) for node in nodes])
+    return fill_layers([(own(node), node.loc) for node in nodes])
 
 
 class _TapeBuilder:
@@ -91,7 +91,7 @@ class _TapeBuilder:
         self.roots: dict[Place, Tensor] = {}
         for t in tensors:
             if not t.stop_gradient:
-                self.roots.setdefault(t.on_tape(), t)
+                self.roots.setdefault(t.tape_place(), t)
         self.nodes = nodes_behind(self.roots.values())
         self.inputs = {n: list(inputs_of(n)) for n in self.nodes}
         self.leaves = leaves_behind(self.roots.values(), self.nodes)
@@ -110,7 +110,7 @@ class _TapeBuilder:
                 self.constant_names[t] = name
             if t.stop_gradient:
                 continue
-            self.named.setdefault(t.on_tape(), name)
+            self.named.setdefault(t.tape_place(), name)
             if t.node is None:
                 self.tensors[t.leaf] = t
         self.tensors.update(parameters_at(set(self.leaves)))
@@ -122,8 +122,8 @@ class _TapeBuilder:
         self.op_ids = {n: f"op{i}" for i, n in enumerate(self.nodes)}
         self.grad_ids = {n: f"op{i}" for i, n in enumerate(newest, len(newest))}
         self.scopes = dict(zip(self.nodes, layers_of(self.nodes, self._path), strict=True))
-        self.op_names = dict(zip(self.nodes, numbered(n.op.type for n in self.nodes), strict=True))
-        self.grad_names = dict(zip(newest, numbered(with_suffix(n.op.type, "_grad") for n in newest), strict=True))
+        self.op_names = dict(zip(self.nodes, number_types(n.op.type for n in self.nodes), strict=True))
+        self.grad_names = dict(zip(newest, number_types(add_suffix(n.op.type, "_grad") for n in newest), strict=True))
 
     def _number_tensors(self) -> None:
         """Ids of leaves and results, then of constants, then of the gradients of the first."""
@@ -131,7 +131,7 @@ class _TapeBuilder:
         reads = chain.from_iterable(self.inputs[n] for n in self.nodes)
         self.constants = list(dict.fromkeys(original(i.constant) for i in reads if i.constant is not None))
         for i, t in enumerate(self.constants):
-            self.constant_names.setdefault(t, t._name or assigned.of_values(t.loc) or f"constant.{i}")
+            self.constant_names.setdefault(t, t._name or assigned.value_target(t.loc) or f"constant.{i}")
         ids = map("v{}".format, count())
         self.ids: dict[Place, str] = dict(zip(self.places, ids, strict=False))
         self.constant_ids = dict(zip(self.constants, ids, strict=False))
@@ -174,7 +174,7 @@ class _TapeBuilder:
             tensor = self._read_id(read)
             if tensor and (read.kept or read.shape_only):
                 yield read.slot, tensor
-        for index, slot, _ in kept_results(node):
+        for index, slot, _ in iterate_kept_results(node):
             yield slot, self.ids[(node, index)]
 
     def _backward_writes(self, node: GradNode) -> Iterator[tuple[str, str]]:
@@ -210,7 +210,7 @@ class _TapeBuilder:
             self.grad_ids[node],
             OP,
             self.grad_names[node],
-            with_suffix(node.op.type, "_grad"),
+            add_suffix(node.op.type, "_grad"),
             "backward",
             BACKWARD,
             pair=self.op_ids[node],
@@ -337,7 +337,7 @@ class _TapeBuilder:
             if tensor and (read.kept or read.shape_only):
                 start = self._start(read.place) if read.place is not None else tensor
                 yield EdgeView(start, here, tensor, read.slot, read.kept, read.shape_only)
-        for index, slot, shape_only in kept_results(node):
+        for index, slot, shape_only in iterate_kept_results(node):
             start = self._start((node, index))
             yield EdgeView(start, here, self.ids[(node, index)], slot, not shape_only, shape_only)
 

@@ -190,7 +190,7 @@ class GraphView:
         return mask
 
     @property
-    def drawn_nodes(self) -> int:
+    def visible_count(self) -> int:
         """Number of nodes that a picture shows."""
         return int(np.count_nonzero(self.shown))
 

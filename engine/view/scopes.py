@@ -15,7 +15,7 @@ Function = tuple[str, str]
 """A file, and the name of a function in it."""
 
 
-def filled(calls: Sequence[Call]) -> list[str]:
+def fill_layers(calls: Sequence[Call]) -> list[str]:
     """The layer of every operator, in the order of the run; empty where it is not known.
 
     A ``forward`` calls layers and operators of its own. So what stands in the same function as a call of
@@ -52,7 +52,7 @@ def _nearest(calls: Iterable[Call], direction: int, holders: Collection[str]) ->
         if neighbour is not None and (line - neighbour[1]) * direction < 0:
             neighbour = None
         if layer:
-            neighbour = (layer if layer in holders else around(layer), line)
+            neighbour = (layer if layer in holders else enclosing_layer(layer), line)
         if neighbour is None:
             last.pop(function, None)
             layers.append(None)
@@ -73,7 +73,7 @@ def _function(code: CodeType) -> Function:
     return code.co_filename, code.co_qualname.partition(".<locals>")[0]
 
 
-def around(layer: str) -> str:
+def enclosing_layer(layer: str) -> str:
     """The layer whose ``forward`` calls *layer*: ``blocks.0`` for ``blocks.0.mlp``, also for ``blocks.0.parts.1``."""
     outer, _, name = layer.rpartition(".")
     return outer.rpartition(".")[0] if name.isdecimal() else outer

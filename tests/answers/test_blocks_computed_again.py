@@ -29,7 +29,7 @@ def test_random_programs_computed_again_are_what_an_interpreter_computes(recipe:
         rounds = of_steps.told()
         plan = lower(net.program, net.feed, [net.loss.name, *(g.name for g in gradients.values())], NUMPY)
         registers = plan.registers(net.feed, net.start)
-        with watch.watched(rounds):
+        with watch.watch(rounds):
             plan.run(registers)
         timeline = of_steps.timeline(rounds.last, net.loss, {v: net.start[v.name] for v in net.sources})
         double = Double(timeline, net.sources)

@@ -125,9 +125,9 @@ def test_where_nothing_is_fused_it_is_said_why(gradtool: Any, model: Any, text: 
 
 
 def test_what_others_fuse_is_not_seen() -> None:
-    assert backend("jax").unfused.startswith("backend 'jax' compiles programs as wholes; ")
+    assert backend("jax").fusion_obstacle.startswith("backend 'jax' compiles programs as wholes; ")
     with pytest.raises(BackendError, match="computes operators one by one"):
-        backend("numpy").in_groups(StepClock())
+        backend("numpy").time_groups(StepClock())
 
 
 def test_without_a_compiler_it_is_said_what_to_install(

@@ -20,7 +20,7 @@ SAMPLES = 2
 
 def calls() -> dict[str, Any]:
     """Label -> what ``record.appended`` takes, for every type that Paddle has as well."""
-    return {label: call for type_ in listed.have() for label, call in calls_of(registry.by_type(type_))}
+    return {label: call for type_ in listed.have() for label, call in calls_of(registry.get_by_type(type_))}
 
 
 def calls_of(op: OpDef) -> Iterator[tuple[str, Any]]:

@@ -77,7 +77,7 @@ def test_every_difference_is_about_a_call() -> None:
 def test_slots_are_those_of_paddle() -> None:
     wrong = {}
     for type_ in listed.have():
-        op, theirs = registry.by_type(type_), listed.types()[type_]
+        op, theirs = registry.get_by_type(type_), listed.types()[type_]
         kept = set(compat.KEPT.get(type_, ()))
         hidden = set(compat.CONTINUES.get(type_, ())[:1])
         for mine, slots in ((op.inputs, theirs.inputs), (op.outputs, theirs.outputs)):

@@ -12,7 +12,7 @@ import numpy as np
 
 import gradtool
 from gradtool import paddle
-from gradtool.engine.kernels.choice import using
+from gradtool.engine.kernels.choice import use_backend
 from tests.differential.comparing import Difference, compared_refusals, first, function, last_call, line_of
 from tests.differential.driver import Run
 
@@ -32,7 +32,7 @@ class Repeated(Run):
 def on(name: str, text: str) -> dict[str, Any]:
     """What the program *text* gives on a backend."""
     try:
-        with using(name), _every_group(name), warnings.catch_warnings(), np.errstate(all="ignore"):
+        with use_backend(name), _every_group(name), warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             return Repeated(paddle, text).lead()
     finally:

@@ -122,7 +122,7 @@ def main() -> None:
     clock = time.process_time if options.threads == 1 else time.perf_counter
     print(f"{'layer':<14}" + "".join(f"{h:>26}" for h in (*engines, *(["torch"] if peer else []))))
     for name, layer in layers.items():
-        with threads.limited(options.threads):
+        with threads.limit_threads(options.threads):
             actions = [action for engine in engines for action in products(layer, engine)]
             times = best_of(actions, options.rounds, clock)
         columns = [times[:3], times[3:], *([peer[name]] if peer else [])]

@@ -127,12 +127,12 @@ def dynamic(title: str, step: Callable[[], None], model: Any, runs: int) -> None
         return used(step)
 
     def told() -> float:
-        with watch.watched(lambda event: None):
+        with watch.watch(lambda event: None):
             return used(step)
 
     def kept() -> float:
         held: list[Any] = []
-        with watch.watched(held.append):
+        with watch.watch(held.append):
             return used(step)
 
     def recorded() -> float:

@@ -87,7 +87,7 @@ def made_hot(step: Step) -> None:
     while runs <= hot.RUNS or time.process_time() - begun < WARM:
         step()
         runs += 1
-    hot.waited()
+    hot.wait()
     for _ in range(COMPILED + 2):  # groups are compared with NumPy, and those of watched runs compiled
         step()
 
@@ -98,7 +98,7 @@ def watched(step: Step) -> Step:
     def run() -> Any:
         hunt = Hunt()
         adapter = Adapter(Coverage(hunt))
-        with watch.watched(adapter):
+        with watch.watch(adapter):
             values = step()
             adapter.finish()
         assert hunt.steps == 1, "the backward pass was not looked at"

@@ -214,7 +214,7 @@ def test_interruption(gradtool: Run, model: Write, monkeypatch: pytest.MonkeyPat
     def interrupted(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(part, "checked", interrupted)
+    monkeypatch.setattr(part, "check_program", interrupted)
     check(gradtool("backward", model("")), 130, "interrupted")
 
 

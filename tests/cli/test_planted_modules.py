@@ -87,7 +87,11 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with every kind of data file, a model, and planted modules."""
     folder = tmp_path_factory.mktemp("planted")
     main, startup = Program(), Program()
-    with state.kept(), paddle.static.scope_guard(paddle.static.Scope()), paddle.static.program_guard(main, startup):
+    with (
+        state.keep_state(),
+        paddle.static.scope_guard(paddle.static.Scope()),
+        paddle.static.program_guard(main, startup),
+    ):
         state.enable_static()
         x = paddle.static.data("x", [2, 3])
         paddle.mean(paddle.static.nn.fc(x, 4, name="body"))

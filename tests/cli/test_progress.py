@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from gradtool.cli.progress import Progress, pace
-from gradtool.engine.core.progress import counted
+from gradtool.engine.core.progress import count
 from gradtool.engine.core.state import progress
 from tests.cli.conftest import Run, Write
 
@@ -46,14 +46,14 @@ main(sys.argv[1:])
 def told(run: Callable[[], object]) -> list[tuple[str, int, int | None]]:
     """What is told while *run* runs."""
     told: list[tuple[str, int, int | None]] = []
-    with progress.listened(lambda *what: told.append(what)):
+    with progress.listen(lambda *what: told.append(what)):
         run()
     return told
 
 
 def test_what_is_counted_is_told_before_each_and_in_the_end() -> None:
-    assert told(lambda: list(counted("steps", "ab"))) == [("steps", 0, 2), ("steps", 1, 2), ("steps", 2, 2)]
-    assert list(counted("steps", "ab")) == ["a", "b"]
+    assert told(lambda: list(count("steps", "ab"))) == [("steps", 0, 2), ("steps", 1, 2), ("steps", 2, 2)]
+    assert list(count("steps", "ab")) == ["a", "b"]
 
 
 def test_how_fast_it_goes_is_told_once_it_can_be_known() -> None:

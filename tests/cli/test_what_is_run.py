@@ -96,7 +96,7 @@ def test_a_saved_program_may_have_any_name_that_is_not_taken(
     gradtool: Run, folder: Path, name: str, mark: bytes
 ) -> None:
     program = Program()
-    with state.kept(), paddle.static.program_guard(program, Program()):
+    with state.keep_state(), paddle.static.program_guard(program, Program()):
         state.enable_static()
         paddle.mean(paddle.static.nn.fc(paddle.static.data("x", [2, 3]), 4))
     (folder / name).write_bytes(mark + (str(program) if name == "net.txt" else program.to_json()).encode())

@@ -118,8 +118,8 @@ def test_a_run_that_meets_one_says_so_once(name: str) -> None:
         MET[name]()
         MET[name]()
     said = [w for w in caught if issubclass(w.category, DifferenceWarning)]
-    assert [str(w.message) for w in said] == [f"unlike Paddle: {differences.said(name)}"]
-    assert differences.met() == [{"name": name, "text": differences.said(name)}]
+    assert [str(w.message) for w in said] == [f"unlike Paddle: {differences.message(name)}"]
+    assert differences.recorded_differences() == [{"name": name, "text": differences.message(name)}]
 
 
 def test_a_program_that_makes_errors_of_warnings_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
@@ -146,7 +146,7 @@ def test_every_name_that_is_met_stands_in_the_table() -> None:
 def test_labels_that_are_smoothed_and_not_ignored_meet_nothing() -> None:
     labels = paddle.to_tensor([0, 1, 1])
     paddle.nn.functional.cross_entropy(leaf([[1.0, 2.0]] * 3), labels, label_smoothing=0.1)
-    assert not differences.met()
+    assert not differences.recorded_differences()
 
 
 def test_the_page_lists_the_table() -> None:

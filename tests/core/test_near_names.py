@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pytest
 
 from gradtool.engine.core import near_names
-from gradtool.engine.core.near_names import COMPARED, LONGEST, near, shortened
+from gradtool.engine.core.near_names import COMPARED, LONGEST, find_near, shorten
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,14 +25,14 @@ ROOT = Path(__file__).parents[2]
     ],
 )
 def test_what_is_near(name: str, names: list[str], closest: list[str]) -> None:
-    assert near(name, names) == closest
+    assert find_near(name, names) == closest
 
 
 @pytest.mark.parametrize("count", [COMPARED - 1, 4000, 20_000])
 @pytest.mark.parametrize("length", [8, 2000])
 def test_the_nearest_of_many_is_among_the_few_that_are_compared(count: int, length: int) -> None:
     names = [f"block.{i}." + "m" * length + f".w_{i}" for i in range(count)]
-    assert near("block.17." + "m" * length + ".W_17", names)[0] == names[17]
+    assert find_near("block.17." + "m" * length + ".W_17", names)[0] == names[17]
 
 
 class _Matcher(near_names.SequenceMatcher[str]):
@@ -53,7 +53,7 @@ def test_the_work_is_bounded(monkeypatch: pytest.MonkeyPatch, alike: bool) -> No
     monkeypatch.setattr(_Matcher, "lengths", lengths)
     monkeypatch.setattr(near_names, "SequenceMatcher", _Matcher)
     middle = "ab" * 1000
-    near("x" + middle, [f"{i}" + (middle if alike else middle[::-1]) for i in range(4000)])
+    find_near("x" + middle, [f"{i}" + (middle if alike else middle[::-1]) for i in range(4000)])
     assert 0 < len(lengths) <= COMPARED + 3  # a matcher begins with two empty texts
     assert max(lengths) <= LONGEST
 
@@ -74,7 +74,7 @@ def test_no_other_code_compares_names() -> None:
 
 def test_messages_name_long_names_by_their_ends() -> None:
     long = "a" * 5000 + "z" * 5000
-    assert shortened("w_0") == "w_0"
-    assert len(shortened(long)) == LONGEST
-    assert shortened(long).startswith("aaa")
-    assert shortened(long).endswith("zzz")
+    assert shorten("w_0") == "w_0"
+    assert len(shorten(long)) == LONGEST
+    assert shorten(long).startswith("aaa")
+    assert shorten(long).endswith("zzz")

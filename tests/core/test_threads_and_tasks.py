@@ -18,7 +18,7 @@ from gradtool.paddle import static
 @pytest.fixture(autouse=True)
 def settings() -> Iterator[None]:
     paddle.disable_static()
-    with state.kept():
+    with state.keep_state():
         yield
     paddle.disable_static()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gradtool.engine.core.differences import listed
+from gradtool.engine.core.differences import markdown_list
 
 PAGE = Path(__file__).parents[2] / "docs" / "differences.md"
 BEGINS = "<!-- the table of engine/core/differences.py: python -m tests.docs.differences -->\n"
@@ -15,7 +15,7 @@ def written(page: str) -> str:
     """The page with the list that the table gives."""
     before, _, rest = page.partition(BEGINS)
     _, _, after = rest.partition(ENDS)
-    return f"{before}{BEGINS}{listed()}{ENDS}{after}"
+    return f"{before}{BEGINS}{markdown_list()}{ENDS}{after}"
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import pytest
 
 from gradtool import paddle
 from gradtool.engine.eager.recorded import nodes_behind
-from gradtool.engine.eager.tape import FreedGraphError, as_they_were, keeping_graphs, restore
+from gradtool.engine.eager.tape import FreedGraphError, as_they_were, keep_graphs, restore
 
 pytestmark = pytest.mark.usefixtures("dynamic")
 
@@ -27,7 +27,7 @@ class Cube(paddle.autograd.PyLayer):
 
 def test_what_was_freed_is_free_afterwards_and_can_come_back_again() -> None:
     w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
-    with keeping_graphs():
+    with keep_graphs():
         loss = (Cube.apply(w) * w).sum()
         loss.backward()
     nodes = nodes_behind([loss])
@@ -54,7 +54,7 @@ def test_what_was_computed_again_is_as_it_was_before_the_step() -> None:
     head = paddle.nn.Linear(2, 1)
     optimizer = paddle.optimizer.Adam(0.1, parameters=[*layer.parameters(), *head.parameters()])
     inner = paddle.autograd.recompute
-    with keeping_graphs():
+    with keep_graphs():
         cube = inner(lambda x: Cube.apply(inner(layer, x)), paddle.to_tensor([[1.0, 2.0]], stop_gradient=False))
         loss = head(cube).sum()
         loss.backward()
@@ -72,7 +72,7 @@ def test_a_step_between_two_passes_through_recompute_is_refused_all_the_same() -
     inner = paddle.nn.Linear(2, 2)
     optimizer = paddle.optimizer.SGD(0.5, parameters=inner.parameters())
     x = paddle.to_tensor([[1.0, -2.0]], stop_gradient=False)
-    with keeping_graphs():
+    with keep_graphs():
         loss = paddle.autograd.recompute(inner, x).square().sum()
         loss.backward(retain_graph=True)
         optimizer.step()
@@ -83,7 +83,7 @@ def test_a_step_between_two_passes_through_recompute_is_refused_all_the_same() -
 def test_what_was_overwritten_in_a_kept_graph_comes_back() -> None:
     net = paddle.nn.Sequential(paddle.nn.Linear(3, 4), paddle.nn.Tanh(), paddle.nn.Linear(4, 1))
     x = paddle.to_tensor([[1.0, 2.0, 3.0]])
-    with keeping_graphs():
+    with keep_graphs():
         loss = net(x).square().mean()
         loss.backward(retain_graph=True)
     expected = [p.grad.tolist() for p in net.parameters()]

@@ -15,17 +15,17 @@ from gradtool import paddle
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core import watch
 from gradtool.engine.core.errors import UsageError
-from gradtool.engine.eager.journal import Journal, Unrecorded, current, keeping
+from gradtool.engine.eager.journal import Journal, Unrecorded, current, keep_journal
 from gradtool.engine.eager.recipe import recipes
 from gradtool.engine.eager.recorded import nodes_behind
-from gradtool.engine.ops.registry import by_type
+from gradtool.engine.ops.registry import get_by_type
 
 pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 def test_nothing_is_left_afterwards() -> None:
     before = {op: r.record for op, r in recipes.items()}
-    with keeping() as journal:
+    with keep_journal() as journal:
         w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
         paddle.tanh(w)
         assert watch.noting == 1
@@ -39,17 +39,17 @@ def test_nothing_is_left_afterwards() -> None:
 
 
 def test_nothing_is_left_after_an_error() -> None:
-    with pytest.raises(ZeroDivisionError), keeping():
+    with pytest.raises(ZeroDivisionError), keep_journal():
         raise ZeroDivisionError
     assert watch.noting == 0
     assert all(r.record is r.written for r in recipes.values())
 
 
 def test_operators_first_used_inside_are_noted_inside_only() -> None:
-    op = by_type("atanh")
+    op = get_by_type("atanh")
     recipes.pop(op, None)
     x = paddle.to_tensor([0.5], stop_gradient=False)
-    with keeping() as journal:
+    with keep_journal() as journal:
         paddle.atanh(x)
     paddle.atanh(x)
     assert [c.type for c in journal.calls] == ["atanh"]
@@ -58,7 +58,7 @@ def test_operators_first_used_inside_are_noted_inside_only() -> None:
 def test_functions_that_remember_are_noted_call_by_call() -> None:
     x = paddle.to_tensor([[0.5, 1.0]], stop_gradient=False)
     paddle.reshape(x, [2, 1])
-    with keeping() as journal:
+    with keep_journal() as journal:
         y = paddle.reshape(x, [2, 1])
     paddle.reshape(x, [2, 1])
     assert [c.type for c in journal.calls] == ["reshape2"]
@@ -67,13 +67,13 @@ def test_functions_that_remember_are_noted_call_by_call() -> None:
 
 def test_operators_with_lists_that_are_mostly_empty_are_noted_once() -> None:
     x = paddle.to_tensor([[0.5, 1.0]], stop_gradient=False)
-    with keeping() as journal:
+    with keep_journal() as journal:
         paddle.reshape(x, [paddle.to_tensor(2), 1])
     assert [c.type for c in journal.calls].count("reshape2") == 1
 
 
 def test_a_journal_inside_a_journal_is_the_same_one() -> None:
-    with keeping() as journal, gradtool.watching() as inner:
+    with keep_journal() as journal, gradtool.watching() as inner:
         assert inner is journal
         assert watch.noting == 1
 
@@ -81,7 +81,7 @@ def test_a_journal_inside_a_journal_is_the_same_one() -> None:
 def test_steps_and_tensors_are_told_to_several_at_once() -> None:
     first: list[object] = []
     second: list[object] = []
-    with watch.watched(first.append, tensors=second.append), keeping() as journal, watch.watched(second.append):
+    with watch.watch(first.append, tensors=second.append), keep_journal() as journal, watch.watch(second.append):
         paddle.tanh(paddle.to_tensor([1.0]))
     assert [type(e).__name__ for e in first] == ["Computed"]
     assert [type(e).__name__ for e in second] == ["Made", "Computed", "Called"]
@@ -92,8 +92,8 @@ def test_a_cut_is_spared_if_one_of_several_says_so() -> None:
     x = paddle.to_tensor([1.0], stop_gradient=False)
     for one, other in ((True, False), (False, True)):
         with (
-            watch.watched(tensors=lambda event, a=one: isinstance(event, watch.Cutting) and a),  # type: ignore[misc]
-            watch.watched(tensors=lambda event, a=other: a),  # type: ignore[misc]
+            watch.watch(tensors=lambda event, a=one: isinstance(event, watch.Cutting) and a),  # type: ignore[misc]
+            watch.watch(tensors=lambda event, a=other: a),  # type: ignore[misc]
         ):
             assert not x.detach().stop_gradient
     assert x.detach().stop_gradient
@@ -132,7 +132,7 @@ def test_a_line_that_is_spared_cuts_nothing(how: str) -> None:
     h = model()
     assert h.stop_gradient or w.stop_gradient
     w.trainable = True
-    with keeping({(__file__, n) for n in range(first, first + 14)}):
+    with keep_journal({(__file__, n) for n in range(first, first + 14)}):
         h = model()
     assert not h.stop_gradient
     assert not w.stop_gradient
@@ -140,7 +140,7 @@ def test_a_line_that_is_spared_cuts_nothing(how: str) -> None:
 
 def test_updates_are_noted_as_steps_alone() -> None:
     net = paddle.nn.Linear(2, 2)
-    with keeping() as journal:
+    with keep_journal() as journal:
         opt = paddle.optimizer.Adam(parameters=net.parameters())
         net(paddle.ones([1, 2])).sum().backward()
         before = len(journal.calls)
@@ -153,7 +153,7 @@ def test_updates_are_noted_as_steps_alone() -> None:
 
 
 def test_written_and_left() -> None:
-    with keeping() as journal:
+    with keep_journal() as journal:
         x, y = paddle.ones([2]), paddle.zeros([2])
         y.set_value(x)
         x.reshape_([2, 1])
@@ -169,7 +169,7 @@ def test_written_and_left() -> None:
 
 
 def test_what_keeps_calls_from_being_recorded() -> None:
-    with keeping() as journal:
+    with keep_journal() as journal:
         w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
         paddle.tanh(w)
         with paddle.no_grad():
@@ -188,7 +188,7 @@ def test_what_keeps_calls_from_being_recorded() -> None:
 
 
 def test_tensors_are_let_go_of() -> None:
-    with keeping():
+    with keep_journal():
         w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
         h = paddle.tanh(w)
         gone = weakref.ref(h)
@@ -198,7 +198,7 @@ def test_tensors_are_let_go_of() -> None:
 
 
 def test_what_was_forgotten_is_told() -> None:
-    with keeping(journal=Journal(limit=10)) as journal:
+    with keep_journal(journal=Journal(limit=10)) as journal:
         w, v = (paddle.to_tensor([1.0, 2.0], stop_gradient=False) for _ in range(2))
         h = paddle.tanh(w)
         for _ in range(25):
@@ -232,11 +232,11 @@ def test_asking_in_python() -> None:
 
 
 def test_a_journal_goes_on() -> None:
-    with keeping() as journal:
+    with keep_journal() as journal:
         w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
         x = w * 2
     y = x * 3
-    with keeping(journal=journal) as again:
+    with keep_journal(journal=journal) as again:
         z = x.detach()
     assert again is journal
     assert [c.type for c in journal.calls] == ["scale", "detach"]
@@ -246,7 +246,7 @@ def test_a_journal_goes_on() -> None:
 
 
 def test_a_long_journal_forgets_what_is_no_more() -> None:
-    with keeping(journal=Journal(limit=10)) as journal:
+    with keep_journal(journal=Journal(limit=10)) as journal:
         w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
         w.numpy()
         early = loss = (w * w).sum()
@@ -264,7 +264,7 @@ def test_a_long_journal_forgets_what_is_no_more() -> None:
 
 
 def test_a_graph_that_is_forgotten_in_part_is_not_known() -> None:
-    with keeping(journal=Journal(limit=10)) as journal:
+    with keep_journal(journal=Journal(limit=10)) as journal:
         x = paddle.to_tensor([1.0], stop_gradient=False)
         for _ in range(25):
             x = x * 1.5
@@ -274,7 +274,7 @@ def test_a_graph_that_is_forgotten_in_part_is_not_known() -> None:
 def test_watching_may_end_in_another_context() -> None:
     """As in a notebook, whose cells may run as tasks of their own."""
     stack = contextlib.ExitStack()
-    contextvars.copy_context().run(lambda: stack.enter_context(keeping()))
+    contextvars.copy_context().run(lambda: stack.enter_context(keep_journal()))
     stack.close()
     assert watch.noting == 0
     assert current() is None
@@ -282,7 +282,7 @@ def test_watching_may_end_in_another_context() -> None:
 
 def test_a_stored_tensor_stays_itself_when_it_is_written() -> None:
     """What has no place on the tape and is not stored holds something else from then on."""
-    with keeping() as journal:
+    with keep_journal() as journal:
         stored, passing = paddle.to_tensor([0.0, 0.0]), paddle.to_tensor([0.0, 0.0])
         stored.persistable = True
         before = [journal.number(t) for t in (stored, passing)]

@@ -55,7 +55,7 @@ def test_later_passes_are_the_first(name: str, monkeypatch: pytest.MonkeyPatch) 
     rng = np.random.default_rng(3)
     operands = [leaves(rng, rows) for rows in (3, 3, 3, 3, 3)]
     here = [derivatives(MODELS[name], *pair) for pair in operands]
-    monkeypatch.setattr(repeated, "pulled", lambda *args: None)
+    monkeypatch.setattr(repeated, "pull_recorded", lambda *args: None)
     asked = [derivatives(MODELS[name], *pair) for pair in operands]
     for (values, calls), (expected, their_calls) in zip(here, asked, strict=True):
         assert [t for t, _ in calls] == [t for t, _ in their_calls]

@@ -22,7 +22,7 @@ def leaf(values: list[float]) -> Any:
 def test_calls_and_gradients_are_told_in_order() -> None:
     seen: list[Any] = []
     x = leaf([1.0, 2.0])
-    with watch.watched(seen.append):
+    with watch.watch(seen.append):
         y = paddle.exp(x * x).sum()
         y.backward()
     assert [type(e).__name__ for e in seen] == ["Computed"] * 3 + ["Began"] + ["Pulled"] * 3 + ["Ended"]
@@ -40,7 +40,7 @@ def test_nobody_is_told_before_and_after() -> None:
     seen: list[Any] = []
     x = leaf([1.0])
     kernel = paddle.tanh(x).node.call.kernel
-    with watch.watched(seen.append), watch.unwatched():
+    with watch.watch(seen.append), watch.pause_watchers():
         paddle.tanh(x).backward()
     paddle.tanh(x).backward()
     assert seen == []
@@ -53,9 +53,9 @@ def test_watchers_that_come_and_go_leave_a_call_alone_that_nobody_computes() -> 
     x = leaf([1.0])
     y = paddle.tanh(x)
     call = y.node.call
-    with watch.watched(lambda event: None):
+    with watch.watch(lambda event: None):
         late, gradients = call.kernel, call.gradients
-    with watch.watched(lambda event: None):
+    with watch.watch(lambda event: None):
         assert call.kernel is late
         assert call.gradients is gradients
         y.backward()  # which chooses a gradient kernel, and no other
@@ -66,7 +66,7 @@ def test_watchers_that_come_and_go_leave_a_call_alone_that_nobody_computes() -> 
 
 def test_a_call_without_gradient_is_told_too() -> None:
     seen: list[Any] = []
-    with watch.watched(seen.append), paddle.no_grad():
+    with watch.watch(seen.append), paddle.no_grad():
         paddle.tanh(leaf([1.0]))
     [event] = seen
     assert event.op.type == "tanh"
@@ -95,7 +95,7 @@ def test_a_pass_that_fails_ends() -> None:
     x = leaf([1.0])
     y = x * 2.0
     y.register_hook(refuse)
-    with watch.watched(seen.append), pytest.raises(RuntimeError):
+    with watch.watch(seen.append), pytest.raises(RuntimeError):
         (y * y).backward()
     assert isinstance(seen[-1], watch.Ended)
 
@@ -110,7 +110,7 @@ def test_a_program_that_someone_runs() -> None:
         seen: list[Any] = []
         exe = paddle.static.Executor()
         feed = {"x": np.zeros(2, "float32")}
-        with watch.watched(seen.append):
+        with watch.watch(seen.append):
             watched = exe.run(main, feed=feed, fetch_list=[y])
         plain = exe.run(main, feed=feed, fetch_list=[y])
     finally:

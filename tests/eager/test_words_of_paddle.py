@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gradtool import paddle
-from gradtool.engine.core.errors import said
+from gradtool.engine.core.errors import message
 from gradtool.engine.eager.recompute import recompute
 
 pytestmark = pytest.mark.usefixtures("dynamic")
@@ -88,4 +88,4 @@ def test_code_finds_paddle_s_words_and_people_read_ours(call: Callable[[], Any])
         call()
     ours, _, theirs = str(caught.value).rpartition("\n  paddle ")
     assert words in theirs
-    assert ours == said(caught.value)
+    assert ours == message(caught.value)

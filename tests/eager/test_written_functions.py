@@ -17,8 +17,8 @@ import pytest
 from gradtool import paddle
 from gradtool.engine.core import generated
 from gradtool.engine.eager.recipe import recipes
-from gradtool.engine.eager.written import written_pull
-from gradtool.engine.ops.registry import by_type
+from gradtool.engine.eager.written import compile_pull
+from gradtool.engine.ops.registry import get_by_type
 
 GOLDEN = Path(__file__).parent / "golden"
 SHOWN = ("matmul_v2", "concat")
@@ -34,8 +34,8 @@ def dynamic() -> Iterator[None]:
 
 def text(op_type: str) -> str:
     """Both functions of an operator."""
-    recipe = recipes[by_type(op_type)]
-    pull = written_pull(recipe)
+    recipe = recipes[get_by_type(op_type)]
+    pull = compile_pull(recipe)
     assert pull is not None
     return "\n\n".join(map(generated.text_of, (recipe.written, pull)))
 
@@ -85,7 +85,7 @@ def test_a_traceback_shows_what_a_function_remembered() -> None:
 
 def test_texts_of_one_title_keep_apart() -> None:
     one, other, again = (
-        generated.defined("f", "a title of tests", ["def f():", f"    return {n}"], {}) for n in (1, 2, 1)
+        generated.compile_function("f", "a title of tests", ["def f():", f"    return {n}"], {}) for n in (1, 2, 1)
     )
     assert [one(), other(), again()] == [1, 2, 1]
     assert one.__code__ is again.__code__

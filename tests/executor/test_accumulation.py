@@ -11,7 +11,7 @@ import pytest
 from gradtool import paddle
 from gradtool.engine.core.rows import SelectedRows
 from gradtool.engine.executor import accumulation
-from gradtool.engine.executor.accumulation import in_turn
+from gradtool.engine.executor.accumulation import split_sums
 from gradtool.engine.executor.live import peak
 from gradtool.engine.executor.lower import lower
 from gradtool.engine.executor.plan import Instruction, Plan
@@ -92,7 +92,7 @@ def hand_made(order: list[int], terms: list[Any], kernel: Any) -> list[Any]:
     ins = tuple(range(len(terms)))
     code.append(Instruction(None, kernel, ins, (8,), dead=ins, in_turn=True))
     regs: list[Any] = [None] * 10
-    for i in in_turn(code):
+    for i in split_sums(code):
         regs[i.outs[0]] = i.kernel(*[regs[r] for r in i.ins])
         for r in i.dead:
             regs[r] = None

@@ -51,7 +51,7 @@ def watched(run: Callable[[], Any], hunt: Hunt) -> tuple[Any, NanStory]:
     """What a run gives and what is found in it."""
     coverage = Coverage(hunt)
     adapter = Adapter(coverage)
-    with watch.watched(adapter):
+    with watch.watch(adapter):
         values = run()
         adapter.finish()
     return values, hunt.story(coverage.missing())
@@ -182,7 +182,7 @@ class Counting(Hunt):
 
 def judged_by(of: Plan, regs: list[Any], heard: Heard) -> list[Any]:
     heard.told.clear()
-    with watch.watched(heard):
+    with watch.watch(heard):
         of.run(regs)
     return heard.told
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gradtool.engine.files.overlay import Overlay, active, outside, over
+from gradtool.engine.files.overlay import Overlay, activate, active, leave_overlay
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def overlay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Overlay
     Path("real.txt").write_text("real")
     before = tree(tmp_path)
     overlay = Overlay()
-    with over(overlay):
+    with activate(overlay):
         yield overlay
     assert tree(tmp_path) == before
 
@@ -217,7 +217,7 @@ def test_temporary_files_and_caches_are_left_alone(overlay: Overlay, tmp_path: P
     with active():
         with tempfile.TemporaryDirectory() as folder:
             write(f"{folder}/a.txt")
-            with outside():
+            with leave_overlay():
                 assert Path(folder, "a.txt").read_text() == "new"
         assert not os.path.exists(folder)
         with tempfile.TemporaryFile() as file:
@@ -234,7 +234,7 @@ def test_temporary_files_and_caches_are_left_alone(overlay: Overlay, tmp_path: P
 def test_outside_files_are_written(overlay: Overlay) -> None:
     with active():
         write("inside.txt")
-        with outside():
+        with leave_overlay():
             assert not os.path.exists("inside.txt")
             write("result.txt", "told")
         assert Path("result.txt").read_text() == "told"
@@ -246,7 +246,7 @@ def test_nothing_is_left_in_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.chdir(tmp_path)
     functions = {name: getattr(os, name) for name in dir(os)}
     overlay = Overlay()
-    with over(overlay):
+    with activate(overlay):
         with active():
             write("a.txt")
             place = os.path.dirname(overlay.current("a.txt"))
@@ -273,7 +273,7 @@ def test_other_threads_of_the_process_go_past_it(tmp_path: Path, monkeypatch: py
 
     host = threading.Thread(target=before)
     host.start()
-    with over(Overlay()), active():
+    with activate(Overlay()), active():
         begin.set()
         assert written.wait(60)
         mine = threading.Thread(target=write, args=("mine.txt",))
@@ -288,7 +288,7 @@ def test_two_overlays_are_apart(overlay: Overlay) -> None:
     with active():
         write("a.txt", "outer")
     inner = Overlay()
-    with over(inner), active():
+    with activate(inner), active():
         assert not os.path.exists("a.txt")
         write("a.txt", "inner")
     with active():

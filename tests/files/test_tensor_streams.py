@@ -18,7 +18,7 @@ def test_every_type_comes_back(name: str) -> None:
     arrays = {"b": np.array([[1, 0], [1, 1]]).astype(kind), "a": np.zeros((0, 3), kind), "c": np.ones((), kind)}
     data = b"".join(streams.pieces(arrays))
     assert streams.is_stream(data[:64])
-    read = streams.named(data, arrays, "values")
+    read = streams.name_tensors(data, arrays, "values")
     assert list(read) == ["a", "b", "c"]
     for key, array in arrays.items():
         assert read[key].dtype == array.dtype
@@ -54,4 +54,4 @@ def test_what_is_no_such_file_is_refused(data: bytes, came: str) -> None:
 
 def test_number_of_tensors_is_that_of_the_names() -> None:
     with pytest.raises(FileFormatError, match="values of 2 variables"):
-        streams.named(ONE, ["a", "b"], "values")
+        streams.name_tensors(ONE, ["a", "b"], "values")

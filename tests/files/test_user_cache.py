@@ -26,7 +26,7 @@ def test_what_is_kept_comes_back(content: bytes, home: Path) -> None:
     assert os.listdir(home / "names") == ["a"]
 
 
-@pytest.mark.parametrize("broken", [b"", b"content", sealed.sealed(b"content")[:-1], sealed.sealed(b"content") + b"s"])
+@pytest.mark.parametrize("broken", [b"", b"content", sealed.seal(b"content")[:-1], sealed.seal(b"content") + b"s"])
 def test_what_is_not_whole_is_none(broken: bytes, home: Path) -> None:
     user_cache.keep("names", "a", b"content")
     (home / "names" / "a").write_bytes(broken)
@@ -109,7 +109,7 @@ def test_what_others_can_write_is_none(
         spoil(path)
     assert user_cache.read("numba", "a") is None
     if level not in ("the file", "the secret"):
-        assert user_cache.made("numba") is None
+        assert user_cache.make_folder("numba") is None
         before = kept.read_bytes()
         user_cache.keep("numba", "a", b"other")
         assert kept.read_bytes() == before
@@ -145,9 +145,9 @@ def test_a_pipe_hangs_nobody(kept: Path, home: Path) -> None:
 
 def test_a_seal_needs_the_secret(kept: Path, home: Path) -> None:
     """The same content, sealed by whoever has no secret, or another one, or for another name, is none."""
-    kept.write_bytes(sealed.sealed(CODE))
+    kept.write_bytes(sealed.seal(CODE))
     assert user_cache.read("numba", "a") is None
-    kept.write_bytes(sealed.sealed(CODE, b"guessed"))
+    kept.write_bytes(sealed.seal(CODE, b"guessed"))
     assert user_cache.read("numba", "a") is None
     user_cache.keep("numba", "a", CODE)
     (home / "numba" / "b").write_bytes(kept.read_bytes())
@@ -200,7 +200,7 @@ def test_no_folder_comes_into_being_in_the_current_one(
     assert user_cache.read("numba", "a") == (CODE if there else None)
     assert os.listdir() == []
     assert (user_cache.folder() is not None) == there
-    assert user_cache.stored(["numba"]) == [] or there
+    assert user_cache.list_stored(["numba"]) == [] or there
     assert (user_cache.home("XDG_STATE_HOME", ".local/state") is not None) == there
 
 
@@ -216,18 +216,18 @@ def test_no_home_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(pwd, "getpwuid", nobody)
     planted = tmp_path / "~" / ".cache" / "gradtool" / "numba"
     planted.mkdir(parents=True)
-    (planted / "a").write_bytes(sealed.sealed(CODE))
+    (planted / "a").write_bytes(sealed.seal(CODE))
     monkeypatch.chdir(tmp_path)
     assert user_cache.folder("numba") is None
     assert user_cache.read("numba", "a") is None
-    assert user_cache.made("jax") is None
+    assert user_cache.make_folder("jax") is None
 
 
 @pytest.mark.parametrize("spoil", ["link", "pipe", "foreign", "open", "deep"])
 def test_a_folder_with_files_of_others_is_not_given_to_jax(
     home: Path, tmp_path: Path, spoil: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = user_cache.made("jax")
+    path = user_cache.make_folder("jax")
     assert path is not None
     (path / "entry").write_bytes(b"")
     (path / "entry").chmod(0o600)

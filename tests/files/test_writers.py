@@ -25,7 +25,7 @@ import numpy as np
 import pytest
 
 from gradtool.engine.files import native, relocations
-from gradtool.engine.files.overlay import Overlay, active, outside, over
+from gradtool.engine.files.overlay import Overlay, activate, active, leave_overlay
 
 NAMES = ("real.txt", "other.txt", "data/keep.txt")
 
@@ -39,7 +39,7 @@ def overlay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Overlay
         Path(name).write_text("mine")
     before = tree(tmp_path)
     overlay = Overlay()
-    with over(overlay):
+    with activate(overlay):
         yield overlay
     assert tree(tmp_path) == before
 
@@ -95,7 +95,7 @@ def test_it_may_do_so_outside(overlay: Overlay, tmp_path: Path, what: str) -> No
     kept = {name: Path(name).read_bytes() for name in NAMES}
     elsewhere = tmp_path.parent / f"{tmp_path.name}-elsewhere"
     shutil.copytree(tmp_path, elsewhere)
-    with active(), outside():
+    with active(), leave_overlay():
         before = os.getcwd()
         os.chdir(elsewhere)
         try:
@@ -294,7 +294,7 @@ def test_libraries_are_listed_again_where_one_was_loaded_since() -> None:
 
 
 def test_a_database_that_is_read_was_not_written(overlay: Overlay, tmp_path: Path) -> None:
-    with outside():
+    with leave_overlay():
         elsewhere = tmp_path.parent / f"{tmp_path.name}.db"
         database(str(elsewhere))
     with active():
@@ -308,7 +308,7 @@ def test_a_database_that_is_read_was_not_written(overlay: Overlay, tmp_path: Pat
         connection.commit()
         connection.close()
     assert overlay.changes() == ([str(elsewhere)], [])
-    with outside():
+    with leave_overlay():
         connection = sqlite3.connect(elsewhere)
         assert [*connection.execute("select x from numbers")] == [(7,)]
         connection.close()

@@ -8,7 +8,7 @@ from typing import Any
 from gradtool import paddle
 from gradtool.engine.core import watch
 from gradtool.engine.ir import roles
-from gradtool.engine.ir.operator import REMEMBERED_MARKS, marked
+from gradtool.engine.ir.operator import REMEMBERED_MARKS, make_marks
 from gradtool.engine.ir.variable import USUAL, Variable
 
 
@@ -63,16 +63,16 @@ def test_a_block_remembers_few_marks_and_tells_places_apart_whose_objects_are_go
     places = [((op.loc[0][0], line),) for line in range(REMEMBERED_MARKS + 5)]
     for place in places:
         op.loc = place
-        assert op.marks is marked(block, place, op.role, op.scope)
+        assert op.marks is make_marks(block, place, op.role, op.scope)
         assert len(block.marks) <= REMEMBERED_MARKS
     stale = ((op.loc[0][0], 7),)
     block.marks[id(stale), 0, "/"] = op.marks  # as if a place that is gone had lain there
-    assert marked(block, stale, 0, "/").loc is stale
+    assert make_marks(block, stale, 0, "/").loc is stale
 
 
 def test_a_variable_notes_where_it_was_stopped_while_somebody_watches() -> None:
     block = paddle.static.Program().global_block()
-    with watch.watched(tensors=lambda event: None):
+    with watch.watch(tensors=lambda event: None):
         stopped = block.create_var(name="stopped", shape=[2], dtype="float32", stop_gradient=True)
         v = block.create_var(name="v", shape=[2], dtype="float32")
         assert not v.stopped_at

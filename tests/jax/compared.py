@@ -14,7 +14,7 @@ from gradtool.engine.kernels.choice import backend
 from gradtool.engine.kernels.jax.hosted import WANTS_VALUES
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef, Trait
-from gradtool.engine.ops.refusals import collecting
+from gradtool.engine.ops.refusals import collect_refusals
 from tests.isolation import clean
 from tests.jax.host import SOMETIMES
 from tests.jax.orders import Computation, Inputs
@@ -115,7 +115,7 @@ class Traced:
     def __init__(self, computation: Computation) -> None:
         self._computation = computation
         op, attrs, inputs = computation.op, computation.attrs, computation.inputs
-        places = op.sized_places(attrs)
+        places = op.size_places(attrs)
         self._fixed = {i: v for i, v in enumerate(inputs.operands) if i in places}
         given = inputs._replace(operands=[None if i in places else v for i, v in enumerate(inputs.operands)])
         self.leaves, self._tree = jax.tree_util.tree_flatten(given)
@@ -124,7 +124,7 @@ class Traced:
         """The orders, and which refusals hold."""
         inputs: Inputs = jax.tree_util.tree_unflatten(self._tree, leaves)
         operands = [self._fixed.get(i, v) for i, v in enumerate(inputs.operands)]
-        with collecting() as noted:
+        with collect_refusals() as noted:
             orders = self._computation.on(JAX)(inputs._replace(operands=operands))
         return tuple(orders), [r.wrong.any() for r in noted]
 

@@ -19,7 +19,7 @@ def static_programs() -> Iterator[None]:
     from gradtool import paddle
     from gradtool.engine.core import settings
 
-    with settings.kept():
+    with settings.keep_settings():
         paddle.enable_static()
         yield
         paddle.disable_static()

@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from gradtool.engine.ops.opdef import OpDef, specs_of
-from gradtool.engine.ops.refusals import Refusal, collecting
+from gradtool.engine.ops.refusals import Refusal, collect_refusals
 from tests.isolation import clean
 from tests.jax.compared import JAX
 from tests.ops.calls import call
@@ -30,7 +30,7 @@ class Refusing:
         self._flags = jax.jit(self._traced)
 
     def _traced(self, operands: list[Any]) -> list[Any]:
-        with collecting() as noted:
+        with collect_refusals() as noted:
             JAX.bind(self.case.op, self.case.attrs, None, specs_of(operands))(*operands)
         self._noted = noted
         return [(r.wrong.any(), list(r.values)) for r in noted]

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("dynamic")
 
 @pytest.fixture(autouse=True)
 def _chosen() -> Iterator[None]:
-    with settings.kept():
+    with settings.keep_settings():
         yield
 
 

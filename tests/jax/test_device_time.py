@@ -16,7 +16,7 @@ import gradtool
 from gradtool import paddle
 from gradtool.engine.answers.profile import BESIDE, ProfileStory
 from gradtool.engine.core.errors import BackendError
-from gradtool.engine.kernels.jax.recording import Moment, alone, covered, recorded
+from gradtool.engine.kernels.jax.recording import Moment, alone, record, running_time
 from gradtool.engine.kernels.jax.scopes import path
 from gradtool.engine.kernels.jax.shares import shares
 from gradtool.engine.kernels.jax.turns import turns
@@ -100,8 +100,8 @@ def test_what_runs_within_something_is_not_counted_twice() -> None:
     ]
     times = {m.name: time for m, time in alone(line)}
     assert times == {"while": 2, "add": 2, "inner": 1, "mul": 5, "exp": 2, "late": 4}
-    assert covered(line, 0, 20) == 16
-    assert covered(line, 3, 13) == 8
+    assert running_time(line, 0, 20) == 16
+    assert running_time(line, 3, 13) == 8
 
 
 def _dense(x: Any) -> Any:
@@ -245,7 +245,7 @@ def test_nothing_leaves_the_device() -> None:
 def test_two_recordings_at_a_time_are_refused(tmp_path: Any) -> None:
     jax.profiler.start_trace(str(tmp_path))
     try:
-        with pytest.raises(BackendError, match="JAX's profiler"), recorded():
+        with pytest.raises(BackendError, match="JAX's profiler"), record():
             raise AssertionError("it was recorded")
     finally:
         jax.profiler.stop_trace()

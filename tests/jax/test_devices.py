@@ -11,7 +11,7 @@ import pytest
 
 from gradtool import paddle
 from gradtool.engine.core import state
-from gradtool.engine.kernels.choice import using
+from gradtool.engine.kernels.choice import use_backend
 from gradtool.paddle import device, static
 
 
@@ -22,7 +22,7 @@ def _machine_with_a_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     seen = {None: [devices[0]], "gpu": [devices[0], devices[2]], "cpu": [devices[1]], "tpu": []}
     monkeypatch.setattr(jax, "local_devices", lambda backend=None: seen[backend])
     paddle.enable_static()
-    with state.kept(), using("jax"), static.program_guard(static.Program()):
+    with state.keep_state(), use_backend("jax"), static.program_guard(static.Program()):
         yield
     paddle.disable_static()
 
@@ -51,7 +51,7 @@ def test_set_device_decides_for_executors_without_a_place() -> None:
         assert paddle.get_device() == place.device
         with static.program_guard(static.Program()):
             assert where(static.Executor()) == number
-    with state.kept():
+    with state.keep_state():
         paddle.set_device("cpu")
     assert paddle.get_device() == "gpu:0"
 

@@ -172,7 +172,7 @@ def test_a_watcher_sees_what_it_sees_on_numpy() -> None:
     rows = []
     for name in ("numpy", "jax"):
         steps: list[Any] = []
-        with watch.watched(steps.append):
+        with watch.watch(steps.append):
             Executor(backend=name).run(feed={"x": X, "label": np.arange(6)[:, None] % 4}, fetch_list=[loss])
         rows.append(steps)
     assert [s.op.type for s in rows[0]] == [s.op.type for s in rows[1]]
@@ -180,7 +180,7 @@ def test_a_watcher_sees_what_it_sees_on_numpy() -> None:
         for here, there in zip((*a.inputs, *a.outputs), (*b.inputs, *b.outputs), strict=True):
             assert isinstance(there, np.ndarray)
             np.testing.assert_allclose(here, there, rtol=1e-5)
-    with watch.watched(steps.append), pytest.raises(LabelError):
+    with watch.watch(steps.append), pytest.raises(LabelError):
         Executor(backend="jax").run(feed={"x": X, "label": np.full((6, 1), 9)}, fetch_list=[loss])
 
 
@@ -196,7 +196,7 @@ def test_more_outputs_of_a_compiled_plan() -> None:
 
 def test_dynamic_mode_computes_on_the_reference() -> None:
     paddle.disable_static()
-    with settings.kept():
+    with settings.keep_settings():
         gradtool.set_backend("jax")
         w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
         (w * w).sum().backward()

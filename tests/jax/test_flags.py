@@ -92,7 +92,7 @@ def _any(values: Sequence[Any], largest: float | None) -> Any:
 @pytest.mark.parametrize(("bad", "told"), [((1,), 1), ((2,), 2), ((2, 0), 0)])
 def test_the_first_operator_that_refuses_is_told(bad: tuple[int, ...], told: int) -> None:
     main, startup = static.Program(), static.Program()
-    with state.building(), static.program_guard(main, startup):
+    with state.static_mode(), static.program_guard(main, startup):
         ids = [static.data(f"i{n}", [4, n + 1], "int64") for n in range(3)]
         tables = [paddle.create_parameter([10 + n, 2], "float32", name=f"t{n}") for n in range(3)]
         rows = [paddle.nn.functional.embedding(i, t) for i, t in zip(ids, tables, strict=True)]

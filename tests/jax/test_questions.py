@@ -29,13 +29,13 @@ pytestmark = pytest.mark.usefixtures("static_programs")
 @pytest.fixture
 def stepped(monkeypatch: pytest.MonkeyPatch) -> list[range]:
     """The parts of plans that were gone through instruction by instruction, as something was wrong in them."""
-    own, spans = Asking.stepped, list[range]()
+    own, spans = Asking.run_stepwise, list[range]()
 
     def step(self: Asking, part: Any, *rest: Any) -> Any:
         spans.append(part.span)
         return own(self, part, *rest)
 
-    monkeypatch.setattr(Asking, "stepped", step)
+    monkeypatch.setattr(Asking, "run_stepwise", step)
     return spans
 
 
@@ -248,7 +248,7 @@ def test_an_answer_about_as_many_rounds_is_the_same_event(stepped: list[range]) 
             heard.append(event)
 
         hear.summarised = InOrder()  # type: ignore[attr-defined]
-        with watch.watched(hear):
+        with watch.watch(hear):
             for _ in range(2):
                 executor.run(static.default_main_program(), feed=feed, fetch_list=[loss, *gradients])
     first, second = heard
@@ -307,7 +307,7 @@ def test_numbers_of_any_bits_are_counted_as_numpy_counts_them(dtype: str) -> Non
     for values in (drawn, powers, np.array([np.inf, 1, -0.0, np.nan]).astype(kind), np.full(3, np.nan).astype(kind)):
         with np.errstate(all="ignore"):
             expected = numbers.Numbers.of(values)
-        here = numbers.Numbers(**measuring.measured(measuring.laid(jax.numpy.asarray(values))))
+        here = numbers.Numbers(**measuring.measure(measuring.lay(jax.numpy.asarray(values))))
         assert here.decades == expected.decades
         counts = [(n.zeros, n.nonfinite, n.nan, n.elements) for n in (here, expected)]
         assert counts[0] == counts[1]

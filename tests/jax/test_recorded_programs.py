@@ -16,5 +16,5 @@ NAMES = [n for n in replay.names("s") if n not in DECIDED]
 
 @pytest.mark.parametrize("name", sampled(NAMES, str, one_in=20))
 def test_a_recorded_program_computes_the_same(name: str) -> None:
-    with _alias.active(), choice.using("jax"):
+    with _alias.active(), choice.use_backend("jax"):
         replayed(name)

@@ -20,7 +20,7 @@ from .leaving import Leaving
 
 @pytest.fixture(autouse=True)
 def _programs() -> Iterator[None]:
-    with settings.kept():
+    with settings.keep_settings():
         paddle.enable_static()
         gradtool.set_backend("jax")
         yield

@@ -43,7 +43,7 @@ def test_births_are_those_of_numpy(tmp_path: Path, programs: list[int], loss: st
     (tmp_path / "model.py").write_text(f"{BORN}loss = {loss}\n", encoding="utf-8")
     stories = []
     for backend in ("numpy", "jax"):
-        with choice.using(backend):
+        with choice.use_backend(backend):
             stories.append(gradtool.load(tmp_path / "model.py").nan().story)
     here, there = ([(b.kind, b.part, b.type, b.count, b.cause) for b in s.births] for s in stories)
     assert here == there
@@ -58,7 +58,7 @@ def test_gradients_are_those_of_numpy(tmp_path: Path, programs: list[int], quest
     (tmp_path / "model.py").write_text(text, encoding="utf-8")
     told = []
     for backend in ("numpy", "jax"):
-        with choice.using(backend):
+        with choice.use_backend(backend):
             answer = getattr(gradtool.load(tmp_path / "model.py"), question)()
         told.append([r.values.norm for r in answer.rows] if question == "backward" else answer.story.parameters)
     assert told[0]
@@ -98,7 +98,7 @@ def test_zeros_are_explained_as_on_numpy(tmp_path: Path, programs: list[int], mo
     monkeypatch.setattr(elsewhere, "compute_one", lambda entry, *rest: again.append(entry.type) or own(entry, *rest))
     told = []
     for backend in ("numpy", "jax"):
-        with choice.using(backend):
+        with choice.use_backend(backend):
             answers = gradtool.load(tmp_path / "model.py").why("dead", "cancelled", "vanished", "hooked", "alive")
         # XLA makes 0 of numbers below full precision, so they vanish some operators earlier.
         told.append([(a.name, a.verdict, a.label, a.source, a.said, a.path * (a.name != "vanished")) for a in answers])
@@ -126,6 +126,6 @@ loss = paddle.sin(h.sum())
         return compiled
 
     monkeypatch.setattr(elsewhere, "compute_entries", compute)
-    with choice.using("jax"):
+    with choice.use_backend("jax"):
         pairs = gradtool.load(tmp_path / "model.py").flow(from_=("x", "y"), to=("loss",)).pairs
     assert [(a.text, influence.answer) for a, _, influence in pairs] == [("x", "no"), ("y", "yes")]

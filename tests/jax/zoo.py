@@ -50,8 +50,8 @@ def compared(name: str) -> Compared:
     outcome = Compared(name)
     with (
         _alias.active(),
-        choice.using("jax"),
-        watch.watched(Adapter(_operators(here))),
+        choice.use_backend("jax"),
+        watch.watch(Adapter(_operators(here))),
         retold.heard(_operators(there)) as telling,
     ):
         measured(name, paddle)

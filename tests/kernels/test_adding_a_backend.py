@@ -143,7 +143,7 @@ def gradients_on_numpy(dynamic: None) -> list[Any]:
 def test_a_tape_is_recorded_and_run_backward(
     gradients_on_numpy: list[Any], asked: Counter[str], dynamic: None, alone: None
 ) -> None:
-    with choice.using("counting"):
+    with choice.use_backend("counting"):
         computed = gradients()
     assert asked["matmul"]
     np.testing.assert_allclose(computed, gradients_on_numpy, rtol=1e-5)
@@ -151,7 +151,7 @@ def test_a_tape_is_recorded_and_run_backward(
 
 def test_what_was_recorded_goes_on_with_its_backend(asked: Counter[str], dynamic: None, alone: None) -> None:
     w = weight()
-    with choice.using("counting"):
+    with choice.use_backend("counting"):
         loss = network(w)
     asked.clear()
     loss.backward()
@@ -162,7 +162,7 @@ def test_what_is_computed_again_for_backward_is_so_on_its_backend(
     asked: Counter[str], dynamic: None, alone: None
 ) -> None:
     w = weight()
-    with choice.using("counting"):
+    with choice.use_backend("counting"):
         loss = paddle.distributed.fleet.utils.recompute(network, w)
     asked.clear()
     loss.backward()
@@ -178,7 +178,7 @@ def test_calls_that_are_remembered_change_with_the_backend(asked: Counter[str], 
     for _ in range(2):  # the second time from what was remembered
         calls()
         assert not asked
-        with choice.using("counting"):
+        with choice.use_backend("counting"):
             assert all(v.numpy() is not None for v in calls())
         assert asked
         asked.clear()
@@ -188,7 +188,7 @@ def test_gradients_are_checked_against_the_reference(
     counting: ModuleType, dynamic: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     w = weight()
-    with choice.using("counting") as backend:
+    with choice.use_backend("counting") as backend:
         assert gradtool.gradcheck(lambda: network(w)).passed
         monkeypatch.setattr(backend, "bind_gradient", wrong(backend, "tanh"))
         story = gradtool.gradcheck(lambda: (paddle.tanh(w * 1.0) * 3.0).sum())
@@ -211,7 +211,7 @@ def wrong(backend: Backend, op_name: str) -> Any:
 def test_the_debugger_computes_again_on_the_backend(
     mode: str, counting: ModuleType, asked: Counter[str], alone: None, request: pytest.FixtureRequest
 ) -> None:
-    with choice.using("counting"):
+    with choice.use_backend("counting"):
         if mode == "dynamic":
             request.getfixturevalue("dynamic")
             w = weight()
@@ -233,7 +233,7 @@ def test_the_debugger_computes_again_on_the_backend(
 
 
 def test_it_is_set_by_name(asked: Counter[str], dynamic: None) -> None:
-    with settings.kept():
+    with settings.keep_settings():
         gradtool.set_backend("counting")
         assert gradtool.get_backend() == paddle.static.Executor().backend.name == "counting"
         paddle.matmul(weight(), weight())

@@ -12,7 +12,7 @@ import pytest
 from gradtool.engine.kernels.numpy import ordering
 from gradtool.engine.ops import choosing
 from gradtool.engine.ops.library import special
-from gradtool.engine.ops.registry import by_type
+from gradtool.engine.ops.registry import get_by_type
 from tests.ops.calls import NUMPY, call
 
 RNG = np.random.default_rng(0)
@@ -45,7 +45,7 @@ def test_choices_are_those_of_where(dtype: str) -> None:
 @pytest.mark.parametrize("largest", [True, False])
 @pytest.mark.parametrize("axis", [-1, 0])
 def test_the_few_best_are_those_of_sorting(axis: int, largest: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    op = by_type("top_k_v2")
+    op = get_by_type("top_k_v2")
     for dtype in ("float32", "float64"):
         plain = RNG.integers(-4, 4, (70, 66)).astype(dtype)  # many are equal
         rows = [plain, np.full_like(plain, -np.inf)]

@@ -8,7 +8,7 @@ import pytest
 from gradtool.engine.kernels.numpy import blocks
 from gradtool.engine.kernels.numpy.activations import GRADIENTS, OPERATORS
 from gradtool.engine.kernels.numpy.gradients import ELEMENTWISE
-from gradtool.engine.ops.registry import by_type
+from gradtool.engine.ops.registry import get_by_type
 from tests.ops.calls import call, pull
 
 RNG = np.random.default_rng(0)
@@ -20,7 +20,7 @@ BOUNDS = {"min": -0.5, "max": 0.7}
     "op_type", sorted({*OPERATORS, *GRADIENTS, *(name for name in ELEMENTWISE if not name.endswith("_grad"))})
 )
 def test_pieces(op_type: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    op = by_type(op_type)
+    op = get_by_type(op_type)
     attrs = {**op.defaults, **(BOUNDS if op_type == "clip" else {}), **({"factor": 3.0} if op_type == "pow" else {})}
     x = (RNG.standard_normal((7, 11)) * 3).astype(dtype)
     x[0, :5] = [np.nan, np.inf, -np.inf, -0.0, 0.0]
@@ -39,7 +39,7 @@ def test_pieces(op_type: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_of_what_lies_otherwise_it_is_the_same() -> None:
-    kernel = blocks.by_pieces(np.add)
+    kernel = blocks.compute_in_pieces(np.add)
     x = RNG.standard_normal((400, 400))
     np.testing.assert_array_equal(kernel(x.T, x), x.T + x)
     np.testing.assert_array_equal(kernel(x, x[:1]), x + x[:1])

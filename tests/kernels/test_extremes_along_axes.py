@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradtool.engine.kernels.numpy.extremes import LARGEST, MANY, SMALLEST, Extreme, along
+from gradtool.engine.kernels.numpy.extremes import LARGEST, MANY, SMALLEST, Extreme, reduce_axis
 
 SHAPES = [(600, 20), (70, 100), (5000, 3), (8, 40, 30, 10), (3, 4096, 2), (2, 5000), (7, 3, 4), (9001, 7)]
 
@@ -33,7 +33,7 @@ def test_values(shape: tuple[int, ...], extreme: Extreme, dtype: str) -> None:
         for axis in range(-1, x.ndim):
             for keep in (False, True):
                 expected = extreme.choose.reduce(x, axis, None, None, keep)
-                result = along(extreme, x, axis, keep)
+                result = reduce_axis(extreme, x, axis, keep)
                 assert result.dtype == expected.dtype
                 np.testing.assert_array_equal(result, expected)
                 numbers = ~np.isnan(expected)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradtool.engine.kernels.choice import reference
-from gradtool.engine.ops.registry import by_type
+from gradtool.engine.ops.registry import get_by_type
 
 ODD = (0.0, -0.0, 1.5, -2.0, np.inf, -np.inf, np.nan)
 
@@ -15,7 +15,7 @@ ODD = (0.0, -0.0, 1.5, -2.0, np.inf, -np.inf, np.nan)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
 @pytest.mark.parametrize("op_type", ["elementwise_max", "elementwise_min"])
 def test_they_are_those_of_the_rule(op_type: str, dtype: str, wanted: list[list[bool]]) -> None:
-    op = by_type(op_type)
+    op = get_by_type(op_type)
     assert op.grad_op is not None
     # every pair of odd numbers, with every odd gradient: ties, zeros of both signs, infinities and NaN among them
     x, y, dout = (a.astype(dtype) for a in np.meshgrid(ODD, ODD, ODD))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gradtool.engine.kernels.numpy import blocks
-from gradtool.engine.ops.registry import by_type
+from gradtool.engine.ops.registry import get_by_type
 from tests.ops.calls import NUMPY, call, pull, separated
 from tests.ops.probes import defined_gradients
 
@@ -40,7 +40,7 @@ def operands(form: str, dtype: str, plain: bool) -> list[Any]:
 @pytest.mark.parametrize("plain", [False, True])
 @pytest.mark.parametrize("form", FORMS)
 def test_blocks(form: str, plain: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    op, attrs = by_type(form.split()[0]), FORMS[form][2]
+    op, attrs = get_by_type(form.split()[0]), FORMS[form][2]
     for dtype, places in (("float32", 1e-5), ("float64", 1e-13)):
         given = operands(form, dtype, plain)
         for strange in (None, np.nan, np.inf):

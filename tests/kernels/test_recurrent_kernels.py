@@ -12,10 +12,10 @@ from gradtool.engine.kernels.backend import Backend
 from gradtool.engine.kernels.choice import backend
 from gradtool.engine.kernels.numpy.recurrent import CELLS, STEPS, _ArrayNet, _net
 from gradtool.engine.ops.library.recurrent_cells import CELLS as DEFINED
-from gradtool.engine.ops.registry import by_type
+from gradtool.engine.ops.registry import get_by_type
 
 BATCH, INPUTS, WIDTH = 3, 5, 4
-RNN = by_type("rnn")
+RNN = get_by_type("rnn")
 
 Case = tuple[dict[str, Any], Any, list[Any], list[Any]]
 

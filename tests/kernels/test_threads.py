@@ -20,16 +20,16 @@ def counts() -> set[int]:
 
 def test_a_limit_holds_inside() -> None:
     before = counts()
-    with threads.limited(1):
+    with threads.limit_threads(1):
         assert counts() == {1}
-    with threads.limited(None):
+    with threads.limit_threads(None):
         assert counts() == before
     assert counts() == before
 
 
 def test_the_environment_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(threads.SETTING, raising=False)
-    assert threads.told() is None
+    assert threads.environment_count() is None
     with threadpoolctl.threadpool_limits(None):  # puts back what was
         monkeypatch.setenv(threads.SETTING, "1")
         threads.follow_environment()
@@ -40,7 +40,7 @@ def test_the_environment_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_no_number_of_threads_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv(threads.SETTING, text)
     with pytest.raises(UsageError, match=r"no number of threads\n.*GRADTOOL_THREADS=1"):
-        threads.told()
+        threads.environment_count()
 
 
 @pytest.mark.parametrize(("setting", "expected"), [(None, "1"), ("3", "3")])

@@ -27,7 +27,7 @@ def libraries() -> set[str]:
 @pytest.mark.skipif(not Path(waiting.MAPS).exists(), reason="another system than Linux")
 def test_libraries_are_found_and_products_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threading, "active_count", lambda: 1)  # those of other tests compute nothing
-    assert {os.path.realpath(path) for path in waiting.loaded()} >= libraries()
+    assert {os.path.realpath(path) for path in waiting.find_libraries()} >= libraries()
     a = np.random.default_rng(0).standard_normal((300, 300))
     before = a @ a
     assert waiting.wait_briefly() >= len(libraries())
@@ -64,5 +64,5 @@ def test_another_build_is_left_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     maps = tmp_path / "maps"
     maps.write_text(f"7f00-7f01 r--p 00000000 00:00 1    {tmp_path / 'libopenblas.so'}\n")
     monkeypatch.setattr(waiting, "MAPS", str(maps))
-    assert list(waiting.loaded()) == [str(tmp_path / "libopenblas.so")]
+    assert list(waiting.find_libraries()) == [str(tmp_path / "libopenblas.so")]
     assert waiting.wait_briefly() == 0

@@ -30,7 +30,7 @@ def points(name: str, seeds: Iterable[int]) -> list[tuple[str, Callable[[], Subj
     """
     if name in ROWS:
         return [(f"{name} {seed}", partial(functions.subject, name, seed)) for seed in seeds]
-    cases = operators.cases(registry.by_type(name))
+    cases = operators.cases(registry.get_by_type(name))
     return [(label, partial(operators.subject, case, made)) for label, case, made in cases]
 
 

@@ -598,5 +598,5 @@ class Kept(Notes):
 
 
 def test_lines_that_are_files_are_cut() -> None:
-    place = source.recorded("program.json", "f", "x" * 5000)
+    place = source.stand_in_code("program.json", "f", "x" * 5000)
     assert len(source.text(place, 1)) < 500

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradtool.engine.ops.accumulation import running
+from gradtool.engine.ops.accumulation import accumulate
 
 
 @pytest.mark.parametrize("dtype", ["float32", "complex128", "int64"])
@@ -17,6 +17,6 @@ def test_bits(shape: tuple[int, ...], dtype: str) -> None:
             for each in (x, np.flip(x, axis)):
                 with np.errstate(all="ignore"):
                     expected = getattr(np, name)(each, axis=axis)
-                    result = running(np, name, each, axis, x.dtype)
+                    result = accumulate(np, name, each, axis, x.dtype)
                 assert result.dtype == expected.dtype
                 assert result.tobytes() == expected.tobytes()

@@ -58,11 +58,11 @@ def test_attributes_without_a_default_are_required() -> None:
     }
 
 
-@pytest.mark.parametrize("type_", sorted(t for t in compat.REQUIRED if not registry.by_type(t).holds_blocks))
+@pytest.mark.parametrize("type_", sorted(t for t in compat.REQUIRED if not registry.get_by_type(t).holds_blocks))
 def test_a_missing_attribute_is_named(type_: str) -> None:
     block = paddle.static.default_main_program().global_block()
     x = paddle.static.data("x", [2, 3], "float32")
-    op = registry.by_type(type_)
+    op = registry.get_by_type(type_)
     with pytest.raises(OperatorError, match=compat.REQUIRED[type_][0]):
         block.append_op(
             type_,

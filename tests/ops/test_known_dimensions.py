@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gradtool.engine.core.spec import TensorSpec, float32
-from gradtool.engine.ops.registry import by_type
+from gradtool.engine.ops.registry import get_by_type
 
 CALLS: dict[str, tuple[list[Any], dict[str, Any], list[int]]] = {
     "stack": ([[-1, 3], [2, -1], [-1, -1]], {"axis": 0}, [3, 2, 3]),
@@ -22,7 +22,7 @@ CALLS: dict[str, tuple[list[Any], dict[str, Any], list[int]]] = {
 @pytest.mark.parametrize("name", CALLS)
 def test_lists(name: str) -> None:
     shapes, attrs, expected = CALLS[name]
-    op = by_type(name.partition(" ")[0])
+    op = get_by_type(name.partition(" ")[0])
     for some in itertools.permutations(shapes):
         specs = [TensorSpec(tuple(s), float32) for s in some]
         results = op.infer_specs([specs, *[None] * (len(op.inputs) - 1)], op.attributes(attrs))
@@ -41,7 +41,7 @@ EQUATIONS: dict[str, tuple[list[list[int]], list[int]]] = {
 @pytest.mark.parametrize("equation", EQUATIONS)
 def test_labels_of_einsum(equation: str) -> None:
     shapes, expected = EQUATIONS[equation]
-    op = by_type("einsum")
+    op = get_by_type("einsum")
     orders = itertools.permutations(shapes) if len(set(equation.partition("->")[0].split(","))) == 1 else [shapes]
     for some in orders:
         specs = [TensorSpec(tuple(s), float32) for s in some]

@@ -292,7 +292,7 @@ def unbounded(probe: Probe, start: Start, path: Path, at: tuple[int, ...], sign:
 
 def test_a_range_refuses_what_is_no_number() -> None:
     """The length of its result follows from its operands, so there is nothing to compare."""
-    op = registry.by_type("range")
+    op = registry.get_by_type("range")
     case = next(cases_of(op, "float64"))
     for path, _ in floats_of(case.operands):
         for value in (np.nan, np.inf):

@@ -58,7 +58,7 @@ def blanked(actual: Any, like: Any) -> Any:
         return tuple(map(blanked, actual, like))
     if actual.ndim != like.ndim:
         return actual
-    return actual.with_shape(UNKNOWN if n == UNKNOWN else m for m, n in zip(actual.shape, like.shape, strict=True))
+    return actual.replace_shape(UNKNOWN if n == UNKNOWN else m for m, n in zip(actual.shape, like.shape, strict=True))
 
 
 @each_case()

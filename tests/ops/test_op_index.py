@@ -20,8 +20,8 @@ def test_every_operator_is_found_by_its_name() -> None:
     files, types = index.defined()
     names = {type_: name for name, type_ in types.items()}
     for type_ in files:
-        op = registry.by_type(type_)
-        assert registry.by_name(names.get(type_, type_)) is op
+        op = registry.get_by_type(type_)
+        assert registry.get_by_name(names.get(type_, type_)) is op
 
 
 @pytest.mark.parametrize("asked", ["by_type('relu')", "by_name('add')", "by_type('tanh_grad')"])

@@ -18,7 +18,7 @@ def _unknown_ones(specs: list[Any]) -> Iterator[tuple[str, list[Any]]]:
         for j, entry in enumerate(entries):
             for d in range(entry.ndim if entry is not None else 0):
                 shape = tuple(UNKNOWN if e == d else n for e, n in enumerate(entry.shape))
-                changed = (*entries[:j], entry.with_shape(shape), *entries[j + 1 :])
+                changed = (*entries[:j], entry.replace_shape(shape), *entries[j + 1 :])
                 yield (
                     f"input {i}.{j}, dimension {d}",
                     [
@@ -29,7 +29,7 @@ def _unknown_ones(specs: list[Any]) -> Iterator[tuple[str, list[Any]]]:
                 )
 
     def blank(spec: Any) -> Any:
-        return spec if spec is None else spec.with_shape((UNKNOWN,) * spec.ndim)
+        return spec if spec is None else spec.replace_shape((UNKNOWN,) * spec.ndim)
 
     yield "all", [tuple(map(blank, s)) if isinstance(s, tuple) else blank(s) for s in specs]
 

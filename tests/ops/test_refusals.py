@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gradtool.engine.core.errors import ExecutionError, LabelError
-from gradtool.engine.ops.refusals import collecting, refuse
+from gradtool.engine.ops.refusals import collect_refusals, refuse
 from gradtool.engine.ops.writing import add_at, put
 
 
@@ -21,7 +21,7 @@ def test_what_is_compiled_tells_after_the_run() -> None:
     notes = []
 
     def kernel(x):  # type: ignore[no-untyped-def]
-        with collecting() as noted:
+        with collect_refusals() as noted:
             refuse(x > 3, lambda worst: LabelError(f"index {worst}"), x.max())
         notes[:] = noted
         return [(n.wrong, n.values) for n in noted]

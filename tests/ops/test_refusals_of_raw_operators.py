@@ -10,12 +10,12 @@ import pytest
 from gradtool import paddle
 from gradtool.engine.core.errors import KernelError, LabelError, OperatorError
 from gradtool.engine.core.spec import TensorSpec, float32
-from gradtool.engine.ops.registry import by_type
+from gradtool.engine.ops.registry import get_by_type
 
 
 @pytest.mark.parametrize("paddings", [(), (1,), (1, 1), (1, 1, 1), (1, 1, 1, 1, 1), (0, 0, 0, -1)])
 def test_paddings_of_unfold_are_four_numbers(paddings: tuple[int, ...]) -> None:
-    op = by_type("unfold")
+    op = get_by_type("unfold")
     attrs = op.attributes({"kernel_sizes": [2, 2], "strides": [1, 1], "paddings": paddings, "dilations": [1, 1]})
     with pytest.raises(OperatorError, match="paddings must be"):
         op.infer_specs([TensorSpec((1, 2, 4, 4), float32)], attrs)

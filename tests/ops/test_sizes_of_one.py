@@ -172,7 +172,7 @@ def test_tensors_share_storage_where_it_is_said_and_know_it(op: OpDef) -> None:
 @pytest.mark.parametrize("op_type", ["sum", "adam", "momentum"])
 def test_operands_of_one_shape_are_not_broadcast(op_type: str) -> None:
     """One row is no operand for a matrix, though NumPy would take it."""
-    op = registry.by_type(op_type)
+    op = registry.get_by_type(op_type)
     wide, row = TensorSpec((2, 3), "float32"), TensorSpec((1, 3), "float32")
     for case in cases_of(op, "float32"):
         specs = specs_of(case.operands)

@@ -88,7 +88,7 @@ def test_the_line_is_the_users_and_that_of_a_package_stands_second(tmp_path, mon
     (site / "package").mkdir(parents=True)
     (site / "package" / "__init__.py").write_text(PACKAGE, encoding="utf-8")
     monkeypatch.syspath_prepend(str(site))
-    monkeypatch.setattr(source, "_installed", lambda: (f"{site}/",))
+    monkeypatch.setattr(source, "_package_folders", lambda: (f"{site}/",))
     source.is_installed.cache_clear()
     script = tmp_path / "script.py"
     script.write_text(

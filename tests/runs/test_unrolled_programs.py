@@ -26,7 +26,7 @@ def loop(times: int, body: Any, h: Any) -> Any:
 def written(loss: Any, runs: int = 1) -> Timeline:
     paddle.static.Executor().run(paddle.static.default_startup_program())
     rounds = of_steps.told()
-    with watch.watched(rounds):
+    with watch.watch(rounds):
         for _ in range(runs):
             Executor().run(loss.block.program, fetch_list=[loss])
     return of_steps.timeline(rounds.last, loss, {})

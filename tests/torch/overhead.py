@@ -40,7 +40,7 @@ def train(width: int) -> Callable[[], None]:
 
 def seconds(width: int, recorded: bool) -> float:
     """The best of three runs, in seconds a step."""
-    from gradtool.engine.eager.journal import keeping
+    from gradtool.engine.eager.journal import keep_journal
     from gradtool.engine.recorders.pytorch.recorder import TorchRecorder
     from gradtool.engine.recorders.recorded.frameworks import TORCH
     from gradtool.engine.recorders.recorded.player import Player
@@ -50,7 +50,7 @@ def seconds(width: int, recorded: bool) -> float:
     best = float("inf")
     for _ in range(3):
         recorder = TorchRecorder(Player(TORCH)).recording() if recorded else nullcontext()
-        with keeping() if recorded else nullcontext(), recorder:
+        with keep_journal() if recorded else nullcontext(), recorder:
             start = time.process_time()
             run()
             best = min(best, time.process_time() - start)

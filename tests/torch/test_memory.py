@@ -14,7 +14,7 @@ from gradtool.engine.recorders.recorded.recorder import apart
 @pytest.fixture
 def words():
     """The words of PyTorch, which a player speaks, end with the test."""
-    with vocabulary.speaking():
+    with vocabulary.use_vocabulary():
         yield
 
 

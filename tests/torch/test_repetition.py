@@ -16,7 +16,7 @@ from gradtool.engine.answers import profile
 from gradtool.engine.core import watch
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.kernels.choice import reference
-from gradtool.engine.ops.registry import by_type
+from gradtool.engine.ops.registry import get_by_type
 from gradtool.engine.recorders.pytorch.operators import match
 from gradtool.engine.recorders.recorded.repetition import Repetition, of_call
 from gradtool.engine.runs.bound import Binding, kernel
@@ -90,7 +90,7 @@ def test_a_tensor_that_gradtools_operator_does_not_take_is_not_left_out() -> Non
 
 
 def test_the_kernel_computes_what_the_framework_has_nothing_for() -> None:
-    op = by_type("scale")
+    op = get_by_type("scale")
     operands = [np.ones(2, np.float32), None, None]
     binding = Binding(op, op.attributes({"scale": 3.0}), (None,), backend=reference(), again=lambda operands: None)
     np.testing.assert_array_equal(kernel(binding)(*operands)[0], [3, 3])

@@ -164,7 +164,7 @@ class _Values:
             named = [*value.named_parameters(), *value.named_buffers()]
             self.values.update((f"{path}.{name}", _of_paddle(t)) for name, t in named)
         elif hasattr(value, "state_dict") and hasattr(value, "step"):
-            with watch.unwatched():
+            with watch.pause_watchers():
                 self.add(f"{path}.state", dict(value.state_dict()), depth)
 
     def add_random(self):

@@ -10,7 +10,7 @@ from gradtool import paddle
 from gradtool.engine.core.source import Location
 from gradtool.engine.view import from_program, from_tape
 from gradtool.engine.view.graph import FORWARD, OP, GraphView
-from gradtool.engine.view.scopes import around, filled
+from gradtool.engine.view.scopes import enclosing_layer, fill_layers
 
 F = paddle.nn.functional
 
@@ -87,9 +87,9 @@ def test_functions_that_begin_anew_belong_to_what_comes_next() -> None:
         return ((code.__code__, line),)
 
     calls = [("", at(1)), ("a.0.x", at(2)), ("", at(3)), ("", at(1)), ("a.1.x", at(2)), ("", at(2)), ("", ())]
-    assert filled(calls) == ["a.0", "a.0.x", "a.0", "a.1", "a.1.x", "a.1", ""]
-    assert filled([("", at(1)), ("", ())]) == ["", ""]
-    assert filled([]) == []
+    assert fill_layers(calls) == ["a.0", "a.0.x", "a.0", "a.1", "a.1.x", "a.1", ""]
+    assert fill_layers([("", at(1)), ("", ())]) == ["", ""]
+    assert fill_layers([]) == []
 
 
 def test_a_layer_that_holds_others_reads_its_own_parameter_in_its_own_forward() -> None:
@@ -99,11 +99,11 @@ def test_a_layer_that_holds_others_reads_its_own_parameter_in_its_own_forward() 
         return ((code.__code__, line),)
 
     calls = [("a.0.attn.qkv", at(1)), ("a.0.attn", at(2)), ("", at(3)), ("a.1.norm", at(1)), ("", at(2))]
-    assert filled(calls) == ["a.0.attn.qkv", "a.0.attn", "a.0.attn", "a.1.norm", "a.1"]
+    assert fill_layers(calls) == ["a.0.attn.qkv", "a.0.attn", "a.0.attn", "a.1.norm", "a.1"]
 
 
 @pytest.mark.parametrize(
     ("layer", "outer"), [("a", ""), ("a.b", "a"), ("a.0", ""), ("a.0.b", "a.0"), ("a.0.b.1", "a.0"), ("0.1", "")]
 )
 def test_the_layer_around_a_layer(layer: str, outer: str) -> None:
-    assert around(layer) == outer
+    assert enclosing_layer(layer) == outer

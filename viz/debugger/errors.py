@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gradtool.engine.core.errors import GradtoolError
-from gradtool.engine.core.near_names import near, shortened
+from gradtool.engine.core.near_names import find_near, shorten
 
 
 class VerbError(GradtoolError):
@@ -24,7 +24,7 @@ class NotTrusted(BaseException):
     """
 
     def __init__(self, text: str) -> None:
-        super().__init__(f"not evaluated: {shortened(text)} stands in the saved session, which is not trusted.")
+        super().__init__(f"not evaluated: {shorten(text)} stands in the saved session, which is not trusted.")
         self.hint = "--trust evaluates what stands in the file, which can do what any Python can; what is typed runs"
 
     def __str__(self) -> str:
@@ -37,5 +37,5 @@ def unknown(what: str, asked: str, choices: Iterable[str], otherwise: str | None
     Args:
         otherwise: what to do where no name comes close.
     """
-    close = ", ".join(map(shortened, near(asked, choices)))
-    return VerbError(f"there is no {what} {shortened(asked)!r}.", hint=f"there is {close}" if close else otherwise)
+    close = ", ".join(map(shorten, find_near(asked, choices)))
+    return VerbError(f"there is no {what} {shorten(asked)!r}.", hint=f"there is {close}" if close else otherwise)

@@ -49,7 +49,7 @@ def opened(request: Request, asked: Debug, notes: Notes) -> Iterator[Notebook]:
     recorder = Recorder(asked.history, asked.step, until)
     with contextlib.ExitStack() as stack:
         stack.enter_context(shown_on(sys.stdout))
-        stack.enter_context(state.passes.listened(counter))
+        stack.enter_context(state.passes.listen(counter))
         try:
             left = stack.enter_context(recording.executed(recorder, request, notes))
         except (ModelError, GradtoolError):
@@ -133,7 +133,7 @@ def _why(left: Loaded, model: Model | None, request: Request, asked: Debug) -> C
             if (failure := failure_in(left)) is not None:
                 return Verdicts.of(About(left.name, "eager", request.words()), "", [failure], failure=failure)
             # A session in a notebook outlives what was set up for the file.
-            with state.kept(), scope_guard(scope):
+            with state.keep_state(), scope_guard(scope):
                 # Of a file that raised on its way to a loss, the pass before.
                 there = opening.model_in(left, request) if model is None else model
                 (state.enable_static if there.mode == "static" else state.disable_static)()

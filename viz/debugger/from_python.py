@@ -13,7 +13,7 @@ from gradtool.engine.autodiff.backward import append_backward
 from gradtool.engine.autodiff.found import gradients_of_parameters
 from gradtool.engine.core import source, state
 from gradtool.engine.core.errors import ArgumentTypeError, LossError, UsageError
-from gradtool.engine.core.scoped import scoped
+from gradtool.engine.core.scoped import set_inside
 from gradtool.engine.eager import passes
 from gradtool.engine.eager.recorded import nodes_behind
 from gradtool.engine.eager.tape import restore
@@ -42,7 +42,7 @@ _screen: ContextVar[TextIO | None] = ContextVar("gradtool_debugger_screen", defa
 
 def shown_on(stream: TextIO) -> AbstractContextManager[TextIO]:
     """Inside, what breakpoints show goes to *stream*, wherever the program's own output goes."""
-    return scoped(_screen, stream)
+    return set_inside(_screen, stream)
 
 
 def debug(
@@ -146,7 +146,7 @@ def breakpoint() -> None:
 def _opened(book: Notebook, leaving: Sequence[str] = ()) -> Notebook:
     book.opening = show.opening(book.session)
     book.leaving = frozenset(leaving)
-    with overlay.outside(), rerunning(), redirect_stdout(_screen.get() or sys.stdout):
+    with overlay.leave_overlay(), rerunning(), redirect_stdout(_screen.get() or sys.stdout):
         terminal.interact(book)
     return book
 

@@ -237,6 +237,6 @@ def run(session: Session, text: str) -> tuple[Any, bool]:
 
 def near(session: Session, name: str, verbs: Mapping[str, Any]) -> list[str]:
     """Names of tensors and verbs close to one that is not known."""
-    from gradtool.engine.core.near_names import near as closest
+    from gradtool.engine.core.near_names import find_near as closest
 
     return list(closest(name, [*verbs, *session.timeline.names]))

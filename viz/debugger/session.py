@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine.core import source
-from gradtool.engine.core.errors import said
+from gradtool.engine.core.errors import message
 from gradtool.engine.runs.branch import Branch
 from gradtool.engine.runs.timeline import Entry, Timeline
 
@@ -315,7 +315,7 @@ class Session:
             with self.from_file(foreign):
                 return evaluate(self, text, self.current)
         except Exception as error:
-            return stops.Raised(f"{type(error).__name__}: {said(error)}")
+            return stops.Raised(f"{type(error).__name__}: {message(error)}")
 
     # -- branches -----------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import numpy as np
 from gradtool.engine.answers import magnitudes
 from gradtool.engine.answers.numbers import NOT_FINITE, ZERO, Numbers
 from gradtool.engine.core import source
-from gradtool.engine.core.errors import said
+from gradtool.engine.core.errors import message
 from gradtool.engine.core.rows import RowArray
 from gradtool.engine.runs.timeline import NOBODY, Entry
 
@@ -190,7 +190,7 @@ def _first_line(error: BaseException | None) -> str:
 def _after_first(error: BaseException | None) -> list[str]:
     notes = [line for note in getattr(error, "__notes__", ()) for line in note.split("\n")]
     """The other lines of an error, and those of the stack, which keep their indentation."""
-    return [f"  {line.strip()}" for line in (said(error) if error else "None").split("\n")[1:]] + [
+    return [f"  {line.strip()}" for line in (message(error) if error else "None").split("\n")[1:]] + [
         f"  {line.rstrip()}" for line in notes
     ]
 

@@ -15,7 +15,7 @@ from typing import Final
 import gradtool
 
 from ..policy import digest
-from ..text import FONT, printable, shortened
+from ..text import FONT, printable, shorten
 from . import pieces
 from .blocks import Document, Section
 
@@ -26,7 +26,7 @@ _POLICY: Final = "default-src 'none'; img-src data:; style-src '{}'; base-uri 'n
 def to_html(document: Document) -> str:
     """The document as the text of an HTML file; the same text for the same document, every time."""
     style = _style()
-    title = escape(shortened(printable(document.title), LONGEST_TITLE))
+    title = escape(shorten(printable(document.title), LONGEST_TITLE))
     facts = "".join(f"<div><dt>{pieces.text(n)}</dt><dd>{pieces.text(t)}</dd></div>" for n, t in document.facts)
     links = "".join(f'<li><a href="#{s.name}">{pieces.text(s.title)}</a></li>' for s in document.sections)
     lines = [

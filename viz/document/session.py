@@ -121,7 +121,7 @@ def from_jsonl(text: str, file: str) -> Kept:
         if number == 1:
             if record.get("schema") != FORMAT:
                 raise FileFormatError(
-                    where, f'"schema": "{FORMAT}"', f"it is {jsontext.shown(record.get('schema'))}", hint=_HINT
+                    where, f'"schema": "{FORMAT}"', f"it is {jsontext.shorten_value(record.get('schema'))}", hint=_HINT
                 )
         elif record.get("kind") == "run":
             model = record.get("model", "")

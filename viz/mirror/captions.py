@@ -11,7 +11,7 @@ import numpy as np
 from gradtool.engine.view.graph import BOTH, FOLDED, OP, EdgeView, GraphView, NodeView
 
 from ..style import ROLES, role_of
-from ..text import cells, fitted, shortened
+from ..text import cells, fitted, shorten
 
 LONGEST: Final = 34
 """Columns of a name that a box shows; the whole name is in its tooltip."""
@@ -34,7 +34,7 @@ class Captions:
     def __init__(self, view: GraphView, drawn: Sequence[NodeView], notes: Mapping[str, str]) -> None:
         # Almost all programs have names of plain characters, which need not be looked at one by one.
         self.plain = _is_plain(map(_NAME, view.nodes)) and _is_plain({*map(_SCOPE, drawn), *map(_SOURCE, drawn)})
-        self.fit = shortened if self.plain else fitted
+        self.fit = shorten if self.plain else fitted
         # Where one part is drawn, an operator names its partner in the other.
         self.alone = view.part != BOTH
         # Most reasons stand in the file that the picture is of.
@@ -129,7 +129,7 @@ class _Shapes(dict[tuple[int, ...] | None, str]):
         if shape is None:
             return self.setdefault(shape, "")
         dims = "×".join("?" if d < 0 else str(d) for d in shape) if shape else "[]"
-        return self.setdefault(shape, shortened(dims, _LABEL))
+        return self.setdefault(shape, shorten(dims, _LABEL))
 
 
 def _is_plain(texts: Iterable[str]) -> bool:

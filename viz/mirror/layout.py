@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from gradtool.engine.core.collector import paused_gc
+from gradtool.engine.core.collector import pause_gc
 from gradtool.engine.view.graph import GraphView
 
 from ..text import ADVANCE, printable
@@ -53,7 +53,7 @@ def mirror(view: GraphView, *, notes: Mapping[str, str] | None = None) -> Scene:
     Args:
         notes: node -> what its box says besides what the view knows, such as a norm.
     """
-    with paused_gc():
+    with pause_gc():
         return _Layout(view, notes or {}).scene() if view.shown.any() else _nothing(view)
 
 

@@ -23,7 +23,7 @@ from ..legend import Colouring, heading, roles
 from ..mirror.scene import KINDS, Box, Route, Routes, Scene
 from ..stretches import stretches
 from ..style import ROLES, NodeStyle, role_of
-from ..text import printable, shortened
+from ..text import printable, shorten
 from .svg import SHAPES
 
 ANCHORS: Final = ("start", "middle", "end")
@@ -243,7 +243,7 @@ class _Graph:
         if text.startswith(name):
             return [*numbers, self.word(text.removeprefix(name)), x, y, ANCHORS.index(anchor) + 3]
         beginning, _, shape = text.rpartition(" ")
-        if beginning and name.isprintable() and beginning == shortened(name, len(beginning)):
+        if beginning and name.isprintable() and beginning == shorten(name, len(beginning)):
             # Told by how long the name is there, so that it stands once.
             return [*numbers, self.word(f" {shape}"), x, y, ANCHORS.index(anchor) + 3 + 3 * len(beginning)]
         return [*numbers, self.word(text), x, y, ANCHORS.index(anchor)]

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Final
 
 import gradtool
-from gradtool.engine.core.collector import paused_gc
+from gradtool.engine.core.collector import pause_gc
 from gradtool.engine.view.graph import GraphView, NodeView
 
 from ..details import Details
@@ -24,7 +24,7 @@ from ..legend import FLOW, LINES, Colouring, heading
 from ..mirror.scene import CUT, KINDS, SCISSORS, Scene
 from ..policy import digest
 from ..table import Table
-from ..text import FONT, printable, shortened
+from ..text import FONT, printable, shorten
 from .embedded import data, embedded
 from .svg import SHEARS
 from .text import marks, pairs
@@ -71,7 +71,7 @@ def render(scene: Scene, *, details: Details = _NOTHING, colouring: Colouring | 
     title = printable(heading(scene.view))
     if len(title) > LONGEST_TITLE:
         title = title[: LONGEST_TITLE - 1] + "…"
-    with paused_gc():
+    with pause_gc():
         told = embedded(data(scene, details, colouring))
     kinds = scene.routes.kinds()
     boxes = len(scene.boxes)
@@ -157,7 +157,7 @@ def _counted(node: NodeView | None) -> str:
 
 
 def _short(text: str) -> str:
-    return shortened(printable(text), LONGEST_NAME)
+    return shorten(printable(text), LONGEST_NAME)
 
 
 def _line(kind: str) -> str:

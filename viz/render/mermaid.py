@@ -16,7 +16,7 @@ from ..forms import Drawable
 from ..legend import FLOW, heading
 from ..mirror.scene import SCISSORS
 from ..style import ROLES, look, role_of
-from ..text import printable, shortened
+from ..text import printable, shorten
 
 MOST_EDGES: Final = 500
 MOST_CHARACTERS: Final = 50_000
@@ -103,7 +103,7 @@ def _grouped(drawn: Iterable[NodeView]) -> Iterator[str]:
         if not scope:
             yield from (f"    {_node(n)}" for n in nodes)
             continue
-        yield f'    subgraph scope{number}["{_escaped(shortened(printable(scope), LONGEST))} · {part}"]'
+        yield f'    subgraph scope{number}["{_escaped(shorten(printable(scope), LONGEST))} · {part}"]'
         yield from (f"        {_node(n)}" for n in nodes)
         yield "    end"
         number += 1
@@ -113,18 +113,18 @@ def _node(node: NodeView) -> str:
     style = look(node)
     start, end = _SHAPES["rounded" if style.border == "rounded" else style.shape]
     about = printable(node.source) if node.kind == OP else node.spec
-    lines = [f"{style.letter} {shortened(printable(node.name), LONGEST)}", printable(node.note), about]
+    lines = [f"{style.letter} {shorten(printable(node.name), LONGEST)}", printable(node.note), about]
     return f"{node.id}{start}{'<br/>'.join(_escaped(line) for line in lines if line)}{end}"
 
 
 def _arrow(edge: EdgeView, by_id: dict[str, NodeView]) -> str:
     if edge.cut:
-        return f'-.->|"{SCISSORS} {_escaped(shortened(printable(edge.cut), LONGEST))}"|'
+        return f'-.->|"{SCISSORS} {_escaped(shorten(printable(edge.cut), LONGEST))}"|'
     arrow = "-.->" if edge.saved or edge.shape_only else "-->"
     if edge.tensor in (edge.source, edge.target):
         return arrow
     tensor = by_id[edge.tensor]
-    return f'{arrow}|"{_escaped(shortened(printable(tensor.name), LONGEST))}"|'
+    return f'{arrow}|"{_escaped(shorten(printable(tensor.name), LONGEST))}"|'
 
 
 _PLAIN = re.compile(r"[^\w .,·…/+-]")

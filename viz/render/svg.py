@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from html import escape
 from typing import Final
 
-from gradtool.engine.core.collector import paused_gc
+from gradtool.engine.core.collector import pause_gc
 from gradtool.engine.view.graph import OP, EdgeView, NodeView
 
 from ..forms import Drawable
@@ -43,7 +43,7 @@ def render(scene: Scene, *, colouring: Colouring | None = None, command: str = "
     Returns:
         The same text for the same scene, every time.
     """
-    with paused_gc():
+    with pause_gc():
         return "\n".join(_lines(scene, colouring, command)) + "\n"
 
 

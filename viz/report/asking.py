@@ -15,11 +15,11 @@ import numpy as np
 from gradtool.engine.answers.events import Adapter
 from gradtool.engine.answers.under_watch import computed_loss
 from gradtool.engine.core import source, state, watch
-from gradtool.engine.core.command_errors import CommandError, Unreadable, asked_in_python
+from gradtool.engine.core.command_errors import CommandError, Unreadable, raise_for_python
 from gradtool.engine.core.errors import UsageError
 from gradtool.engine.core.notes import SILENT, Notes
-from gradtool.engine.eager.journal import current, keeping
-from gradtool.engine.eager.tape import keeping_graphs
+from gradtool.engine.eager.journal import current, keep_journal
+from gradtool.engine.eager.tape import keep_graphs
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
 from gradtool.engine.files.writing import write_files
@@ -195,7 +195,7 @@ def report(
     is_file = isinstance(model, (str, os.PathLike))
     if not is_file:
         _check_usual(loss=loss, arg=list(arg), seed=seed, mode=mode)
-    with asked_in_python(_HERE):
+    with raise_for_python(_HERE):
         check_distinct(files)
         with _undisturbed():
             if is_file:
@@ -237,16 +237,16 @@ def _of_live(model: Any, inquiry: Inquiry, feed: Any, title: str) -> Document:
     search = Search()
     watching: Any = nullcontext(current())
     if not isinstance(model, (Tensor, Variable)):
-        watching = keeping()
-    with keeping_graphs(), watching as journal:
+        watching = keep_journal()
+    with keep_graphs(), watching as journal:
         if isinstance(model, (Tensor, Variable)):
             loss = model
         else:
             adapter = Adapter(search.coverage)
-            with source.full_stacks(), watch.watched(adapter):
+            with source.full_stacks(), watch.watch(adapter):
                 loss = computed_loss(model)
                 adapter.finish()
-        with watch.unwatched():
+        with watch.pause_watchers():
             held = around(loss, _HERE, title=title, feed=feed, journal=journal, live=loss is model)
             case = held.case(inquiry.why, notes)
             words = [*WORDS, *inquiry.words]

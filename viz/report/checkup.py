@@ -10,7 +10,7 @@ from gradtool.engine.answers.over_time.happenings import PASSING
 from gradtool.engine.answers.over_time.sentences import sentence
 from gradtool.engine.answers.why.folding import folded
 from gradtool.engine.core import source
-from gradtool.engine.core.wording import NOTHING, command_line, count, dropped, number, shape
+from gradtool.engine.core.wording import NOTHING, command_line, count, dropped_line, number, shape
 from gradtool.engine.gate.checking import UNLOADED
 from gradtool.engine.gate.failures import UNCHECKED
 from gradtool.engine.gate.finding import Finding, Severity
@@ -50,7 +50,7 @@ def view(told: Findings, request: Request) -> View:
     if isinstance(table, GradientTable):
         blocks += [
             _table(table, told, MOST_ROWS if found else FEW_ROWS),
-            "\n".join([backward.arrived(table), *dropped(table.about.dropped)]),
+            "\n".join([backward.arrived(table), *dropped_line(table.about.dropped)]),
             "",
         ]
     blocks += [*_column("in passing", [*_passing(told)]), *_column("looked at", looked)]

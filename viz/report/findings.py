@@ -151,15 +151,15 @@ class Noting:
             self.notes.append(text)
             self._further.note(text)
 
-    def stopped(self, text: str) -> None:
+    def note_stop(self, text: str) -> None:
         """As in :class:`~gradtool.engine.core.notes.Notes`."""
         if text not in self.notes:
             self.notes.append(text)
-            self._further.stopped(text)
+            self._further.note_stop(text)
 
-    def raised(self, error: Exception, what: str) -> None:
+    def note_error(self, error: Exception, what: str) -> None:
         """As in :class:`~gradtool.engine.core.notes.Notes`; the report has its own sentence about it."""
-        self._further.raised(error, what)
+        self._further.note_error(error, what)
 
     def alone(self) -> Noting:
         """The same notes, passed on to nobody."""
@@ -267,7 +267,7 @@ def _of_a_cut_graph(request: Request, inquiry: Inquiry, notes: Noting) -> Findin
     with (
         heard(search.coverage, search.number) as adapter,
         opened(request, inquiry.why, notes) as case,
-        watch.unwatched(),
+        watch.pause_watchers(),
     ):
         adapter.finish()
         assert case.left is not None

@@ -11,7 +11,7 @@ from typing import Any
 from gradtool.engine.answers import numbers
 from gradtool.engine.answers.why.statistics import LABEL as STATISTICS
 from gradtool.engine.answers.why.verdicts import BY_STRUCTURE
-from gradtool.engine.core.wording import NOTHING, command_line, count, dropped, finite, number, shape, without_pass
+from gradtool.engine.core.wording import NOTHING, command_line, count, dropped_line, finite, number, remove_pass, shape
 from gradtool.engine.kinds import origins
 from gradtool.engine.kinds.gradients import GradientRow, GradientTable
 
@@ -139,7 +139,7 @@ def _summary(answer: GradientTable, findings: str, others: Sequence[str]) -> str
         text += f" · as {answer.given.at} asks"
     text += f" · --params leaves out {answer.unasked}" if answer.unasked else ""
     text = text if findings.startswith("0 ") else f"{text} · {findings}"
-    return "\n".join([text, *others, *dropped(answer.about.dropped), *failed(answer.failure)])
+    return "\n".join([text, *others, *dropped_line(answer.about.dropped), *failed(answer.failure)])
 
 
 def arrived(answer: GradientTable) -> str:
@@ -181,7 +181,7 @@ def _next(answer: GradientTable) -> list[str]:
     pairs = command_line("gradtool", "graph", *words, "--pairs")
     next_ = asked_next(answer.rows, words, answer.loss.value) if answer.computed else []
     if answer.failure is not None:
-        next_.insert(0, command_line("gradtool", "why", *without_pass(words)))
+        next_.insert(0, command_line("gradtool", "why", *remove_pass(words)))
     subject = next((a.name for a in answer.answers if a.finding), answer.first_cut)
     if subject is not None and len(next_) < 2:
         next_ = [*dict.fromkeys([*next_, command_line("gradtool", "why", subject, *words)])]

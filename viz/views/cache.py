@@ -14,7 +14,7 @@ from .view import Table, View
 def view(clear: bool) -> View:
     """What is kept in the user's cache folder, by purpose; with *clear* what was deleted there."""
     purposes = sorted([*available(), user_cache.NAMES])
-    listed = user_cache.clear(purposes) if clear else user_cache.stored(purposes)
+    listed = user_cache.clear(purposes) if clear else user_cache.list_stored(purposes)
     table = Table(["kept for", "deleted" if clear else "files", "size", "folder"])
     table.rows += [[s.name, str(s.files), size(s.size), str(s.folder)] for s in listed]
     files = sum(s.files for s in listed)

@@ -38,7 +38,7 @@ def view(verbose: bool = False) -> View:
     backends = {name: _backend(name) for name in available()}
     computes = {"backend": current().name, "why": current().why}
     data: dict[str, Any] = {"versions": versions, "dot": dot, "backends": backends, "computes": computes}
-    data["threads"] = threads.in_use()
+    data["threads"] = threads.current_count()
     data["platform"] = platform.system()
     table = Table(["part", "found", "remark"], [*_rows(versions, dot, backends)], order=("remark…",))
     table.rows.append(["computes", computes["backend"], computes["why"]])

@@ -10,7 +10,7 @@ from gradtool.engine.answers.events import UPDATE
 from gradtool.engine.answers.nan import DATA, Birth, NanStory
 from gradtool.engine.answers.why.folding import WHOLE, folded
 from gradtool.engine.core import source
-from gradtool.engine.core.wording import NOTHING, command_line, count, shape, without_pass
+from gradtool.engine.core.wording import NOTHING, command_line, count, remove_pass, shape
 from gradtool.engine.kinds.names import Names, place, runs_data
 from gradtool.engine.questions.nan import Births, passes
 from gradtool.engine.view.graph import BACKWARD, FORWARD
@@ -47,7 +47,7 @@ def view(answer: Births, as_table: bool = False) -> View:
         command_line("gradtool", "graph", *about.words, "--pairs"),
     ]
     if answer.number is not None and story.births and story.births[0].part == DATA:
-        next_.insert(0, command_line("gradtool", "nan", *without_pass(about.words)))
+        next_.insert(0, command_line("gradtool", "nan", *remove_pass(about.words)))
     if story.births and story.births[0].part in (FORWARD, BACKWARD):
         next_.insert(0, command_line("gradtool", "graph", "--where", names.operator(story.births[0]), *about.words))
     table = _table(story, names)

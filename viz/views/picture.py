@@ -128,9 +128,9 @@ class Drawing:
     def _folded(self, form: forms.Form) -> GraphView:
         """What is shown, folded as far as the options ask for."""
         how = fold.NONE if form.whole and self._look.fold == fold.AUTO else self._look.fold
-        before = self._view.drawn_nodes
+        before = self._view.visible_count
         view = fold.fold(self._view, how, self._look.max_nodes)
-        after = view.drawn_nodes
+        after = view.visible_count
         if after < before:
             self._notes.note(f"{before} nodes folded into {after}; --collapse none draws them all")
         return view

@@ -13,7 +13,7 @@ from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.answers.why.folding import folded
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core import source
-from gradtool.engine.core.wording import NOTHING, command_line, count, dropped, finite, number, shape, without_pass
+from gradtool.engine.core.wording import NOTHING, command_line, count, dropped_line, finite, number, remove_pass, shape
 from gradtool.engine.kinds.names import Names, line_of, runs_data
 from gradtool.engine.questions.stats import Sizes
 
@@ -42,7 +42,7 @@ def view(answer: Sizes) -> View:
     if trend is not None:
         told.append(_told(trend))
     others, others_data = left_out(about, "stats")
-    told += [*others, *dropped(about.dropped), *failed(answer.failure)]
+    told += [*others, *dropped_line(about.dropped), *failed(answer.failure)]
     data = {
         "model": about.file,
         "mode": about.mode,
@@ -76,7 +76,7 @@ def _explaining(answer: Sizes, look: Collection[str]) -> list[str]:
     """The commands that say where numbers come from, or why there are none."""
     words = answer.about.words
     if answer.failure is not None:
-        return [command_line("gradtool", "why", *without_pass(words))]
+        return [command_line("gradtool", "why", *remove_pass(words))]
     nan = command_line("gradtool", "nan", *words)
     lacking = [x.name for x in answer.lines if x.verdict in (numbers.ZERO, numbers.NONE) and x.name in look]
     wild = any(x.verdict in numbers.NOT_FINITE for x in answer.lines)

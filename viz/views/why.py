@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gradtool.engine.answers.why.answers import GRAD_NONE, GRAD_ZERO, Answer
 from gradtool.engine.answers.why.folding import folded
 from gradtool.engine.answers.why.verdicts import Verdict
-from gradtool.engine.core.wording import command_line, count, dropped
+from gradtool.engine.core.wording import command_line, count, dropped_line
 from gradtool.engine.questions.why import Verdicts
 
 from .view import Table, View, left_out
@@ -55,7 +55,7 @@ def _lines(answers: Verdicts, wrong: int, others: Sequence[str]) -> list[str]:
     lines = told(answers, answers.chosen)
     if answers.failure is not None or answers.chosen:
         return lines[:-1]
-    return [*lines, summary(answers, wrong), *others, *dropped(answers.about.dropped)]
+    return [*lines, summary(answers, wrong), *others, *dropped_line(answers.about.dropped)]
 
 
 def told(answers: Sequence[Answer], chosen: bool) -> list[str]:

@@ -27,7 +27,7 @@ from typing import Any, Final, NoReturn
 
 from ...core.errors import FileFormatError
 from ...files import jsontext
-from ...files.jsontext import shown
+from ...files.jsontext import shorten_value
 from .outline import NOTHING, PARAMETER, Leaf, Operand, Operation, Outline
 
 FIRST: Final = "gradtool graph 1"
@@ -111,7 +111,7 @@ def read(text: str | bytes, title: str) -> Outline:
         raise GoldenError(
             title,
             f"an outline of a graph, whose first line is '{FIRST}'",
-            f"it is {shown(lines[0] if lines else '')}",
+            f"it is {shorten_value(lines[0] if lines else '')}",
             hint="gradtool diff --write-golden FILE MODEL writes one",
         )
     return _Reader(title).read(lines)
@@ -133,10 +133,10 @@ class _Reader:
         for number, line in enumerate(lines[1:], 2):
             forms = (self._head, self._operator, self._backward)
             if line.strip() and not any(form(line, number) for form in forms):
-                self._refuse(number, f"is {shown(line)}")
+                self._refuse(number, f"is {shorten_value(line)}")
         mode, loss = self.facts.get("mode", ""), self.facts.get("loss", "")
         if mode not in ("static", "eager"):
-            raise GoldenError(self.title, "the mode, static or eager", f"it is {shown(mode)}", hint=_HINT)
+            raise GoldenError(self.title, "the mode, static or eager", f"it is {shorten_value(mode)}", hint=_HINT)
         return Outline(self.title, mode, loss, self.forward, self.operations, self.leaves, self.settings)
 
     def _head(self, line: str, number: int) -> bool:
@@ -153,14 +153,14 @@ class _Reader:
         role, name, dtype, dims, gradient = leaf.groups()
         name, gradient = self._plain(name, number), self._plain(gradient or "", number)
         if name in self.leaves:
-            self._refuse(number, f"has the leaf {shown(name)[1:-1]} a second time")
+            self._refuse(number, f"has the leaf {shorten_value(name)[1:-1]} a second time")
         self.leaves[name] = Leaf(name, role, self._shape(dims, number), dtype, gradient)
         return True
 
     def _shape(self, text: str, number: int) -> tuple[int, ...]:
         dims = [d for d in text.split(", ") if d]
         if not all(d == "?" or (d.isascii() and d.isdecimal() and len(d) < _DIGITS) for d in dims):
-            self._refuse(number, f"has {shown(text)} as its sizes")
+            self._refuse(number, f"has {shorten_value(text)} as its sizes")
         return tuple(-1 if d == "?" else int(d) for d in dims)
 
     def _operator(self, line: str, number: int) -> bool:
@@ -170,7 +170,7 @@ class _Reader:
         indent, layer, name, kind, operands, attributes = matched.groups()
         name, layer = self._plain(name, number), self._plain(layer or "", number)
         if name in self.at:
-            self._refuse(number, f"has the operator {shown(name)} a second time")
+            self._refuse(number, f"has the operator {shorten_value(name)} a second time")
         if len(self.operations) > self.forward:
             self._refuse(number, "has a forward operator, after backward ones")
         read = [

@@ -92,7 +92,7 @@ def read(data: bytes | str, file: str) -> Outline:
     told = jsontext.read(data, file)
     if not isinstance(told, dict) or told.get("schema") != SCHEMA:
         form = told.get("schema") if isinstance(told, dict) else told
-        fail(f"an outline ({SCHEMA})", f"it is {jsontext.shown(form)}")
+        fail(f"an outline ({SCHEMA})", f"it is {jsontext.shorten_value(form)}")
     told = jsontext.take(told, _OUTLINE, fail)
     taken = [jsontext.take(entry, _LEAF, fail) for entry in told["leaves"]]
     leaves = {entry["name"]: Leaf(**{**entry, "shape": tuple(entry["shape"])}) for entry in taken}
@@ -114,4 +114,4 @@ def _operand(told: Any, at: int, leaves: Mapping[str, Leaf], fail: Callable[[str
     match told:
         case [str(slot), int(maker), str(tensor)] if NOTHING <= maker < at and (maker != NOTHING or tensor in leaves):
             return Operand(slot, maker, tensor)
-    fail("an operand that is there before it is read", f"it is {jsontext.shown(told)}")
+    fail("an operand that is there before it is read", f"it is {jsontext.shorten_value(told)}")

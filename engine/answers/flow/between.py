@@ -144,7 +144,7 @@ def _carrier(spread: Spread, entry: Entry, number: int, asked: Array) -> int:
     for operand in operands:
         given = [_only(spread, o, operand) for o in entry.operands]
         try:
-            with watch.unwatched(), np.errstate(all="ignore"), rerunning():
+            with watch.pause_watchers(), np.errstate(all="ignore"), rerunning():
                 result = entry.kernel(*given)[outs.index(number)]
         except (ValueError, IndexError):
             continue  # sizes that have changed, and what has them, are taken together only

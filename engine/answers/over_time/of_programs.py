@@ -47,7 +47,7 @@ class ProgramCourse:
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
         """Inside, every run that this thread begins is heard."""
-        with state.started.listened(self.began), state.ended.listened(self._stack.close):
+        with state.started.listen(self.began), state.ended.listen(self._stack.close):
             yield
 
     @property
@@ -68,7 +68,7 @@ class ProgramCourse:
         """A program is about to run."""
         if not isinstance(program, Program) or not self._has_backward(program):
             return
-        self._stack.enter_context(watch.watched(self))
+        self._stack.enter_context(watch.watch(self))
         self._number += 1
         self._raw = {}
         self._update = None

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core import source, state, watch
 from ...core.source import Location
-from ...eager.parameter import TensorParameter, living, parameters_at
+from ...eager.parameter import TensorParameter, live_parameters, parameters_at
 from ...eager.saved import writes
 from ...eager.tensor import Leaf, Tensor
 from .. import magnitudes
@@ -89,7 +89,7 @@ class TapeCourse:
 
         token = writes.set(before)
         try:
-            with watch.watched(tensors=self), state.passes.listened(self.began):
+            with watch.watch(tensors=self), state.passes.listen(self.began):
                 yield
         finally:
             writes.reset(token)
@@ -264,7 +264,7 @@ class TapeCourse:
     def _note_list(self, event: watch.Listed) -> None:
         """An optimizer was made: what it holds are weights, parameters or not."""
         self._offered = weakref.WeakSet() if self._offered is None else self._offered
-        self._offered.update(p.leaf for p in living())
+        self._offered.update(p.leaf for p in live_parameters())
         for t in event.tensors:
             if not t._stop and t.node is None:
                 self._of_parameter(t)

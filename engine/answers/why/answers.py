@@ -161,7 +161,7 @@ class Answer(Result):
             lines.append(f"  {arrows(self.path)}")
         if self.location:
             lines.append(f"  {self.source}    {self.code}".rstrip())
-            package = source.inside(self.location)
+            package = source.package_place(self.location)
             lines += [f"  inside {package}"] if package else []
         lines += [f"  {s}" for s in (*self.said, *self.further)]
         return [*lines, *(f"  {part}" for part in self.parts), *self._closing_lines()]

@@ -13,7 +13,7 @@ from typing import Any, Generic
 import numpy as np
 
 from ...core import source
-from ...core.collector import paused_gc
+from ...core.collector import pause_gc
 from ...core.source import NOWHERE, Location
 from ...core.vocabulary import say
 from . import callers
@@ -164,7 +164,7 @@ class Case(ABC, Generic[V, C]):
             asked: whether someone asked for this one; otherwise what takes long and is not shown is left out.
             contributions: tell what each use adds.
         """
-        with paused_gc():
+        with pause_gc():
             return self._answer(subject, asked, contributions)
 
     def _answer(self, subject: Subject[V], asked: bool, contributions: bool) -> Answer:

@@ -44,7 +44,7 @@ class JournalEvidence(intent.Evidence[int]):
         journal = self._flow.journal
         entries = (e for events in journal.events.values() for e in events)
         losses: set[int | None] = {e.into for e in entries if e.kind == "added" and e.into != self._loss}
-        return journal.behind_values(losses)
+        return journal.ancestors_of_values(losses)
 
     def left_out(self, subject: Subject[int]) -> str:
         listings = self._flow.journal.listings

@@ -121,7 +121,7 @@ def scrambled(g: Any, unit: float) -> Any:
     Nothing cancels in sums of it.
     """
     if isinstance(g, TensorArray):
-        return g.mapped(lambda part: scrambled(part, unit))
+        return g.map(lambda part: scrambled(part, unit))
     a = dense(g)
     draws = np.random.Generator(np.random.PCG64(a.size))
     factors = draws.uniform(0.5, 1.5, a.shape) * draws.choice((-1.0, 1.0), a.shape)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Final, Generic, TypeVar
 
-from ...core.collector import paused_gc
+from ...core.collector import pause_gc
 from ...ops import registry
 from ...view.graph import FORWARD, IDLE, LOST, OP, EdgeView, GraphView, NodeView
 from .reasons import Cut, Reason, Reasons, same
@@ -52,7 +52,7 @@ def marked(
         trained: ids of those that take gradients, whether or not they get one.
         left: ids of operators whose results left the graph beside its edges, as numbers or arrays -> the reason.
     """
-    with paused_gc():
+    with pause_gc():
         return _Marking(view, reasons, value, called, lost).marked(trained, left or {})
 
 

@@ -8,7 +8,7 @@ from functools import cached_property, reduce
 from typing import TypeVar
 
 from ...core import source
-from ...core.collector import paused_gc
+from ...core.collector import pause_gc
 from ...core.source import NOWHERE, Location
 from ...eager.journal import Call, Event, Journal
 from ...eager.tensor import Tensor
@@ -349,7 +349,7 @@ def explain_tensors(
         names: the tensors that people have names for.
         no_grad: tensors that count as constants.
     """
-    with paused_gc():
+    with pause_gc():
         targets = [*targets]
         for t in targets:
             if t.node is None and t.loc:  # no operator reads a loss that was made of plain values

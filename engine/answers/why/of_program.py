@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...autodiff.values import Stops, Value, Values, asked_for, is_update, variable_of
-from ...core.collector import paused_gc
+from ...autodiff.values import Stops, Value, Values, find_value, is_update, variable_of
+from ...core.collector import pause_gc
 from ...core.source import NOWHERE, Location
 from ...ir.blocks import Region, reads, region
 from ...ir.operator import Operator, each
@@ -301,7 +301,7 @@ class ProgramReasons(Reasons[Value, Operator]):
 
     def value(self, v: Variable) -> Value:
         """Return what *v* stands for where someone asks for its gradient."""
-        return asked_for(self.flow.values, v)
+        return find_value(self.flow.values, v)
 
     def of_variable(self, v: Variable) -> Reason[Value, Operator]:
         """The verdict on *v*: on what it holds before the program runs, if it holds something then."""
@@ -343,6 +343,6 @@ def explain(
         values: which value every operator reads and writes, if somebody has numbered them already
             (``BackwardPart.values``).
     """
-    with paused_gc():
+    with pause_gc():
         flow = ProgramFlow(ops, no_grad, no_grad_at, values)
         return ProgramReasons(flow, [flow.values.current(v) for v in targets])

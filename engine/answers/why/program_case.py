@@ -189,7 +189,7 @@ class ProgramCase(Case[Value, Operator]):
             return Step(step.index, step.op, (), ()) if spared else step
 
         rounds = Rounds(kept)
-        with watch.watched(rounds):
+        with watch.watch(rounds):
             yield
         maker = next((s for s in reversed(rounds.last.steps) if s.op is self.loss.op), None)
         if maker is not None:
@@ -200,7 +200,7 @@ class ProgramCase(Case[Value, Operator]):
         """Return what one run computed, and the loss."""
         if self._run is None and self.run is not None:
             rounds = of_steps.told()
-            with watch.unwatched(), watch.watched(rounds):
+            with watch.pause_watchers(), watch.watch(rounds):
                 (loss,) = self.run([self.loss])
             self._run = rounds.last, np.asarray(loss)
         return self._run

@@ -268,7 +268,7 @@ def _pull_by_slot(op: Operator, rule: Rule, args: Sequence[Any], wanted: Sequenc
     flags = iter(wanted)
     by_slot = [[next(flags) for _ in v] if isinstance(v, tuple) else [next(flags)] for v in op.inputs]
     masks = [by_slot[p] if p < len(by_slot) else [False] for p in rule.wrt]
-    groups = rare.pulled(op.op, reference().ops, args, masks, _strip_names(op))
+    groups = rare.pull(op.op, reference().ops, args, masks, _strip_names(op))
     by_place = dict(zip(rule.wrt, groups, strict=True))
     gradients: list[Any] = []
     for i, flags_of in enumerate(by_slot):

@@ -61,7 +61,7 @@ def over_tape(
             )
         )
 
-    work = start.begin(constants=[t.on_tape() for t in constants])
+    work = start.begin(constants=[t.tape_place() for t in constants])
     retold.swept(work, look)
     return slopes
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.source import NOWHERE, Location
 from ...core.vocabulary import say, title
-from ...eager.journal import Call, Event, Journal, Unrecorded, counted
+from ...eager.journal import Call, Event, Journal, Unrecorded, iterate_by_type
 from ...eager.recorded import nodes_behind
 from ...eager.start import Start
 from ...eager.tape import loss_scale
@@ -194,7 +194,9 @@ class TensorCase(Case[int, Call]):
         reached, depends = self.reasons.reached, self.reasons.depends
         counts: dict[str, int] = {}
         by_time: dict[int, int] = {}
-        ordered = counted(self.journal.calls, lambda c: c[6] is not None and not reached.isdisjoint(c[2]), depends)
+        ordered = iterate_by_type(
+            self.journal.calls, lambda c: c[6] is not None and not reached.isdisjoint(c[2]), depends
+        )
         for call in ordered:
             name = title(call[0])
             by_time[call[9]] = counts[name] = counts.get(name, -1) + 1

@@ -291,7 +291,7 @@ class Builder:
 
     def folded(self, row: Callable[[Any], Any], node: Node) -> list[Entry | None]:
         """What a node makes of constants: its row in dynamic mode."""
-        with state.computing(), paddle.no_grad():
+        with state.dynamic_mode(), paddle.no_grad():
             made = row(node)
         listed = list(made) if isinstance(made, (tuple, list)) else [made]
         return [_constant(name, v) for name, v in zip(node.outputs, listed, strict=False)]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...core import state
-from ...core.collector import paused_gc
+from ...core.collector import pause_gc
 from ...core.errors import FileFormatError, UnsupportedError
 from ...core.spec import TensorSpec
 from ...ir.variable import Variable
@@ -61,7 +61,7 @@ def read(data: bytes, file: str, folder: Path, told: Sizes = UNTOLD) -> Imported
         UnsupportedError: the package onnx is not installed.
     """
     model = parse(data, file)
-    with paused_gc():
+    with pause_gc():
         opset = _checked(model, file, folder)
         return _most_complete(model, file, folder, opset, told)
 
@@ -107,7 +107,7 @@ def _built(model: Any, file: str, folder: Path, opset: int) -> tuple[Builder, li
     builder = Builder(file, folder)
     inlined = _inlined(model, file, opset)
     builder.inferred = _inferred(inlined)
-    with state.building():
+    with state.static_mode():
         results = builder.read(inlined.graph, opset)
     return builder, results
 

@@ -41,8 +41,8 @@ class Sources:
                     return location
         frames = [m for m in _OLD_FRAME.findall(node.doc_string[:20000]) if not TORCHS.search(m[0])]
         if frames:
-            return tuple((source.recorded(_plain(f), _plain(name)), int(n)) for f, n, name in frames[:_MOST])
-        return ((source.recorded(self.file, _plain(node.name) or node.op_type, _text(node)), line),)
+            return tuple((source.stand_in_code(_plain(f), _plain(name)), int(n)) for f, n, name in frames[:_MOST])
+        return ((source.stand_in_code(self.file, _plain(node.name) or node.op_type, _text(node)), line),)
 
     def scope(self, node: Any) -> str:
         """The layer that a node belongs to, as ``/encoder/attention/``; ``/`` where the file says nothing.

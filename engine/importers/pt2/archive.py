@@ -14,7 +14,7 @@ import numpy as np
 
 from ...core.errors import FileFormatError
 from ...files import jsontext, torch_tensors
-from ...files.jsontext import shown
+from ...files.jsontext import shorten_value
 from ...files.torch_tensors import Elements
 from ...files.zipped import DEFLATED, MOST_INFLATED, Archive, Member
 from .versions import NEWEST, OLDEST, modern, own_name
@@ -77,7 +77,11 @@ def kind_name(number: Any) -> str | None:
 
 def kind_told(number: Any) -> str:
     """The same, for messages about those that gradtool has not."""
-    return kind_name(number) or (_OTHERS.get(number) if isinstance(number, int) else None) or f"number {shown(number)}"
+    return (
+        kind_name(number)
+        or (_OTHERS.get(number) if isinstance(number, int) else None)
+        or f"number {shorten_value(number)}"
+    )
 
 
 def read(data: bytes, file: str) -> Archived:
@@ -135,7 +139,7 @@ class _Reader:
         for member, place in zip(members, self.zip.places(members), strict=True):
             name = member.name.partition("/")[2] if has_folder else member.name
             if name in self.members:
-                self.fail(f"it holds {shown(name)} twice")
+                self.fail(f"it holds {shorten_value(name)} twice")
             self.members[name] = member, place
 
     def model_name(self) -> str:
@@ -146,7 +150,9 @@ class _Reader:
         if len(names) == 1 or "model" in names:
             return names[0] if len(names) == 1 else "model"
         if names:
-            self.fail(f"it holds {len(names)} programs: {', '.join(map(shown, names[:8]))}", "save one in a file")
+            self.fail(
+                f"it holds {len(names)} programs: {', '.join(map(shorten_value, names[:8]))}", "save one in a file"
+            )
         if any(n.startswith("data/aotinductor/") for n in self.members):
             self.fail("it holds compiled code and no graph", "torch.export.save writes the graph")
         self.fail("it holds no program (models/NAME.json)", "torch.export.save writes such archives")
@@ -166,7 +172,9 @@ class _Reader:
         """The first number of the schema's version, which is all of it in archives before torch 2.3."""
         major = told.get("major") if isinstance(told, dict) else told
         if type(major) is not int or not OLDEST <= major <= NEWEST:
-            self.fail(f"it says version {shown(major)} of the schema", f"gradtool reads versions {OLDEST} to {NEWEST}")
+            self.fail(
+                f"it says version {shorten_value(major)} of the schema", f"gradtool reads versions {OLDEST} to {NEWEST}"
+            )
         return major
 
     # -- weights ------------------------------------------------------------------------------------------------------
@@ -178,7 +186,7 @@ class _Reader:
             self.fail(f"{name} lists nothing")
         for key, value in content.items():
             if not isinstance(key, str) or not isinstance(value, torch_tensors.Tensor):
-                self.fail(f"{shown(key)} in {name} is no tensor")
+                self.fail(f"{shorten_value(key)} in {name} is no tensor")
             tensor = own_name(key)
             self.archived.values[tensor] = value.array
             if value.trains is not None:
@@ -194,7 +202,7 @@ class _Reader:
         payloads: dict[str, bytes] = {}
         for tensor, entry in listed.items():
             if not isinstance(entry, dict) or not isinstance(entry.get("path_name"), str):
-                self.fail(f"{name} does not say where {shown(tensor)} lies")
+                self.fail(f"{name} does not say where {shorten_value(tensor)} lies")
             path = f"{folder}/{entry['path_name']}"
             if path not in payloads:
                 payloads[path] = self.held(path)
@@ -219,20 +227,22 @@ class _Reader:
         """Put a tensor that is a file of ``torch.save`` of its own, into the values."""
         value = torch_tensors.read(payload, f"{self.file}, {path}")
         if not isinstance(value, torch_tensors.Tensor):
-            self.fail(f"{shown(tensor)} in {path} is no tensor")
+            self.fail(f"{shorten_value(tensor)} in {path} is no tensor")
         self.archived.values[tensor] = value.array
 
     def layout(self, name: str, meta: Any) -> tuple[list[int], list[int], int, str]:
         """Sizes, steps, first element and element type of a stored tensor."""
         if not isinstance(meta, dict):
-            self.fail(f"the shape of {shown(name)} is not said")
+            self.fail(f"the shape of {shorten_value(name)} is not said")
         kind = kind_name(meta.get("dtype"))
         if kind is None:
-            self.fail(f"{shown(name)} is of the element type {kind_told(meta.get('dtype'))}, which gradtool has not")
+            self.fail(
+                f"{shorten_value(name)} is of the element type {kind_told(meta.get('dtype'))}, which gradtool has not"
+            )
         sizes, strides = (_whole_numbers(meta.get(key)) for key in ("sizes", "strides"))
         offset = _whole_numbers([meta.get("storage_offset")])
         if sizes is None or strides is None or offset is None or len(sizes) != len(strides):
-            self.fail(f"the shape of {shown(name)} is {shown(meta.get('sizes'))}")
+            self.fail(f"the shape of {shorten_value(name)} is {shorten_value(meta.get('sizes'))}")
         return sizes, strides, offset[0], kind
 
 

@@ -19,7 +19,7 @@ from ...core.errors import FileFormatError, GradtoolError
 from ...core.source import Location
 from ...core.spec import TensorSpec, dtype
 from ...executor.scope import global_scope
-from ...files.jsontext import shown
+from ...files.jsontext import shorten_value
 from ...ir import default
 from ...ir.assemble import assemble
 from ...ir.program import Block, Program
@@ -227,7 +227,7 @@ class Builder:
             if self.nodes > _MOST_NODES:
                 self.fail(f"more than {_MOST_NODES} nodes")
             before = self.at
-            self.at = f", node {self.nodes} ({shown(proto['target'])})"
+            self.at = f", node {self.nodes} ({shorten_value(proto['target'])})"
             stood = source.pretend(self.location(proto, self.nodes))
             try:
                 with state.entered_scope(self.sources.scope(proto["metadata"])):
@@ -384,7 +384,7 @@ class Builder:
 
     def tensor(self, name: Any, scope: Scope) -> Any:
         if name not in scope:
-            raise Unsound(f"it reads {shown(name)}, which nobody makes before it")
+            raise Unsound(f"it reads {shorten_value(name)}, which nobody makes before it")
         return scope[name]
 
     def argument(self, argument: Any, scope: Scope) -> Any:
@@ -428,7 +428,7 @@ class Builder:
         for size in entry["sizes"]:
             told = size.get("as_int", -1)
             if type(told) is not int or not -1 <= told <= _LONGEST_AXIS:
-                raise Unsound(f"a size of {shown(told)}")
+                raise Unsound(f"a size of {shorten_value(told)}")
             shape.append(told)
         if len(shape) > _MOST_AXES:
             raise Unsound(f"a tensor of {len(shape)} axes")
@@ -449,7 +449,7 @@ def _literal(argument: Any) -> Any:
     if kind in ("as_int", "as_ints"):
         for number in value if isinstance(value, list) else [value]:
             if type(number) is not int or not -_FARTHEST <= number < _FARTHEST:
-                raise Unsound(f"the number {shown(number)}")
+                raise Unsound(f"the number {shorten_value(number)}")
         return value
     if kind == "as_float":
         return float(_ENDLESS.get(value, value)) if isinstance(value, str) else float(value)

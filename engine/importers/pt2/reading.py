@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core import state
-from ...core.collector import paused_gc
+from ...core.collector import pause_gc
 from .. import Imported
 from . import archive
 from .graph import Builder
@@ -18,8 +18,8 @@ def read(data: bytes, file: str) -> Imported:
     Raises:
         FileFormatError: it is none, or one that cannot exist (a ValueError).
     """
-    with paused_gc():
+    with pause_gc():
         builder = Builder(file, archive.read(data, file))
-        with state.building():
+        with state.static_mode():
             results = builder.read()
     return Imported(builder.program, tuple(dict.fromkeys(v.name for v in results)), tuple(builder.notes))

@@ -36,7 +36,7 @@ class Sources:
             if location:
                 return location
         text = _plain(f"{outputs} = {target}"[:_LONGEST])
-        return ((source.recorded(self.file, _plain(target), text), line),)
+        return ((source.stand_in_code(self.file, _plain(target), text), line),)
 
     def scope(self, metadata: Any) -> str:
         """The layer that a node belongs to, as ``/encoder/attention/``; ``/`` where the file says nothing.

@@ -56,7 +56,7 @@ def _scalar(value: Any, program: Program) -> Any:
     raise OperatorError(f"a number of the unknown type {value.type}.")
 
 
-def _named(value: bytes, program: Program) -> Any:
+def _variable_name(value: bytes, program: Program) -> Any:
     raise OperatorError(f"an attribute that is the variable {text(value)!r} is not in gradtool.")
 
 
@@ -74,8 +74,8 @@ KINDS: Final[dict[str, Kind]] = {
     "BLOCKS": Kind(10, "blocks_idx", lambda value, program: block_at(program, value), many=True),
     "LONGS": Kind(11, "longs", many=True),
     "FLOAT64S": Kind(12, "float64s", many=True),
-    "VAR": Kind(13, "var_name", _named),
-    "VARS": Kind(14, "vars_name", _named, many=True),
+    "VAR": Kind(13, "var_name", _variable_name),
+    "VARS": Kind(14, "vars_name", _variable_name, many=True),
     "FLOAT64": Kind(15, "float64"),
     "SCALAR": Kind(16, "scalar", _scalar),
     "SCALARS": Kind(17, "scalars", _scalar, many=True),
@@ -139,7 +139,7 @@ def own(op: OpDef, attrs: Mapping[str, Any]) -> dict[str, Any]:
     taken: dict[str, Any] = {}
     for name, value in attrs.items():
         if name in op.defaults:
-            taken[name] = _fitting(op.defaults[name], value)
+            taken[name] = _fit_attribute(op.defaults[name], value)
         elif name not in COMMON and not _is_idle(op.type.removesuffix("_grad"), name, value):
             raise OperatorError(f"attribute {name} = {value!r}, which {op.type} has not here.")
     return taken
@@ -160,7 +160,7 @@ def _is_idle(type_: str, name: str, value: Any) -> bool:
     return name in _SAYS_HOW or value is False or value == "" or value == () or value in _NEUTRAL.get(name, ())
 
 
-def _fitting(default: Any, value: Any) -> Any:
+def _fit_attribute(default: Any, value: Any) -> Any:
     """*value* as an attribute with that default: a number where older files have a list of one, and so on."""
     if isinstance(default, tuple) and isinstance(value, (int, float)) and not isinstance(value, bool):
         return (value,)

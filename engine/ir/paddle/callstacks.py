@@ -22,7 +22,7 @@ class Callstacks:
         self._locations: dict[Sequence[str], Location] = {}
 
     def location(self, lines: Sequence[str]) -> Location:
-        """Return where the operator with that callstack was made: the frames of the user's own code, innermost first."""
+        """Return where the operator with that callstack was made: the frames of the user's code, innermost first."""
         key = tuple(lines)
         if key not in self._locations:
             self._locations[key] = _location(key)
@@ -36,7 +36,7 @@ def _location(lines: Sequence[str]) -> Location:
     if not frames:
         return NOWHERE
     return tuple(
-        (source.recorded(file, function, text), line) for file, line, function, text in reversed(frames[-_MOST:])
+        (source.stand_in_code(file, function, text), line) for file, line, function, text in reversed(frames[-_MOST:])
     )
 
 

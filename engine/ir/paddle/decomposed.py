@@ -20,7 +20,7 @@ from .parts import Names, NotInPaddle, Part, Parts, as_list, each_of
 from .registered import OURS, is_second_order
 
 
-def decomposed(op: Operator, called: Names) -> tuple[list[Operator], list[Variable]]:
+def decompose(op: Operator, called: Names) -> tuple[list[Operator], list[Variable]]:
     """Operators that compute what *op*, which differentiates a gradient operator, does; and their new variables.
 
     Raises:
@@ -35,16 +35,16 @@ def decomposed(op: Operator, called: Names) -> tuple[list[Operator], list[Variab
     listed = [*op.inputs, *([() if s.many else None for s in op.op.inputs[len(op.inputs) :]])]
     operands = [as_list(each_of(lambda v: Part(v, parts), v)) for v in listed]
     try:
-        gradients = of.rule(parts, operands, [_wanted(v) for v in op.outputs], op.attrs)
+        gradients = of.rule(parts, operands, [_wanted_results(v) for v in op.outputs], op.attrs)
     except GradtoolError as error:  # of a shape that is not known, or a type
         raise NotInPaddle(f"{op.type} ({error.message.removesuffix('.')})") from None
     for out, group in zip(op.outputs, gradients, strict=True):
         for v, part in _pairs(out, group):
             _assign(parts, part, v)
-    return _needed(op, parts)
+    return _needed_operators(op, parts)
 
 
-def _wanted(output: Any) -> list[bool]:
+def _wanted_results(output: Any) -> list[bool]:
     return [v is not None for v in output] if isinstance(output, tuple) else [output is not None]
 
 
@@ -57,7 +57,7 @@ def _pairs(output: Any, gradients: Iterable[Any]) -> Iterable[tuple[Variable, Pa
 
 def _assign(parts: Parts, part: Part, v: Variable) -> None:
     """Have the variable *v* of the program hold *part*."""
-    assign, like = registry.by_type("assign"), parts.op
+    assign, like = registry.get_by_type("assign"), parts.op
     read = parts.cast_to(part, v.dtype).variable
     settings: dict[str, Any] = {"loc": like.loc, "role": like.role, "scope": like.scope}
     copy = Operator(like.block, assign, (read,), (v,), assign.attributes({}), **settings)
@@ -66,7 +66,7 @@ def _assign(parts: Parts, part: Part, v: Variable) -> None:
     parts.ops.append(copy)
 
 
-def _needed(op: Operator, parts: Parts) -> tuple[list[Operator], list[Variable]]:
+def _needed_operators(op: Operator, parts: Parts) -> tuple[list[Operator], list[Variable]]:
     """Return the operators that lead to the results of *op*: a rule is read with the operator that it differentiates,
     which may not.
     """

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, NoReturn
 
 from ...core import names
-from ...core.collector import paused_gc
+from ...core.collector import pause_gc
 from ...core.errors import FileFormatError, GradtoolError, OperatorError
 from ...core.source import Location, short
 from ...core.spec import DTYPES, UNKNOWN, TensorSpec
@@ -21,7 +21,7 @@ from ...ops.opdef import OpDef
 from ...ops.stand_in import Absent, StandIn
 from .. import build, parse, roles
 from ..assemble import assemble, check_blocks, definition, new_block
-from ..checking import checked
+from ..checking import check_program
 from ..operator import Operator
 from ..program import Block, Program
 from ..variable import ARRAY, DENSE, SELECTED_ROWS, STEP_SCOPES, Parameter, Variable
@@ -31,7 +31,7 @@ from .attributes import text
 from .callstacks import Callstacks
 from .pairs import forward_type, pair
 from .registered import own_slots
-from .renewing import renewed
+from .renewing import renew
 
 EXPECTED: Final = "a program as Paddle writes it"
 
@@ -90,7 +90,7 @@ def from_desc(data: bytes, file: str = "the program") -> Described:
         UnsupportedError: the package protobuf is not installed.
     """
     message = messages.parse("Program", data, file, EXPECTED)
-    with paused_gc():
+    with pause_gc():
         return _DescReader(file).read(message)
 
 
@@ -156,7 +156,7 @@ class _DescReader:
             _drop_unused(program)
         _place_parameters(program)
         verify_read(program)
-        checked(program, "loading")
+        check_program(program, "loading")
         feeds, fetches = ([places[n] for n in sorted(places)] for places in (self.feeds, self.fetches))
         return Described(program, feeds, fetches, self.absent, self.version)
 
@@ -238,7 +238,7 @@ class _DescReader:
             self.fail(f"op_role_var does not go two by two: {list(role_var)}")
         settings: dict[str, Any] = {
             "role": common.get("op_role", 0),
-            "role_var": _known_pairs(home, role_var),
+            "role_var": _present_pairs(home, role_var),
             "scope": common.get("op_namescope", "/"),
             "loc": loc,
         }
@@ -246,16 +246,16 @@ class _DescReader:
             self.fail(f"the unknown role {settings['role']}")
         if type_ in ("mean", "mean_grad") and self.has_one_element(home, inputs, outputs):
             attrs["rank"] = 1
-        type_, inputs, outputs, attrs = renewed(type_, inputs, outputs, attrs)
+        type_, inputs, outputs, attrs = renew(type_, inputs, outputs, attrs)
         type_, inputs, outputs = own_slots(type_, inputs, outputs)
         self.declare_gradients(home, inputs, outputs)
         if why is None:
             try:
                 op = definition(type_)
                 taken = attributes.own(op, attrs)
-                inputs = _of_operand(home, op, inputs)
-                ins, outs = _listed(op, op.inputs, inputs), _listed(op, op.outputs, outputs)
-                made = assemble(home, op, ins, self.completed(home, op, outs), taken, **settings)
+                inputs = _operand_for_result(home, op, inputs)
+                ins, outs = _present_slots(op, op.inputs, inputs), _present_slots(op, op.outputs, outputs)
+                made = assemble(home, op, ins, self.complete_outputs(home, op, outs), taken, **settings)
                 self.specify(made)
                 return made
             except OperatorError as error:
@@ -279,7 +279,7 @@ class _DescReader:
         found = [home._find_var_recursive(n) for n in (*outputs.get("Out", ()), *inputs.get("Out@GRAD", ()))]
         return any(v is not None and v.shape == (1,) for v in found)
 
-    def completed(self, home: Block, op: OpDef, outputs: dict[str, list[str]]) -> dict[str, list[str]]:
+    def complete_outputs(self, home: Block, op: OpDef, outputs: dict[str, list[str]]) -> dict[str, list[str]]:
         """*outputs* with those that files for inference leave out, as the mask of a dropout."""
         if op.forward is not None or not outputs:
             return outputs
@@ -397,7 +397,7 @@ def _why(error: OperatorError) -> str:
     return "" if "has not been registered" in error.message else error.message.removesuffix(".")
 
 
-def _listed(op: OpDef, slots: Any, listed: Mapping[str, list[str]]) -> dict[str, list[str]]:
+def _present_slots(op: OpDef, slots: Any, listed: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """Those of the *listed* slots that *op* has; empty ones and those of Paddle's kernels alone are left out."""
     names_of = {slot.name for slot in slots}
     ours = op.forward.type if op.forward is not None else op.type
@@ -405,7 +405,7 @@ def _listed(op: OpDef, slots: Any, listed: Mapping[str, list[str]]) -> dict[str,
     return {name: held for name, held in listed.items() if name in names_of or (held and name not in beside)}
 
 
-def _of_operand(block: Block, op: OpDef, inputs: dict[str, list[str]]) -> dict[str, list[str]]:
+def _operand_for_result(block: Block, op: OpDef, inputs: dict[str, list[str]]) -> dict[str, list[str]]:
     """*inputs* with the operand of the forward operator in the place of its result, which gradients read before 2.0."""
     names_of = {slot.name for slot in op.inputs}
     if op.forward is None or "Out" not in inputs or "Out" in names_of or "X" not in names_of or "X" in inputs:
@@ -416,7 +416,7 @@ def _of_operand(block: Block, op: OpDef, inputs: dict[str, list[str]]) -> dict[s
     return {"X": out.op.input("X"), **{slot: held for slot, held in inputs.items() if slot != "Out"}}
 
 
-def _known_pairs(block: Block, role_var: tuple[str, ...]) -> tuple[str, ...]:
+def _present_pairs(block: Block, role_var: tuple[str, ...]) -> tuple[str, ...]:
     """The pairs of which the program has both: what was pruned may still be named."""
     pairs = zip(role_var[::2], role_var[1::2], strict=True)
     return tuple(n for p in pairs if all(block._find_var_recursive(v) is not None for v in p) for n in p)

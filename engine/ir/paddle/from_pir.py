@@ -13,17 +13,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from ...core.collector import paused_gc
+from ...core.collector import pause_gc
 from ...core.errors import FileFormatError, GradtoolError, OperatorError
 from ...core.spec import TensorSpec
 from ...files import jsontext
-from ...files.jsontext import shown
+from ...files.jsontext import shorten_value
 from ...ops import registry
 from ...ops.opdef import OpDef
 from ...ops.stand_in import Absent, StandIn
 from .. import build, roles
 from ..assemble import assemble
-from ..checking import checked
+from ..checking import check_program
 from ..operator import Operator
 from ..program import Block, Program
 from ..variable import ARRAY, DENSE, Parameter, Variable
@@ -71,7 +71,7 @@ def from_pir(data: bytes, file: str = "the program") -> Described:
     Raises:
         FileFormatError: it is none, of a newer form, or one that cannot exist (a ValueError).
     """
-    with paused_gc():
+    with pause_gc():
         return PirReader(file).read(jsontext.read(data, file))
 
 
@@ -101,7 +101,7 @@ class PirReader(Entries):
         head = self.take(content, "base_code", dict)
         version = self.take(head, "version", int)
         if head.get("magic") != "pir" or not 0 <= version <= NEWEST:
-            self.fail(f"it is of the form {shown(head)}", f"gradtool reads forms up to version {NEWEST}")
+            self.fail(f"it is of the form {shorten_value(head)}", f"gradtool reads forms up to version {NEWEST}")
         regions = self.take(self.take(content, "program", dict), "regions", list)
         ops = self.ops_of(regions[0] if len(regions) == 1 else None)
         try:
@@ -115,7 +115,7 @@ class PirReader(Entries):
             open_written(self.program)
             self.mark_loss(block)
             verify_read(self.program)
-            checked(self.program, "loading")
+            check_program(self.program, "loading")
         except FileFormatError:
             raise
         except GradtoolError as error:
@@ -149,7 +149,7 @@ class PirReader(Entries):
 
     def write_in_place(self, block: Block, entry: Any) -> None:
         """Have whoever reads the operand of an operator that writes in place read what it wrote."""
-        target, makes = self.written_by(entry), self.makes(entry)
+        target, makes = self.written_operand(entry), self.makes(entry)
         if not target or not makes:
             return
         before, after = self.value(target), self.value(makes[0])
@@ -161,7 +161,9 @@ class PirReader(Entries):
             return
         # A region writes what stands around it: whoever reads that, in any round, reads the new value.
         if not compatible(before.variable.spec, after.variable.spec):
-            self.fail(f"{shown(entry['#'])} writes {after.variable.spec} in the place of {before.variable.spec}")
+            self.fail(
+                f"{shorten_value(entry['#'])} writes {after.variable.spec} in the place of {before.variable.spec}"
+            )
         self.append(block, "assign", {"X": after.variable}, before.variable)
         self.values[makes[0]] = before
 
@@ -169,11 +171,11 @@ class PirReader(Entries):
         told, flags = self.take(entry, "A", list), self.take(entry, "OA", list)
         result = self.take(entry, "O", dict)
         if len(told) != 4 or not isinstance(told[3], str) or not told[3] or len(flags) != 3:
-            self.fail(f"a parameter that is {shown(told)}")
+            self.fail(f"a parameter that is {shorten_value(told)}")
         spec = self.spec(result.get("TT"))
         before = block.vars.get(told[3])
         if spec is None or (before is not None and before.spec is not spec):
-            self.fail(f"the parameter {shown(told[3])} without a type, or twice")
+            self.fail(f"the parameter {shorten_value(told[3])} without a type, or twice")
         if before is not None:  # one that is used several times may stand there as often
             self.bind(self.take(result, "%", int), Value(before))
             return
@@ -192,7 +194,7 @@ class PirReader(Entries):
         name = attrs.get("name")
         spec = self.spec(self.take(result, "TT", dict))
         if not isinstance(name, str) or spec is None or name in block.vars:
-            self.fail(f"the input {shown(name)} without a type, or twice")
+            self.fail(f"the input {shorten_value(name)} without a type, or twice")
         v = Variable(block, name, spec, is_data=True)
         v.stop_gradient = self.stops(entry, 0)
         block.vars[name] = v
@@ -218,14 +220,14 @@ class PirReader(Entries):
         for n, value in zip(makes, many, strict=True):
             self.bind(n, value)
 
-    def assigned(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
+    def read_assign(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
         """``assign_out_``: its first operand, written in the place of the second."""
         (held,) = self.results(block, "assign_out", entry)[:1] or [[]]
         for v in held[:1]:
             self.append(block, "assign", {"X": self.tensor(block, self.first(entry))}, v)
         self.write_in_place(block, entry)
 
-    def ranged(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
+    def read_arange(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
         """``arange``: its bounds are constants of any type, and it counts in its own."""
         (held,) = self.results(block, "arange", entry)[:1] or [[]]
         reads = self.reads(entry)
@@ -240,7 +242,7 @@ class PirReader(Entries):
             self.append(block, "cast", {"X": told}, bound, in_dtype=told.dtype.code, out_dtype=code)
         self.append(block, "range", bounds, held[0])
 
-    def gathered(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
+    def read_coalesce(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
         """``coalesce_tensor_``: the same tensors, side by side in memory."""
         makes, reads = self.makes(entry), self.reads(entry)
         if len(makes) != 2 or len(reads) != 1:
@@ -258,7 +260,7 @@ class PirReader(Entries):
         result = self.only_result(entry)
         spec = self.spec(self.take(result, "TT", dict))
         if spec is None or not all(isinstance(n, (bool, int, float, complex)) for n in values):
-            self.fail(f"a constant that is {shown(value)}")
+            self.fail(f"a constant that is {shorten_value(value)}")
         number = self.take(result, "%", int)
         self.constants[number] = (block, spec, values)
         self.bind(number, Value(constant=value))
@@ -303,7 +305,7 @@ class PirReader(Entries):
         ins = {slot: [v.name for v in (held if isinstance(held, list) else [held])] for slot, held in inputs.items()}
         told = {"Out": outputs} if isinstance(outputs, Variable) else outputs
         outs = {slot: [v.name] for slot, v in told.items()}
-        block._append(assemble(block, registry.by_type(type_), ins, outs, attrs))
+        block._append(assemble(block, registry.get_by_type(type_), ins, outs, attrs))
 
     def new(self, block: Block, stem: str, like: Variable) -> Variable:
         """A variable like another one, in *block*."""
@@ -328,17 +330,17 @@ class PirReader(Entries):
         why = ""
         for line in TABLE.get(name, ()):
             try:
-                self.defined(block, line, entry, attrs, results)
+                self.append_defined(block, line, entry, attrs, results)
                 return
             except OperatorError as error:
                 why = error.message.removesuffix(".")
         self.stand_in(block, name, entry, attrs, results, why)
 
-    def defined(
+    def append_defined(
         self, block: Block, line: Entry, entry: Any, attrs: Mapping[str, Any], results: list[list[Variable]]
     ) -> None:
         """Append the operator that *line* says; raises :class:`OperatorError` where it says another."""
-        op = registry.by_type(line.type)
+        op = registry.get_by_type(line.type)
         inputs: dict[str, list[str]] = {}
         own = {line.renamed.get(name, name): value for name, value in attrs.items() if name not in _LEFT_OUT}
         own.pop("", None)
@@ -367,11 +369,11 @@ class PirReader(Entries):
             slot: [v.name for v in held] for slot, held in zip(line.outputs or _slots(op), results, strict=False)
         }
         outputs = {slot: held for slot, held in outputs.items() if held and slot in op.output_index}
-        made_op = assemble(block, op, inputs, self.completed(block, op, outputs), taken, scope="/")
+        made_op = assemble(block, op, inputs, self.complete_outputs(block, op, outputs), taken, scope="/")
         self.specify(made_op)
         block._append(made_op)
 
-    def completed(self, block: Block, op: OpDef, outputs: dict[str, list[str]]) -> dict[str, list[str]]:
+    def complete_outputs(self, block: Block, op: OpDef, outputs: dict[str, list[str]]) -> dict[str, list[str]]:
         """*outputs* with those that the new IR has not, as the shape before a reshape."""
         first = next((n for held in outputs.values() for n in held), "")
         missing = [s.name for s in op.outputs if not (s.optional or s.many or outputs.get(s.name))]
@@ -471,9 +473,9 @@ def _slots(op: OpDef) -> Iterable[str]:
 _STRUCTURE: Final = {
     ("1", "data"): PirReader.data,
     ("1", "fetch"): PirReader.fetch,
-    ("1", "assign_out"): PirReader.assigned,
-    ("1", "arange"): PirReader.ranged,
-    ("1", "coalesce_tensor"): PirReader.gathered,
+    ("1", "assign_out"): PirReader.read_assign,
+    ("1", "arange"): PirReader.read_arange,
+    ("1", "coalesce_tensor"): PirReader.read_coalesce,
     ("1", "full"): PirReader.constant,
     ("1", "full_int_array"): PirReader.constant,
     ("0", "combine"): PirReader.combine,

@@ -24,7 +24,7 @@ def _sum_to(parts: Parts, x: Part, like: Part, axis: int = -1) -> Any:
         return _reshape_like(parts, x, like)
     like = parts.cast_to(like, x.spec.dtype)
     operands = {"X": x, "Y": like, f"Out{names.GRAD}": x}  # of an addition that broadcasts *like*
-    return parts.pulled("elementwise_add_grad", operands, f"Y{names.GRAD}", like, axis=axis)
+    return parts.pull("elementwise_add_grad", operands, f"Y{names.GRAD}", like, axis=axis)
 
 
 def _expand_like(parts: Parts, x: Part, like: Part, axis: int = -1) -> Part:
@@ -59,7 +59,7 @@ def _unshape(parts: Parts, x: Part, xshape: Part) -> Part:
     return parts.append("reshape2", {"X": x}, shape=shape)
 
 
-def _filled(value: float, parts: Parts, x: Part) -> Part:
+def _fill(value: float, parts: Parts, x: Part) -> Part:
     return parts.append("fill_any_like", {"X": x}, value=value)
 
 
@@ -80,24 +80,24 @@ def _restore(parts: Parts, x: Part, like: Part, dim: Sequence[int] = (), reduce_
     like = parts.cast_to(like, x.spec.dtype)
     of = {"X": like, f"Out{names.GRAD}": x}
     everything = reduce_all or not dim
-    return parts.pulled("reduce_sum_grad", of, f"X{names.GRAD}", like, dim=tuple(dim), reduce_all=everything)
+    return parts.pull("reduce_sum_grad", of, f"X{names.GRAD}", like, dim=tuple(dim), reduce_all=everything)
 
 
-def _added_slices(parts: Parts, x: Part, index: Part, like: Part, axis_tensor: Any = None, axis: int = 0) -> Any:
+def _add_slices(parts: Parts, x: Part, index: Part, like: Part, axis_tensor: Any = None, axis: int = 0) -> Any:
     like = parts.cast_to(like, x.spec.dtype)
     of = {"X": like, "Index": index, "Axis": axis_tensor, f"Out{names.GRAD}": x}
-    return parts.pulled("gather_grad", of, f"X{names.GRAD}", like, axis=axis)
+    return parts.pull("gather_grad", of, f"X{names.GRAD}", like, axis=axis)
 
 
-def _added_along(parts: Parts, x: Part, index: Part, like: Part, axis: int = 0) -> Any:
+def _add_along(parts: Parts, x: Part, index: Part, like: Part, axis: int = 0) -> Any:
     if not like.ndim:
         return _reshape_like(parts, x, like)
     like = parts.cast_to(like, x.spec.dtype)
     of = {"Input": like, "Index": index, f"Result{names.GRAD}": x}
-    return parts.pulled("take_along_axis_grad", of, f"Input{names.GRAD}", like, Axis=axis)
+    return parts.pull("take_along_axis_grad", of, f"Input{names.GRAD}", like, Axis=axis)
 
 
-def _along(parts: Parts, x: Part, index: Part, axis: int = 0) -> Part:
+def _take_along(parts: Parts, x: Part, index: Part, axis: int = 0) -> Part:
     if not x.ndim:
         return _reshape_like(parts, x, index)
     return parts.append("take_along_axis", {"Input": x, "Index": index}, Axis=axis)
@@ -107,7 +107,7 @@ def _split_like(parts: Parts, x: Part, likes: Sequence[Part], axis_tensor: Any =
     lengths = [like.shape[axis] for like in likes]
     if axis_tensor is not None or -1 in lengths:
         return [Unwritten("split with lengths that are not known", parts)] * len(likes)
-    return parts.call(registry.by_type("split"), x, sections=tuple(lengths), axis=axis)
+    return parts.call(registry.get_by_type("split"), x, sections=tuple(lengths), axis=axis)
 
 
 def _select(parts: Parts, condition: Part, x: Part, y: Part) -> Part:
@@ -115,11 +115,11 @@ def _select(parts: Parts, condition: Part, x: Part, y: Part) -> Part:
     whole = next((part for part in (x, y, condition) if part.shape == shape), None)
     if whole is None:
         raise NotInPaddle("where of operands of which none has the shape of the result")
-    condition, x, y = (_expanded(parts, part, whole) for part in (condition, x, y))
+    condition, x, y = (_expand(parts, part, whole) for part in (condition, x, y))
     return parts.append("where", {"Condition": condition, "X": x, "Y": y})
 
 
-def _expanded(parts: Parts, x: Part, like: Part) -> Part:
+def _expand(parts: Parts, x: Part, like: Part) -> Part:
     if x is like or x.shape == like.shape:
         return x
     return parts.append("expand_as_v2", {"X": x, "Y": like}, target_shape=like.shape)
@@ -144,7 +144,7 @@ def _product(sizes: Sequence[int]) -> int:
     return -1 if -1 in sizes else math.prod(sizes)
 
 
-def _transposed(parts: Parts, x: Part) -> Part:
+def _transpose(parts: Parts, x: Part) -> Part:
     return _permute(parts, x, [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2])
 
 
@@ -185,11 +185,11 @@ def _label_share(parts: Parts, label: Part, like: Part, ignore_index: int = -100
 
 
 def _box(parts: Parts, x: Part, *tensors: Any, **box: Any) -> Any:
-    told, operands, attrs = _slicing(tensors, box)
+    told, operands, attrs = _slice_parts(tensors, box)
     return parts.append(told, {"Input": x, **operands}, **attrs)
 
 
-def _slicing(tensors: Sequence[Any], box: Mapping[str, Any]) -> tuple[str, dict[str, Any], dict[str, Any]]:
+def _slice_parts(tensors: Sequence[Any], box: Mapping[str, Any]) -> tuple[str, dict[str, Any], dict[str, Any]]:
     """Type, operands and attributes of the slice that takes a box: without strides it is another operator."""
     operands = dict(zip(_TENSORS, tensors, strict=False))
     attrs = {**box, "infer_flags": box.get("infer_flags") or (1,) * len(box["axes"])}
@@ -209,10 +209,10 @@ _TENSORS: Final = (
 
 
 def _place(parts: Parts, x: Part, like: Part, *tensors: Any, **box: Any) -> Any:
-    told, operands, attrs = _slicing(tensors, box)
+    told, operands, attrs = _slice_parts(tensors, box)
     like = parts.cast_to(like, x.spec.dtype)
     of = {"Input": like, f"Out{names.GRAD}": x, **operands}
-    return parts.pulled(f"{told}_grad", of, f"Input{names.GRAD}", like, **attrs)
+    return parts.pull(f"{told}_grad", of, f"Input{names.GRAD}", like, **attrs)
 
 
 def _unpad(parts: Parts, x: Part, paddings: Sequence[int] = ()) -> Part:
@@ -228,14 +228,14 @@ _TO_THE_END: Final = 2**31 - 1
 def _untile(parts: Parts, x: Part, like: Part) -> Any:
     times = _times(x, like)
     like = parts.cast_to(like, x.spec.dtype)
-    return parts.pulled("tile_grad", {"X": like, f"Out{names.GRAD}": x}, f"X{names.GRAD}", like, repeat_times=times)
+    return parts.pull("tile_grad", {"X": like, f"Out{names.GRAD}": x}, f"X{names.GRAD}", like, repeat_times=times)
 
 
 def _unstack(parts: Parts, x: Part, axis: int = 0, num: int = 0) -> Any:
-    return parts.call(registry.by_type("unstack"), x, axis=axis, num=num or x.shape[axis])
+    return parts.call(registry.get_by_type("unstack"), x, axis=axis, num=num or x.shape[axis])
 
 
-def _within(parts: Parts, x: Part, low: Any = None, high: Any = None, min: float = 0.0, max: float = 0.0) -> Part:
+def _is_within(parts: Parts, x: Part, low: Any = None, high: Any = None, min: float = 0.0, max: float = 0.0) -> Part:
     if low is not None or high is not None:
         raise NotInPaddle("bounds that are tensors")
     return parts.append("logical_and", {"X": x >= min, "Y": x <= max})
@@ -265,23 +265,23 @@ IN_PADDLE: Final[dict[str, Callable[..., Part]]] = {
     "align": _align,
     "reshape_like": _reshape_like,
     "unshape": _unshape,
-    "zeros_like": partial(_filled, 0.0),
-    "ones_like": partial(_filled, 1.0),
+    "zeros_like": partial(_fill, 0.0),
+    "ones_like": partial(_fill, 1.0),
     "size_of": _size_of,
     "cast_like": _cast_like,
     "restore": _restore,
     "permute": _permute,
     "select": _select,
-    "add_at": _added_slices,
-    "put_along": _added_along,
-    "pick_along": _along,
+    "add_at": _add_slices,
+    "put_along": _add_along,
+    "pick_along": _take_along,
     "split_like": _split_like,
     "as_row": partial(_one_more, 0),
     "as_column": partial(_one_more, -1),
     "insert_row": partial(_one_more, -2),
     "as_matrix": _as_matrix,
     "as_rows": _as_rows,
-    "transposed": _transposed,
+    "transposed": _transpose,
     "normal_cdf": _normal_cdf,
     "one_hot_like": _one_hot_like,
     "tile_like": _tile_like,
@@ -290,7 +290,7 @@ IN_PADDLE: Final[dict[str, Callable[..., Part]]] = {
     "unpad": _unpad,
     "untile": _untile,
     "unstack": _unstack,
-    "within": _within,
+    "within": _is_within,
     "slopes": _slopes,
     "label_share": _label_share,
 }

@@ -60,7 +60,7 @@ def _fill_from_forward(op: Operator) -> None:
     if of is None or rule is None or of.op is not op.op.forward or of.op.holds_blocks:
         return
     operands = [*op.inputs, *([None] * (len(op.op.inputs) - len(op.inputs)))]
-    fitting = [_held(of, read) for read in rule.reads]
+    fitting = [_read_operand(of, read) for read in rule.reads]
     needed = zip(op.op.inputs, operands, fitting, strict=True)
     first = of.op.forward is None  # an operator of second order lists what its kernel reads, and ours reads more
     if first and all(slot.optional or slot.unlisted or held or not there for slot, held, there in needed):
@@ -68,7 +68,7 @@ def _fill_from_forward(op: Operator) -> None:
     op.inputs = tuple([held or there for held, there in zip(operands, fitting, strict=True)])
 
 
-def _held(forward: Operator, read: Read) -> Any:
+def _read_operand(forward: Operator, read: Read) -> Any:
     """Return the operand of *forward* that its rule reads; nothing for gradients."""
     held = forward.inputs if read.kind == "in" else forward.outputs if read.kind == "out" else ()
     return held[read.place] if read.place < len(held) else None

@@ -133,12 +133,12 @@ class Parts:
         self._stem = next(v.name for v in op.output_variables())
 
     @property
-    def tracing(self) -> TapeOver:
+    def tracer(self) -> TapeOver:
         """The same operators over traced values."""
         return TapeOver(self)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        op = registry.by_name(name)
+        op = registry.get_by_name(name)
         told = self._told.get(name)
         plain = partial(told, self) if told is not None else partial(self.call, op)
 
@@ -159,15 +159,15 @@ class Parts:
 
     def append(self, type_: str, inputs: Mapping[str, Part | None], **attrs: Any) -> Part:
         """Write an operator of that type; its first result."""
-        op = registry.by_type(type_)
+        op = registry.get_by_type(type_)
         operands = [inputs.get(s.name, () if s.many else None) for s in op.inputs]
         result = self.written(op, operands, op.attributes(attrs))[0]
         assert isinstance(result, Part)
         return result
 
-    def pulled(self, type_: str, inputs: Mapping[str, Any], slot: str, like: Any, **attrs: Any) -> Any:
+    def pull(self, type_: str, inputs: Mapping[str, Any], slot: str, like: Any, **attrs: Any) -> Any:
         """Write a gradient operator of that type for the one result that stands in *slot* and is like *like*."""
-        op = registry.by_type(type_)
+        op = registry.get_by_type(type_)
         operands = [inputs.get(s.name, () if s.many else None) for s in op.inputs]
         specs = [each_of(_spec, like) if s.name == slot else None for s in op.outputs]
         return self.written(op, operands, op.attributes(attrs), specs)[op.output_index[slot]]
@@ -181,7 +181,7 @@ class Parts:
         if op.forward is None and op.type != "cast":
             if op.trait & Trait.ELEMENTWISE:
                 filled = self._numbers(filled)
-            wanted = types.computed(op, [each_of(_spec, v) for v in filled])
+            wanted = types.compute_specs(op, [each_of(_spec, v) for v in filled])
             filled = [each_of(self._cast, v, spec) for v, spec in zip(filled, wanted, strict=True)]
         inputs = tuple([each_of(_variable, v) for v in filled])
         outputs = tuple([each_of(self._new, s) for s in (specs or build.infer(op, inputs, attrs))])

@@ -57,7 +57,7 @@ def length(reader: PirReader, block: Block, entry: Any, attrs: Mapping[str, Any]
     reader.append(block, "lod_array_length", {"X": array}, out)
 
 
-def at(reader: PirReader, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
+def read_item(reader: PirReader, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
     """``slice_array_dense``: the tensor at a place that is counted from the end where it is below 0."""
     reads = reader.reads(entry)
     place = reader.value(reads[1]).constant if len(reads) == 2 else None
@@ -98,7 +98,7 @@ def pop(reader: PirReader, block: Block, entry: Any, attrs: Mapping[str, Any]) -
     reader.append(block, "array_popped", {"X": array, "I": place}, array)
 
 
-def joined(reader: PirReader, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
+def join(reader: PirReader, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
     """``array_to_tensor``: all tensors as one."""
     array, _ = _array(reader, block, entry, 1)
     axis, stacked = attrs.get("axis"), attrs.get("use_stack")
@@ -139,8 +139,8 @@ ARRAYS: Final = {
     ("1", "array_write"): write,
     ("1", "array_read"): read,
     ("1", "array_length"): length,
-    ("1", "slice_array_dense"): at,
+    ("1", "slice_array_dense"): read_item,
     ("1", "array_pop"): pop,
-    ("1", "array_to_tensor"): joined,
+    ("1", "array_to_tensor"): join,
 }
 """Dialect and name of what takes or makes arrays."""

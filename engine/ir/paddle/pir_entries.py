@@ -7,7 +7,7 @@ from typing import Any, Final, NoReturn
 
 from ...core.errors import FileFormatError, OperatorError
 from ...core.spec import DTYPES, TensorSpec
-from ...files.jsontext import shown
+from ...files.jsontext import shorten_value
 from . import attributes
 
 EXPECTED: Final = "a program of Paddle's new IR"
@@ -61,7 +61,7 @@ class Entries:
     def take(self, entry: Any, key: str, kind: type) -> Any:
         value = entry.get(key) if isinstance(entry, dict) else None
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            self.fail(f"{shown(key)} is {shown(value)}")
+            self.fail(f"{shorten_value(key)} is {shorten_value(value)}")
         return value
 
     def ops_of(self, region: Any) -> list[Any]:
@@ -93,21 +93,21 @@ class Entries:
     def reads(self, entry: Any) -> list[int]:
         operands = entry.get("I", []) if isinstance(entry, dict) else None
         if not isinstance(operands, list):
-            self.fail(f"the operands {shown(operands)}")
+            self.fail(f"the operands {shorten_value(operands)}")
         return [self.take(operand, "%", int) for operand in operands]
 
     def first(self, entry: Any) -> int:
         """The first operand of an operator that has one."""
         reads = self.reads(entry)
         if not reads:
-            self.fail(f"the operator {shown(entry['#'])} without an operand")
+            self.fail(f"the operator {shorten_value(entry['#'])} without an operand")
         return reads[0]
 
     def makes(self, entry: Any) -> list[int]:
         results = entry.get("O", []) if isinstance(entry, dict) else None
         return [self.take(result, "%", int) for result in (results if isinstance(results, list) else [results])]
 
-    def written_by(self, entry: Any) -> int:
+    def written_operand(self, entry: Any) -> int:
         """The operand that an operator writes in place; 0 where it does not."""
         name, reads = self.name_of(entry), self.reads(entry)
         place = _TARGETS.get(name, 0)
@@ -117,7 +117,7 @@ class Entries:
 
     def all_makes(self, entry: Any) -> list[int]:
         """Return what an operator makes or writes in place."""
-        target = self.written_by(entry)
+        target = self.written_operand(entry)
         return [*self.makes(entry), target] if target else self.makes(entry)
 
     def all_reads(self, entry: Any) -> list[int]:
@@ -135,7 +135,7 @@ class Entries:
         (block,) = self.take(region, "blocks", list)[:1] or [None]
         numbers = [self.take(told, "#", int) for told in self.take(block, "args", list)]
         if any(n >= 0 for n in numbers):
-            self.fail(f"a region is given the values {shown(numbers)}")
+            self.fail(f"a region is given the values {shorten_value(numbers)}")
         return numbers
 
     # -- types and attributes -------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ class Entries:
         if kind_of(kind) == "t_vec":
             parts = kind.get("D")
             if not isinstance(parts, list):
-                self.fail(f"the type {shown(kind)}")
+                self.fail(f"the type {shorten_value(kind)}")
             return [spec for part in parts for spec in self.specs(part)]
         spec = self.spec(kind)
         return [] if spec is None else [spec]
@@ -170,7 +170,7 @@ class Entries:
             known = isinstance(dims, list) and len(dims) <= _MOST and all(type(d) is int and d >= -1 for d in dims)
             if name is not None and known:
                 return TensorSpec(dims, name)
-        self.fail(f"the type {shown(kind)}")
+        self.fail(f"the type {shorten_value(kind)}")
 
     def attrs(self, entry: Any, key: str = "A") -> dict[str, Any]:
         held: dict[str, Any] = {}
@@ -195,14 +195,14 @@ class Entries:
             return tuple([self.attribute(entry, depth + 1) for entry in content])
         if kind == "a_scalar" and isinstance(content, dict):
             return self.attribute(content, depth + 1)
-        return None if kind == "a_place" else str(shown(content))
+        return None if kind == "a_place" else str(shorten_value(content))
 
     def real(self, kind: str, content: Any) -> float:
         """A number; those of single precision as the shortest that means them."""
         if isinstance(content, str):
             content = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}.get(content.lower())
         if not isinstance(content, (int, float)) or isinstance(content, bool):
-            self.fail(f"the number {shown(content)}")
+            self.fail(f"the number {shorten_value(content)}")
         return attributes.single(content) if kind == "a_f32" else float(content)
 
     def code(self, name: Any) -> int:

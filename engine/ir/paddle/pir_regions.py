@@ -34,16 +34,16 @@ def keep_before(reader: PirReader, block: Block, entry: Any) -> None:
     if "regions" not in entry:
         return
     for inner in reader.inner_operations(entry):
-        target = reader.written_by(inner)
+        target = reader.written_operand(inner)
         value = reader.values.get(target)
         if value is None or value.many is not None or (value.variable is None and value.constant is None):
             continue
         v = reader.tensor(block, target)
         if v.block is block and v.kind != ARRAY:
-            reader.values[target] = value._replace(variable=copied(reader, block, v), constant=None)
+            reader.values[target] = value._replace(variable=copy_variable(reader, block, v), constant=None)
 
 
-def copied(reader: PirReader, block: Block, v: Variable, stem: str = "kept") -> Variable:
+def copy_variable(reader: PirReader, block: Block, v: Variable, stem: str = "kept") -> Variable:
     """A variable with the value of *v*."""
     own = reader.new(block, stem, v)
     reader.append(block, "assign", {"X": v}, own)
@@ -84,7 +84,7 @@ def _side(reader: PirReader, block: Block, region: Any, decides: Variable) -> li
         reader.append(inside, "assign", {"X": value}, out)
         results.append(out)
     reader.program._rollback()
-    _unplaced(close_conditional(block, inside, decides))
+    _clear_place(close_conditional(block, inside, decides))
     return results
 
 
@@ -94,7 +94,7 @@ def loop(reader: PirReader, block: Block, entry: Any, attrs: Mapping[str, Any]) 
     if not reads or len(regions) != 1:
         reader.fail(f"a loop of {len(reads)} operands and {len(regions)} regions")
     given = [reader.tensor(block, number) for number in reads]
-    going = copied(reader, block, given[0], "going")
+    going = copy_variable(reader, block, given[0], "going")
     results = [next(iter(held), None) for held in reader.results(block, "while", entry)]
     arguments = reader.arguments(regions[0])
     if not len(arguments) == len(results) == len(given) - 1:
@@ -113,12 +113,12 @@ def loop(reader: PirReader, block: Block, entry: Any, attrs: Mapping[str, Any]) 
         reader.fail(f"a region that returns {len(ends)} values to a loop of {len(carried)}")
     overwritten = set(carried)
     pairs = list(zip(ends[1:], carried, strict=True))
-    pairs = [(copied(reader, inside, x) if x in overwritten and x is not v else x, v) for x, v in pairs]
+    pairs = [(copy_variable(reader, inside, x) if x in overwritten and x is not v else x, v) for x, v in pairs]
     for x, v in ((ends[0], going), *pairs):
         if x is not v:
             reader.append(inside, "assign", {"X": x}, v)
     reader.program._rollback()
-    _unplaced(close_loop(block, inside, going, is_test=False))
+    _clear_place(close_loop(block, inside, going, is_test=False))
 
 
 def _read(reader: PirReader, inside: Block, region: Any) -> list[int]:
@@ -135,7 +135,7 @@ def _read(reader: PirReader, inside: Block, region: Any) -> list[int]:
     return reader.reads(last)
 
 
-def _unplaced(op: Operator) -> None:
+def _clear_place(op: Operator) -> None:
     """The file does not say which line made an operator."""
     op.loc, op.scope = NOWHERE, "/"
 

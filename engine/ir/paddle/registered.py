@@ -90,14 +90,14 @@ def second_order_type(op: Operator) -> str | None:
         return op.type
     if of not in _LIKE_GRAD.split():
         return None
-    if any(_listed(op, name) for name in _WITHOUT.get(of, ())):
+    if any(_has_slot(op, name) for name in _WITHOUT.get(of, ())):
         return None
     if of == "pool2d_grad" and op.attrs["pooling_type"] != "avg":  # Paddle's takes the largest of the gradients
         return None
     return f"{of.removesuffix('_grad')}_double_grad" if of in _DOUBLE else op.type
 
 
-def _listed(op: Operator, name: str) -> bool:
+def _has_slot(op: Operator, name: str) -> bool:
     """Return whether the slot *name* holds a variable."""
     held = op.input(name) if name in op.op.input_index else op.output(name)
     return any(n != EMPTY for n in held)
@@ -131,7 +131,7 @@ def own_slots(type_: str, inputs: Slots, outputs: Slots) -> tuple[str, Slots, Sl
     theirs = f"{base}_double_grad" if of in _DOUBLE else f"{base}_grad_grad"
     if type_ != theirs or of not in (*_LIKE_GRAD.split(), *_LIKE_DD.split()):
         return type_, inputs, outputs
-    op = registry.by_type(f"{base}_grad_grad")
+    op = registry.get_by_type(f"{base}_grad_grad")
     ins = {slot(op, s.name, True): s.name for s in op.inputs}
     outs = {slot(op, s.name, False): s.name for s in op.outputs}
     renamed = [{own.get(n, n): held for n, held in listed.items()} for own, listed in ((ins, inputs), (outs, outputs))]

@@ -10,7 +10,7 @@ Written = tuple[str, Slots, Slots, dict[str, Any]]
 """Type, inputs, outputs and attributes of an operator."""
 
 
-def renewed(type_: str, inputs: Slots, outputs: Slots, attrs: dict[str, Any]) -> Written:
+def renew(type_: str, inputs: Slots, outputs: Slots, attrs: dict[str, Any]) -> Written:
     """The operator as programs have it here."""
     change = _CHANGES.get(type_)
     return (type_, inputs, outputs, attrs) if change is None else change(type_, inputs, outputs, attrs)
@@ -29,11 +29,11 @@ def _one_list_of_values(type_: str, inputs: Slots, outputs: Slots, attrs: dict[s
     return type_, inputs, outputs, {**kept, "values": values}
 
 
-def _called(name: str) -> Callable[[str, Slots, Slots, dict[str, Any]], Written]:
+def _rename_to(name: str) -> Callable[[str, Slots, Slots, dict[str, Any]], Written]:
     return lambda type_, inputs, outputs, attrs: (name, inputs, outputs, attrs)
 
 
-def _without_slots(*slots: str) -> Callable[[str, Slots, Slots, dict[str, Any]], Written]:
+def _drop_slots(*slots: str) -> Callable[[str, Slots, Slots, dict[str, Any]], Written]:
     """Return a change that drops what Paddle's kernels keep for themselves: it is computed again."""
 
     def change(type_: str, inputs: Slots, outputs: Slots, attrs: dict[str, Any]) -> Written:
@@ -42,7 +42,7 @@ def _without_slots(*slots: str) -> Callable[[str, Slots, Slots, dict[str, Any]],
     return change
 
 
-def _joined(type_: str, inputs: Slots, outputs: Slots, attrs: dict[str, Any]) -> Written:
+def _join_gradient(type_: str, inputs: Slots, outputs: Slots, attrs: dict[str, Any]) -> Written:
     """The gradient of a split is a concat, with the attributes of a split."""
     return type_, inputs, outputs, {name: value for name, value in attrs.items() if name not in ("num", "sections")}
 
@@ -50,8 +50,8 @@ def _joined(type_: str, inputs: Slots, outputs: Slots, attrs: dict[str, Any]) ->
 _CHANGES: Final[dict[str, Callable[[str, Slots, Slots, dict[str, Any]], Written]]] = {
     "assign_value": _one_list_of_values,
     "set_value": _one_list_of_values,
-    "concat": _joined,
-    "conditional_block_infer": _called("conditional_block"),
-    "einsum_grad": _without_slots("InnerCache", "x_shape"),
+    "concat": _join_gradient,
+    "conditional_block_infer": _rename_to("conditional_block"),
+    "einsum_grad": _drop_slots("InnerCache", "x_shape"),
 }
 """Type of an operator -> what becomes of it."""

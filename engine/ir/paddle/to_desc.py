@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...core import source
-from ...core.collector import paused_gc
+from ...core.collector import pause_gc
 from ...core.errors import ProgramError, UnsupportedError
 from ...files import messages
 from ...ops.stand_in import StandIn
@@ -16,7 +16,7 @@ from ..operator import COMMON, Operator
 from ..program import Block, Program
 from ..variable import ARRAY, DENSE, SELECTED_ROWS, Variable
 from .attributes import KINDS
-from .decomposed import decomposed
+from .decomposed import decompose
 from .from_desc import KINDS as VARIABLES
 from .parts import Names, NotInPaddle
 from .registered import OURS, TYPES, UNKNOWN, is_second_order, second_order_type, slot
@@ -46,7 +46,7 @@ def to_desc(program: Program, feeds: Sequence[str] = (), fetches: Sequence[str] 
 
 
 def _message(program: Program, feeds: Sequence[str], fetches: Sequence[str]) -> bytes:
-    with paused_gc():
+    with pause_gc():
         message = messages.message("Program")
         called = Names(program)
         for block in program.blocks:
@@ -77,7 +77,7 @@ def _parts(op: Operator, called: Names) -> tuple[list[Operator], list[Variable]]
     if isinstance(op.op, StandIn) or not is_second_order(op.op) or second_order_type(op) is not None:
         return [op], []
     try:
-        return decomposed(op, called)
+        return decompose(op, called)
     except NotInPaddle as error:
         raise UnsupportedError(
             f"{op.type}: Paddle has no operator for this gradient of a gradient, and none for a part of it: {error}.",

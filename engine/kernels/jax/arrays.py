@@ -16,19 +16,19 @@ from ...ops.refusals import refuse
 from ..backend import Kernel, override
 from .assumptions import Room, assume
 from .hosted import NeedsValues
-from .stacked_array import COMPUTED, VARIED, StackedArray, common, form, kinds, like, rows_of
+from .stacked_array import COMPUTED, VARIED, StackedArray, common, form, kinds, match_form, rows_of
 
 LENGTHS = 3
 """How many lengths of an array a function is compiled for before the operator that makes one tensor of it is not."""
 
 
-def _stacked(array: TensorArray | None, x: Any, rows: int) -> StackedArray:
+def _make_room(array: TensorArray | None, x: Any, rows: int) -> StackedArray:
     """*array* with room for *rows* tensors like *x*."""
     array = TensorArray() if array is None else array
     shaped = form(tuple(x.shape), np.dtype(x.dtype), max(rows, rows_of(array)))
     if not kinds(array) <= kinds(shaped):
         raise NeedsValues(VARIED)
-    stacked: StackedArray = like(array, shaped)
+    stacked: StackedArray = match_form(array, shaped)
     return stacked
 
 
@@ -56,7 +56,7 @@ class _Jax:
 
 
 def _definition(op_type: str) -> Any:
-    return registry.by_type(op_type).kernel
+    return registry.get_by_type(op_type).kernel
 
 
 def _write(attrs: Any, specs: Any) -> Kernel:
@@ -66,7 +66,7 @@ def _write(attrs: Any, specs: Any) -> Kernel:
         if not _is_computed(i, before):
             return _definition("write_to_array")(None, x, i, before)
         place = _place(i, "write_to_array")
-        array = _stacked(before, x, room.rows(int(x.size) * x.dtype.itemsize))
+        array = _make_room(before, x, room.rows(int(x.size) * x.dtype.itemsize))
         assume(place + 1, array.rows, room.make)
         return StackedArray(
             lax.dynamic_update_index_in_dim(array.buffer, jnp.asarray(x), place, 0),
@@ -85,12 +85,12 @@ def _read(attrs: Any, specs: Any) -> Kernel:
         if x_w is not None and not isinstance(x, StackedArray) and not x.entries:
             return jnp.zeros(x_w.shape, x_w.dtype)
         of = x_w if x_w is not None else _first(x)
-        array = _stacked(x, of, 1)
+        array = _make_room(x, of, 1)
         there = (place < array.rows) & lax.dynamic_index_in_dim(array.there, place, 0, keepdims=False)
         value = lax.dynamic_index_in_dim(array.buffer, place, 0, keepdims=False)
         if x_w is not None:
             return jnp.where(there, value, jnp.zeros_like(value))
-        refuse(~there, _nothing_there, place, array.length)
+        refuse(~there, _missing_place_error, place, array.length)
         return value
 
     return kernel
@@ -104,19 +104,19 @@ def _first(array: Any) -> Any:
     return next(iter(array.entries.values()))
 
 
-def _nothing_there(place: Any, length: Any) -> Exception:
+def _missing_place_error(place: Any, length: Any) -> Exception:
     there = f"it has {length} places" if place >= length else "nothing was written there"
     return ExecutionError(f"read_from_array: I asks for place {place} of the array, but {there}")
 
 
-def _without(attrs: Any, specs: Any) -> Kernel:
+def _offer_clear_place(attrs: Any, specs: Any) -> Kernel:
     def kernel(x: Any, i: Any) -> Any:
         if not _is_computed(i, x):
             return _definition("array_without")(None, x, i)
         place = _place(i, "array_without")
         if not isinstance(x, StackedArray) and not x.entries:
             return x
-        array = _stacked(x, _first(x), 1)
+        array = _make_room(x, _first(x), 1)
         at = jnp.where(place < array.rows, place, array.rows)  # a row that there is not: nothing is written
         return StackedArray(
             array.buffer.at[at].set(0, mode="drop"), array.there.at[at].set(False, mode="drop"), array.length
@@ -125,7 +125,7 @@ def _without(attrs: Any, specs: Any) -> Kernel:
     return kernel
 
 
-def _moving(op_type: str) -> Any:
+def _offer_move(op_type: str) -> Any:
     def offer(attrs: Any, specs: Any) -> Kernel:
         def kernel(x: Any, i: Any) -> Any:
             if _is_computed(i, x):
@@ -168,14 +168,14 @@ class _Length:
 
 def _as_one(array: StackedArray, number: int, axis: int, use_stack: bool) -> Any:
     """The first *number* tensors as one."""
-    rows = like(array, form(*next(iter(kinds(array))), max(number, array.rows))).buffer[:number]
+    rows = match_form(array, form(*next(iter(kinds(array))), max(number, array.rows))).buffer[:number]
     of = list(rows.shape[1:])
     axis %= len(of) + use_stack
     stacked = jnp.moveaxis(rows, 0, axis)
     return stacked if use_stack else stacked.reshape([*of[:axis], number * of[axis], *of[axis + 1 :]])
 
 
-def _to_tensor(attrs: Any, specs: Any) -> Kernel:
+def _offer_tensor(attrs: Any, specs: Any) -> Kernel:
     length, axis, use_stack = _Length(), attrs["axis"], attrs["use_stack"]
 
     def kernel(x: Any) -> Any:
@@ -196,7 +196,7 @@ def _to_tensor(attrs: Any, specs: Any) -> Kernel:
     return kernel
 
 
-def _to_array(attrs: Any, specs: Any) -> Kernel:
+def _offer_array(attrs: Any, specs: Any) -> Kernel:
     axis, use_stack = attrs["axis"], attrs["use_stack"]
 
     def kernel(of: Any, x: Any) -> Any:
@@ -214,7 +214,7 @@ def _to_array(attrs: Any, specs: Any) -> Kernel:
     return kernel
 
 
-def _joined(attrs: Any, specs: Any) -> Kernel:
+def _offer_join(attrs: Any, specs: Any) -> Kernel:
     length, axis, use_stack = _Length(), attrs["axis"], attrs["use_stack"]
 
     def kernel(of: Any, x: Any) -> Any:
@@ -223,7 +223,7 @@ def _joined(attrs: Any, specs: Any) -> Kernel:
         stacked = common(of, x)
         if not isinstance(stacked, StackedArray):
             raise NeedsValues(COMPUTED)
-        return _as_one(like(x, stacked), length.of(like(of, stacked)), axis, use_stack)
+        return _as_one(match_form(x, stacked), length.of(match_form(of, stacked)), axis, use_stack)
 
     return kernel
 
@@ -231,12 +231,12 @@ def _joined(attrs: Any, specs: Any) -> Kernel:
 for _op_type, _offer in (
     ("write_to_array", _write),
     ("read_from_array", _read),
-    ("array_parted", _moving("array_parted")),
-    ("array_popped", _moving("array_popped")),
-    ("array_without", _without),
+    ("array_parted", _offer_move("array_parted")),
+    ("array_popped", _offer_move("array_popped")),
+    ("array_without", _offer_clear_place),
     ("lod_array_length", _length),
-    ("tensor_array_to_tensor", _to_tensor),
-    ("tensor_to_array", _to_array),
-    ("joined_array", _joined),
+    ("tensor_array_to_tensor", _offer_tensor),
+    ("tensor_to_array", _offer_array),
+    ("joined_array", _offer_join),
 ):
     override(_op_type, "jax")(_offer)

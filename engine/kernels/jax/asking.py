@@ -15,12 +15,12 @@ from ...core.errors import GradtoolError
 from ...core.summary import Asked, Heard, InOrder, Measured, Summary, Timed
 from ...core.watch import Entered, Exited
 from .compilation import Compilation
-from .conditional import Conditional, plain, settled
+from .conditional import Conditional, plain, settle
 from .flags import first
-from .holding import Holding, holding
+from .holding import Holding, compile_holding
 from .judged import JudgedPart, holds_numbers
-from .looked import looking, taken
-from .measuring import Counted, Laid, counted, laid, measured, numbers
+from .looked import set_look, take
+from .measuring import Counted, Laid, count, lay, measure, numbers
 from .part import HostedPart, Part, Seen, TracedPart, tracing
 from .pytrees import Shown, home
 from .timing import Timing
@@ -45,21 +45,21 @@ class Asking(Compilation):
             arrays: what was told of registers in arrays, which are told as the same objects again.
         """
         if isinstance(part, HostedPart):
-            return iter(self._hosted(part, regs, arrays))
+            return iter(self._run_on_host(part, regs, arrays))
         before = {r: regs[r] for r in part.ins}  # held, so that it can run again
         position = state.random.position
         try:
             seen = part(regs)
         except GradtoolError:  # it comes again, where the steps before it are told
             seen = None
-        if seen is not None and self.answered(part, seen):
+        if seen is not None and self.is_answer(part, seen):
             return iter(self.events(part, seen))
         state.random.position = position
         for r, value in before.items():
             regs[r] = value
-        return self.stepped(part, seen, regs, arrays)
+        return self.run_stepwise(part, seen, regs, arrays)
 
-    def answered(self, part: Any, seen: Seen) -> bool:
+    def is_answer(self, part: Any, seen: Seen) -> bool:
         """Return whether what a part returned is the answer."""
         raise NotImplementedError
 
@@ -67,19 +67,19 @@ class Asking(Compilation):
         """Yield the events of a part that returned the answer."""
         raise NotImplementedError
 
-    def wanted(self, part: Any, seen: Seen | None) -> Callable[[int], bool]:
+    def array_filter(self, part: Any, seen: Seen | None) -> Callable[[int], bool]:
         """Return which of a part's instructions are reported with arrays, by index."""
         return lambda index: True
 
-    def stepped(self, part: Part, seen: Seen | None, regs: list[Any], arrays: dict[int, Any]) -> Iterator[Heard]:
+    def run_stepwise(self, part: Part, seen: Seen | None, regs: list[Any], arrays: dict[int, Any]) -> Iterator[Heard]:
         """Carry out a part instruction by instruction on the device; arrays leave it where they are wanted."""
         instructions = self.plan.instructions
-        wanted = self.wanted(part, seen)
+        wanted = self.array_filter(part, seen)
         leaving = {r for n in part.span if wanted(n) for r in (*instructions[n].ins, *instructions[n].outs)}
         shown: dict[int, Any] = {}
         for index in part.span:
             instruction = instructions[index]
-            inputs = [settled(regs[r]) for r in instruction.ins]
+            inputs = [settle(regs[r]) for r in instruction.ins]
             with np.errstate(all="ignore"):
                 try:
                     result = _there(instruction.kernel)(*inputs)
@@ -101,7 +101,7 @@ class Asking(Compilation):
                 arrays.pop(r, None)
                 shown.pop(r, None)
 
-    def _hosted(self, part: HostedPart, regs: list[Any], arrays: dict[int, Any]) -> Iterator[Heard]:
+    def _run_on_host(self, part: HostedPart, regs: list[Any], arrays: dict[int, Any]) -> Iterator[Heard]:
         instruction = self.plan.instructions[part.index]
         for r in part.ins:
             if r not in arrays:
@@ -121,11 +121,11 @@ class Judging(Asking):
         super().__init__(plan)
         self.asked = asked
 
-    def traced(self, span: range) -> list[Part]:
+    def trace_parts(self, span: range) -> list[Part]:
         """As in the base."""
         return [JudgedPart(self.plan, span, self.asked.largest)]
 
-    def answered(self, part: JudgedPart, seen: Seen) -> bool:
+    def is_answer(self, part: JudgedPart, seen: Seen) -> bool:
         """As in the base."""
         return first(seen[0][1].wrong) < 0
 
@@ -133,7 +133,7 @@ class Judging(Asking):
         """As in the base: one event, the same one in each run with these shapes."""
         return [seen[0][1].event()]
 
-    def wanted(self, part: JudgedPart, seen: Seen | None) -> Callable[[int], bool]:
+    def array_filter(self, part: JudgedPart, seen: Seen | None) -> Callable[[int], bool]:
         """As in the base."""
         if seen is None:
             return lambda index: True
@@ -145,21 +145,21 @@ class Measuring(Asking):
     """Asks for numbers of results, which are measured where they are computed."""
 
     def __init__(self, plan: Any, asked: Measured) -> None:
-        super().__init__(plan, self._tapped)
+        super().__init__(plan, self._tap)
         self._asks = asked.of
 
-    def _tapped(self, instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
+    def _tap(self, instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
         """Return what a compiled part returns of an instruction: measures of its results, and of runs of its block."""
         if not tracing.get():
             return [], None  # it is told with arrays
-        return _results(instruction, outputs, self._asks, laid), taken()
+        return _results(instruction, outputs, self._asks, lay), take()
 
-    def traced(self, span: range) -> list[Part]:
+    def trace_parts(self, span: range) -> list[Part]:
         """As in the base; all that a part returns is held until it is measured."""
         starts = range(span.start, span.stop, LONGEST)
         return [_MeasuredPart(self.plan, range(n, min(n + LONGEST, span.stop)), self.look, self._asks) for n in starts]
 
-    def answered(self, part: Part, seen: Seen) -> bool:
+    def is_answer(self, part: Part, seen: Seen) -> bool:
         """As in the base."""
         return True
 
@@ -167,7 +167,7 @@ class Measuring(Asking):
         """As in the base."""
         return [*_steps(self.plan, seen)]
 
-    def wanted(self, part: Part, seen: Seen | None) -> Callable[[int], bool]:
+    def array_filter(self, part: Part, seen: Seen | None) -> Callable[[int], bool]:
         """As in the base."""
         ops = {n: self.plan.instructions[n].op for n in part.span}
         return lambda index: ops[index] is not None and self._asks(ops[index])
@@ -182,7 +182,7 @@ class _MeasuredPart(TracedPart):
 
     def trace(self, regs: list[Any]) -> Any:
         """As in the base."""
-        with looking(lambda body: _RoundMeasures(body, self._asks)):
+        with set_look(lambda body: _RoundMeasures(body, self._asks)):
             return super().trace(regs)
 
 
@@ -198,8 +198,8 @@ class _RoundMeasures:
         self.asks = any(map(asks, operators(body.op)))
 
     def __call__(self, instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
-        results = _results(instruction, outputs, self._asks, lambda value: counted(laid(value)))
-        return results, taken()
+        results = _results(instruction, outputs, self._asks, lambda value: count(lay(value)))
+        return results, take()
 
     def over(self, seen: Seen) -> list[Any]:
         """Return the measures, and what is known of the rest, by instruction."""
@@ -234,7 +234,7 @@ class _Result(NamedTuple):
         if self.measured is None:
             return shown
         row = self.measured
-        return Summary(shown.shape, shown.dtype, numbers(row) if isinstance(row, Counted) else measured(row))
+        return Summary(shown.shape, shown.dtype, numbers(row) if isinstance(row, Counted) else measure(row))
 
 
 def _results(
@@ -259,13 +259,13 @@ def _steps(plan: Any, seen: Iterable[tuple[int, Any]]) -> Iterator[Heard]:
             yield index, instruction.op, (None,) * len(instruction.ins), gave
 
 
-def asking(plan: Any, asked: Asked) -> Asking | Holding | Timing | None:
+def compile_request(plan: Any, asked: Asked) -> Asking | Holding | Timing | None:
     """*plan* compiled for what is *asked*; None where its steps have to be told one by one."""
     if isinstance(asked, InOrder):
         return Judging(plan, asked)
     if isinstance(asked, Timed):
         return Timing(plan)
-    return Measuring(plan, asked) if isinstance(asked, Measured) else holding(plan, asked)
+    return Measuring(plan, asked) if isinstance(asked, Measured) else compile_holding(plan, asked)
 
 
 def operators(op: Any) -> Iterator[Any]:

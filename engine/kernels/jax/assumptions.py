@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...core.scoped import scoped
+from ...core.scoped import set_inside
 from .hosted import NeedsValues
 
 Otherwise = Callable[[int], None]
@@ -71,12 +71,12 @@ def short(assumed: Sequence[Assumed]) -> Any:
     return (jnp.stack([jnp.asarray(a.needed) for a in assumed]) > limits).any()
 
 
-def collecting() -> AbstractContextManager[list[Assumed]]:
+def collect_assumptions() -> AbstractContextManager[list[Assumed]]:
     """Collect the assumptions made inside, in order."""
-    return scoped(_collected, [])
+    return set_inside(_collected, [])
 
 
-def rounded(number: int) -> int:
+def round_up(number: int) -> int:
     """*number* or up to a quarter more: of four sizes between two powers of 2, so that few are compiled."""
     unit = 1 << max(number.bit_length() - 3, 0)
     return -(-number // unit) * unit
@@ -91,12 +91,12 @@ class Room:
     def rows(self, size: int) -> int:
         """The rows of a buffer whose rows have that many bytes."""
         if self._rows is None:
-            self._rows = min(FIRST_ROWS, rounded(max(FIRST_BYTES // max(size, 1), 1)))
+            self._rows = min(FIRST_ROWS, round_up(max(FIRST_BYTES // max(size, 1), 1)))
         return self._rows
 
     def make(self, rows: int) -> None:
         """Have room for that many from now on."""
-        self._rows = max(self._rows or 1, rounded(rows))
+        self._rows = max(self._rows or 1, round_up(rows))
 
 
 def register() -> None:

@@ -10,13 +10,13 @@ from jax import lax
 
 from ...core.tensor_array import TensorArray
 from .assumptions import Room, assume
-from .conditional import ABSENT, Conditional, plain, settled
+from .conditional import ABSENT, Conditional, plain, settle
 from .hosted import BLOCK, NeedsValues
-from .loops import CHANGES, Runs, repeated
+from .loops import CHANGES, Runs, repeat
 from .nesting import alike, zeros
-from .rounds import Outcome, Round, arrays, recorded, truth
+from .rounds import Outcome, Round, arrays, trace_once, truth
 from .stacked import StackedFrames
-from .stacked_array import common, like
+from .stacked_array import common, match_form
 
 
 class BlockKernel:
@@ -51,18 +51,18 @@ class BlockKernel:
 
     def __call__(self, *arguments: Any) -> Any:
         run = self._runner.backward if self.frames else self._runner.forward
-        return run(*map(self._settled, arguments))
+        return run(*map(self._settle, arguments))
 
-    def _settled(self, value: Any) -> Any:
+    def _settle(self, value: Any) -> Any:
         if isinstance(value, StackedFrames):
             return self._runner.frames(value.runs(), value.begins, value.ends)
-        return settled(value)
+        return settle(value)
 
     def reference(self, *arguments: Any) -> Any:
         """A block is traced, also over constants."""
         raise NeedsValues(BLOCK)
 
-    def traced(self, *arguments: Any) -> list[Any]:
+    def trace(self, *arguments: Any) -> list[Any]:
         """Return the results of the operator, in the function that is being traced.
 
         Raises:
@@ -90,8 +90,8 @@ class BlockKernel:
         if once:
             runs = self._branch(turn, go, state, read, nothing)
         else:
-            runs = repeated(self, turn, go, [plain(v) for v in state], read, nothing)
-            runs = runs._replace(state=[_given(v, s, go) for v, s in zip(runs.state, state, strict=True)])
+            runs = repeat(self, turn, go, [plain(v) for v in state], read, nothing)
+            runs = runs._replace(state=[_select_value(v, s, go) for v, s in zip(runs.state, state, strict=True)])
         frames = None
         if body.leaving is not None:
             ends = tuple(self._runner.ends([plain(v) for v in runs.state]))
@@ -117,29 +117,31 @@ class BlockKernel:
         body = self._runner.body
         start = [plain(v) for v in state]
         entering = [
-            (r, v) for frames, reading in zip(read, body.readings, strict=True) for r, v in _taken(frames, reading)
+            (r, v)
+            for frames, reading in zip(read, body.readings, strict=True)
+            for r, v in _read_frames(frames, reading)
         ]
         if isinstance(go, bool) and go:  # what is a constant stays one
             outcome = turn(start, entering, turn.counter)
             turn.conclude(outcome)
             turn.tell(True, outcome.seen, is_loop=False)
             return Runs(self._ends(outcome, state, True), outcome.sums, outcome.framed, True, None)
-        run, shapes = recorded(lambda counter: turn(start, entering, counter), turn.counter)
+        run, shapes = trace_once(lambda counter: turn(start, entering, counter), turn.counter)
         forms = self._forms(shapes, start)
-        sums = tuple(self._nothing(a, b) for a, b in zip(shapes.sums, nothing, strict=True))
+        sums = tuple(self._empty_sum(a, b) for a, b in zip(shapes.sums, nothing, strict=True))
 
-        def skipped(counter: Any) -> Outcome:
+        def skip(counter: Any) -> Outcome:
             ends = [
-                zeros(form) if form is None or v is None else like(v, form)
+                zeros(form) if form is None or v is None else match_form(v, form)
                 for v, form in zip(start, forms, strict=True)
             ]
             return zeros(shapes)._replace(ends=tuple(map(arrays, ends)), sums=sums, counter=counter)  # type: ignore[no-any-return]
 
-        def taken(counter: Any) -> Outcome:
+        def take(counter: Any) -> Outcome:
             outcome: Outcome = run(counter)
-            return outcome._replace(ends=tuple(map(like, outcome.ends, forms)))
+            return outcome._replace(ends=tuple(map(match_form, outcome.ends, forms)))
 
-        outcome = lax.cond(jnp.asarray(go), taken, skipped, turn.counter)
+        outcome = lax.cond(jnp.asarray(go), take, skip, turn.counter)
         turn.conclude(outcome)
         turn.tell(go, outcome.seen, is_loop=False)
         return Runs(self._ends(outcome, state, go), outcome.sums, outcome.framed, go, None)
@@ -162,11 +164,11 @@ class BlockKernel:
             elif value is None:
                 values.append(Conditional(end, go))
             else:
-                values.append(_given(end, value, go))
+                values.append(_select_value(end, value, go))
         return values
 
     @staticmethod
-    def _nothing(shape: Any, nothing: Any) -> Any:
+    def _empty_sum(shape: Any, nothing: Any) -> Any:
         """The sum of no runs. In the gradient of an array of tensors zeros are as good as nothing."""
         if isinstance(nothing, TensorArray):
             return zeros(shape)
@@ -181,11 +183,11 @@ class BlockKernel:
         return Conditional(value, like.there) if isinstance(like, Conditional) else value
 
 
-def _taken(frames: StackedFrames, reading: Any, number: Any = 0) -> list[tuple[int, Any]]:
+def _read_frames(frames: StackedFrames, reading: Any, number: Any = 0) -> list[tuple[int, Any]]:
     values = frames.at(number)
     return [(r, values[place]) for r, place in reading.registers]
 
 
-def _given(value: Any, before: Any, go: Any) -> Any:
+def _select_value(value: Any, before: Any, go: Any) -> Any:
     """Return the value after the runs, given the value before and whether there were any runs."""
     return Conditional(value, jnp.asarray(before.there) | go) if isinstance(before, Conditional) else value

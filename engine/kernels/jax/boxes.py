@@ -32,7 +32,7 @@ def put(array: Any, at: Any, values: Any) -> Any | None:
     sides, kept = box
     if not all(s.length for s in sides):
         return array
-    values = _filled(array, sides, kept, values)
+    values = _fill_box(array, sides, kept, values)
     if all(s.step == 1 for s in sides):
         return lax.dynamic_update_slice(array, values, [s.first for s in sides])
     padding = [s.padding for s in sides]
@@ -48,11 +48,11 @@ def add(array: Any, at: Any, values: Any) -> Any | None:
     sides, kept = box
     if not all(s.length for s in sides):
         return array
-    values = _filled(array, sides, kept, values)
+    values = _fill_box(array, sides, kept, values)
     return array + lax.pad(values, numpy.zeros((), array.dtype), [s.padding for s in sides])
 
 
-def _filled(array: Any, sides: list[_Side], kept: list[int], values: Any) -> Any:
+def _fill_box(array: Any, sides: list[_Side], kept: list[int], values: Any) -> Any:
     """*values* in the shape of the box and the type of *array*."""
     values = numpy.broadcast_to(numpy.asarray(values).astype(array.dtype), [sides[i].length for i in kept])
     return values.reshape([s.length for s in sides])

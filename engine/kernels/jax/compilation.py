@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...core.summary import Asked, Heard
 from ..backend import Look, Noted
-from .hosted import BLOCK, looked_into
+from .hosted import BLOCK, stop_reason
 from .mesh import Mesh
-from .part import HostedPart, Part, TracedPart, Untraceable, carried_out, tracing
+from .part import HostedPart, Part, TracedPart, Untraceable, trace_span, tracing
 
 if TYPE_CHECKING:
     from .asking import Asking
@@ -67,11 +67,11 @@ class Compilation:
             By the index of each instruction, what :attr:`look` made of it; empty without one.
         """
         if tracing.get():
-            carried_out(self.plan, range(len(self.plan.instructions)), regs)
+            trace_span(self.plan, range(len(self.plan.instructions)), regs)
             return []
         if self.mesh is not None:
             for r in self.plan.feeds.values():
-                regs[r] = self.mesh.put(regs[r], self.mesh.of_feed(regs[r].shape))
+                regs[r] = self.mesh.put(regs[r], self.mesh.feed_sharding(regs[r].shape))
         parts = self._parts
         if parts is not None and len(parts) == 1:
             try:
@@ -97,7 +97,7 @@ class Compilation:
             try:
                 given = run(part)
             except Untraceable as stop:
-                todo += self._divided(part, stop)[::-1]
+                todo += self._divide(part, stop)[::-1]
             else:
                 yield given
 
@@ -106,15 +106,15 @@ class Compilation:
         if tracing.get() or self.mesh is not None:
             return None
         if asked not in self._asked:
-            from .asking import asking
+            from .asking import compile_request
 
             with self._changing:
                 if asked not in self._asked:
-                    self._asked[asked] = asking(self.plan, asked)
+                    self._asked[asked] = compile_request(self.plan, asked)
         answering = self._asked[asked]
         return None if answering is None else answering.told(regs)
 
-    def noted(self, regs: list[Any], most: int | None) -> Iterator[Noted] | None:
+    def run_noting(self, regs: list[Any], most: int | None) -> Iterator[Noted] | None:
         """Carry out the plan and tell what each instruction gave; see :mod:`.noting`."""
         from .noting import Noting
 
@@ -138,33 +138,33 @@ class Compilation:
         for index, instruction in enumerate(self.plan.instructions):
             reason = self.reason(instruction)
             if reason:
-                parts += self._compiled(start, index)
+                parts += self._compile(start, index)
                 parts.append(HostedPart(self.plan, index, reason, self.look))
                 start = index + 1
-        return [*parts, *self._compiled(start, len(self.plan.instructions))]
+        return [*parts, *self._compile(start, len(self.plan.instructions))]
 
     def reason(self, instruction: Any) -> str:
         """Why an instruction is not compiled, as far as its operator's definition tells; empty where it is."""
         return str(getattr(instruction.kernel, "reason", BLOCK))
 
-    def traced(self, span: range) -> list[Part]:
+    def trace_parts(self, span: range) -> list[Part]:
         """The instructions of *span* compiled."""
         return [TracedPart(self.plan, span, self.look, self.mesh)]
 
-    def _compiled(self, start: int, stop: int) -> list[Part]:
-        return self.traced(range(start, stop)) if stop > start else []
+    def _compile(self, start: int, stop: int) -> list[Part]:
+        return self.trace_parts(range(start, stop)) if stop > start else []
 
-    def _divided(self, part: Part, stop: Untraceable) -> list[Part]:
+    def _divide(self, part: Part, stop: Untraceable) -> list[Part]:
         """*part* without the instruction that wants values, for this run and the later ones."""
         kernel = self.plan.instructions[stop.index].kernel
-        kernel.reason = kernel.reason or looked_into(stop.error)
+        kernel.reason = kernel.reason or stop_reason(stop.error)
         hosted = HostedPart(self.plan, stop.index, kernel.reason, self.look)
         span = part.span
-        return self._replaced(
-            part, [*self._compiled(span.start, stop.index), hosted, *self._compiled(stop.index + 1, span.stop)]
+        return self._replace(
+            part, [*self._compile(span.start, stop.index), hosted, *self._compile(stop.index + 1, span.stop)]
         )
 
-    def _replaced(self, part: Part, parts: list[Part]) -> list[Part]:
+    def _replace(self, part: Part, parts: list[Part]) -> list[Part]:
         """*parts*, which from now on stand for *part*."""
         with self._changing:
             assert self._parts is not None

@@ -21,7 +21,7 @@ from ...ops.refusals import refuse
 from ..backend import Kernel, override
 from .hosted import NeedsValues
 from .nesting import zeros
-from .stacked_array import StackedArray, common, like
+from .stacked_array import StackedArray, common, match_form
 
 ABSENT = "it reads what a branch computes that may not have been taken"
 APART = "its branches give different shapes or types"
@@ -52,7 +52,7 @@ def expect_values(op_type: str, operands: Sequence[Any]) -> None:
         raise NeedsValues(ABSENT)
 
 
-def settled(value: Any) -> Any:
+def settle(value: Any) -> Any:
     """*value* as NumPy has it, once the function has run: None where it is not there, tensors by places."""
     if isinstance(value, Conditional):
         value = value.value if np.asarray(value.there) else None
@@ -78,7 +78,7 @@ def _mask(mask: Any, count: int, op_type: str) -> Any:
 def _select_input(attrs: Any, specs: Any) -> Kernel:
     def kernel(x: Sequence[Any], mask: Any) -> Any:
         if not isinstance(mask, jax.core.Tracer):
-            chosen: Any = registry.by_type("select_input").kernel(None, x, mask)
+            chosen: Any = registry.get_by_type("select_input").kernel(None, x, mask)
             return chosen
         place = _mask(mask, len(x), "select_input")
         parts = [v if isinstance(v, Conditional) else Conditional(v, v is not None) for v in x]
@@ -86,7 +86,7 @@ def _select_input(attrs: Any, specs: Any) -> Kernel:
         if not computed:
             raise NeedsValues(ABSENT)
         form = reduce(lambda a, b: common(a, b, APART), computed)
-        values = [zeros(form) if part.value is None else like(part.value, form) for part in parts]
+        values = [zeros(form) if part.value is None else match_form(part.value, form) for part in parts]
         there = [jnp.asarray(part.there) for part in parts]
         refuse(
             ~jnp.stack(there)[jnp.clip(place, 0, len(x) - 1)],
@@ -101,7 +101,7 @@ def _select_input(attrs: Any, specs: Any) -> Kernel:
 def _select_output(attrs: Any, specs: Any) -> Kernel:
     def kernel(x: Any, mask: Any) -> Any:
         if not isinstance(mask, jax.core.Tracer):
-            parts: Any = registry.by_type("select_output").kernel(None, x, mask)
+            parts: Any = registry.get_by_type("select_output").kernel(None, x, mask)
             return parts
         place = _mask(mask, 2, "select_output")
         if isinstance(x, Conditional):

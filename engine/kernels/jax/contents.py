@@ -20,12 +20,12 @@ _LANES = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F)
 def contents(value: Any) -> bytes:
     """Equal for arrays of one shape and type that have the same bits."""
     if isinstance(value, Here):
-        return _of_row(value)
+        return _row_bytes(value)
     array = jnp.asarray(dense(value) if isinstance(value, RowArray) else value)
     return np.asarray(_contents(array)).tobytes()
 
 
-def _of_row(value: Here) -> bytes:
+def _row_bytes(value: Here) -> bytes:
     """The same of a row of a buffer; those of all rows leave the device at once."""
     if "contents" not in value.rest:
         rows = value.buffer.reshape((-1, *value.shape))
@@ -45,7 +45,7 @@ def _contents(array: Any) -> Any:
     words = _words(array)
     places = lax.iota("uint32", words.size)
     # Sums modulo 2**32 are the same in any order.
-    return jnp.stack([_mixed(words ^ (places * np.uint32(k) + np.uint32(n))).sum() for n, k in enumerate(_LANES, 1)])
+    return jnp.stack([_mix(words ^ (places * np.uint32(k) + np.uint32(n))).sum() for n, k in enumerate(_LANES, 1)])
 
 
 def _words(array: Any) -> Any:
@@ -59,7 +59,7 @@ def _words(array: Any) -> Any:
     return words.reshape(-1).astype("uint32")
 
 
-def _mixed(words: Any) -> Any:
+def _mix(words: Any) -> Any:
     """Every bit of a word spread over all of them (the end of MurmurHash3)."""
     words = (words ^ (words >> 16)) * np.uint32(0x85EBCA6B)
     words = (words ^ (words >> 13)) * np.uint32(0xC2B2AE35)

@@ -35,17 +35,17 @@ def _sizes(windows: Any) -> Any:
 def spread(xp: Any, w: Any, y: Any, image: Sequence[int], geometry: Any) -> Any:
     """The derivative by the image, of the spatial size *image*."""
     like = jax.ShapeDtypeStruct((y.shape[0], w.shape[1] * geometry.groups, *image), y.dtype)
-    return _transposed(xp, lambda x: product(xp, x, w, y.shape[2:], geometry), like, y)
+    return _transpose(xp, lambda x: product(xp, x, w, y.shape[2:], geometry), like, y)
 
 
 @primitive(convolve.weigh, "jax")
 def weigh(xp: Any, x: Any, y: Any, shape: Sequence[int], geometry: Any) -> Any:
     """The derivative by the filter, of that *shape*."""
     like = jax.ShapeDtypeStruct(tuple(shape), x.dtype)
-    return _transposed(xp, lambda w: product(xp, x, w, y.shape[2:], geometry), like, y)
+    return _transpose(xp, lambda w: product(xp, x, w, y.shape[2:], geometry), like, y)
 
 
-def _transposed(xp: Any, linear: Any, like: Any, y: Any) -> Any:
+def _transpose(xp: Any, linear: Any, like: Any, y: Any) -> Any:
     """Apply the transpose of a linear function to *y*, in the spec *like*."""
     if 0 in (*like.shape, *y.shape):
         return xp.zeros(like.shape, like.dtype)

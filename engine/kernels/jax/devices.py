@@ -32,11 +32,13 @@ def device(name: str) -> Any:
     except RuntimeError:
         devices = []
     if number >= len(devices):
-        raise BackendError(f"device {name!r}: JAX sees {seen()}", hint=_HINTS.get(kind, f"cpu:0 to cpu:{number}"))
+        raise BackendError(
+            f"device {name!r}: JAX sees {device_summary()}", hint=_HINTS.get(kind, f"cpu:0 to cpu:{number}")
+        )
     return devices[number]
 
 
-def seen() -> str:
+def device_summary() -> str:
     """Return the devices that JAX sees, such as ``2 gpu, 1 cpu``."""
     counts = {}
     for kind in ("tpu", "gpu", "cpu"):
@@ -47,7 +49,7 @@ def seen() -> str:
     return ", ".join(f"{count} {kind}" for kind, count in counts.items())
 
 
-def in_use() -> str:
+def current_device() -> str:
     """The device that is computed on by itself, ``cpu:0``."""
     config: Any = jax.config
     chosen = config.jax_default_device or jax.local_devices()[0]

@@ -20,7 +20,7 @@ def keep_compiled_code() -> None:
     said: Any = jax.config
     if said.jax_compilation_cache_dir is not None or not said.jax_enable_compilation_cache:
         return
-    path = user_cache.made("jax")
+    path = user_cache.make_folder("jax")
     if path is None or not user_cache.holds_users_files(path):  # JAX runs whatever lies there
         return
     jax.config.update("jax_compilation_cache_dir", str(path))
@@ -30,7 +30,7 @@ def keep_compiled_code() -> None:
 
 
 @contextmanager
-def by_names() -> Iterator[None]:
+def match_names() -> Iterator[None]:
     """Inside, compiled code is taken from there only if its operations have the same names, too."""
     flag = "jax_compilation_cache_include_metadata_in_key"
     before = getattr(jax.config, flag)

@@ -16,7 +16,7 @@ from ...ops.opdef import Trait
 from .compilation import Compilation
 from .conditional import Conditional, plain
 from .identities import Given, Result, chooser, is_moved, steps
-from .looked import looking, taken
+from .looked import set_look, take
 from .packing import Here
 from .part import HostedPart, Part, Seen, TracedPart, tracing
 from .pytrees import Shown
@@ -34,18 +34,18 @@ class Holding(Compilation):
     """
 
     def __init__(self, plan: Any, asked: Staying) -> None:
-        super().__init__(plan, lambda i, inputs, outputs: _given(i, inputs, outputs, lambda r: False))
+        super().__init__(plan, lambda i, inputs, outputs: _part_result(i, inputs, outputs, lambda r: False))
         self._question = asked
         self._everyone = [*_operators(plan)]
-        self._stay = self._staying(plan, ())
+        self._stay = self._kept_registers(plan, ())
         self._read = {r for i in plan.instructions for r in i.ins} - {r for i in plan.instructions for r in i.outs}
         self.has_blocks = any(op.sub_blocks for op in self._everyone)
         # What has an effect must not come twice, so it is not tried out.
         self._is_stepwise = self.has_blocks and any(Trait.EFFECT in op.op.trait for op in self._everyone)
 
-    def traced(self, span: range) -> list[Part]:
+    def trace_parts(self, span: range) -> list[Part]:
         """As in the base."""
-        return [_LookingPart(self.plan, span, self.look, self._stay, self._at_run)]
+        return [_LookingPart(self.plan, span, self.look, self._stay, self._round_reader)]
 
     def told(self, regs: list[Any]) -> Iterator[Heard]:
         """Carry out the plan, telling the watcher when it has run; without blocks, of each part."""
@@ -83,21 +83,21 @@ class Holding(Compilation):
             there.setdefault(r, regs[r])
         seen: Seen = part(regs)
 
-        def held(r: int) -> Any:
+        def held_value(r: int) -> Any:
             return regs[r] if r >= 0 and (is_hosted or r in self._stay) else None
 
-        told = [*steps(self.plan, seen, there, held)]
+        told = [*steps(self.plan, seen, there, held_value)]
         if isinstance(part, HeldPart):
             for r in part.more_outs:
                 regs[r] = None
         return told
 
-    def _at_run(self, body: Any) -> _AtRun:
+    def _round_reader(self, body: Any) -> _AtRun:
         frames = () if body.leaving is None else body.leaving.registers
         handed_on = {*frames, *(c.end for c in body.carried)}
-        return _AtRun(self._staying(body.plan, handed_on))
+        return _AtRun(self._kept_registers(body.plan, handed_on))
 
-    def _staying(self, plan: Any, handed_on: Collection[int | None]) -> set[int]:
+    def _kept_registers(self, plan: Any, handed_on: Collection[int | None]) -> set[int]:
         """The registers whose values are needed.
 
         Args:
@@ -143,7 +143,7 @@ class _LookingPart(HeldPart):
 
     def trace(self, regs: list[Any]) -> Any:
         """As in the base."""
-        with looking(self._at_run):
+        with set_look(self._at_run):
             return super().trace(regs)
 
 
@@ -158,14 +158,16 @@ class _AtRun:
         self._stay = stay
 
     def __call__(self, instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> Given:
-        return _given(instruction, inputs, outputs, self._stay.__contains__)
+        return _part_result(instruction, inputs, outputs, self._stay.__contains__)
 
     def over(self, seen: Seen) -> list[Given]:
         """By instruction."""
         return [given for _, given in seen]
 
 
-def _given(instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any], stays: Callable[[int], bool]) -> Given:
+def _part_result(
+    instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any], stays: Callable[[int], bool]
+) -> Given:
     """Return what a part returns of an instruction.
 
     Args:
@@ -179,7 +181,7 @@ def _given(instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any], stay
         same = next((n for n, v in enumerate(inputs) if v is value and there is None and known is not None), None)
         here = Here(value) if known is not None and stays(r) and not isinstance(value, RowArray) else None
         results.append(Result(Shown(known, same), there, here))
-    return Given(results, chooser(instruction, inputs), taken() if tracing.get() else None)
+    return Given(results, chooser(instruction, inputs), take() if tracing.get() else None)
 
 
 def _operators(plan: Any) -> Iterator[Any]:
@@ -191,7 +193,7 @@ def _operators(plan: Any) -> Iterator[Any]:
         todo += [inner for block in op.sub_blocks for inner in block.ops]
 
 
-def holding(plan: Any, asked: Staying) -> Holding | None:
+def compile_holding(plan: Any, asked: Staying) -> Holding | None:
     """*plan* compiled for what is *asked*; None where its steps have to be told one by one."""
     holding = Holding(plan, asked)
     return None if holding.has_blocks and not asked.in_blocks else holding

@@ -39,7 +39,7 @@ def reason(op: Any) -> str:
     return next((text for trait, text in REASONS if trait in op.op.trait), "")
 
 
-def looked_into(error: Exception) -> str:
+def stop_reason(error: Exception) -> str:
     """The reason, where tracing has stopped with *error*."""
     if isinstance(error, NeedsValues):
         return str(error)

@@ -101,7 +101,7 @@ def steps(
         if given.looked is not None:
             gave = yield from _runs(given.looked, read)
         elif given.chosen is not None:
-            gave = _moved(instruction, read, np.asarray(given.chosen))
+            gave = _hand_on(instruction, read, np.asarray(given.chosen))
         else:
             gave = [_result(r, result, read, held) for r, result in zip(outs, given.results, strict=True)]
         there.update(zip(outs, gave, strict=True))
@@ -118,7 +118,7 @@ def _result(r: int, result: Result, read: Sequence[Any], held: Callable[[int], A
     return result.told() if value is None else value
 
 
-def _moved(instruction: Any, read: Sequence[Any], chosen: Any) -> Sequence[Any]:
+def _hand_on(instruction: Any, read: Sequence[Any], chosen: Any) -> Sequence[Any]:
     """Return what an operator hands on: its own kernel, over the reports of values."""
     operands = list(read)
     operands[_INDEX[instruction.op.type]] = chosen
@@ -131,7 +131,7 @@ def _runs(looked: Looked, arguments: Sequence[Any]) -> Generator[Heard, None, Se
     body = looked.body
     frames = [arguments[r.argument] for r in body.readings]
     state = [_first(c, frames, arguments) for c in body.carried]
-    left = None if body.leaving is None else _Frames([_at(s, frames, arguments) for s in body.leaving.begins])
+    left = None if body.leaving is None else _Frames([_value_at(s, frames, arguments) for s in body.leaving.begins])
     parts: list[list[Any]] = [[] for _ in body.sums]
     template = {**body.plan.constants, **{r: arguments[i] for r, i in body.fixed}}
     for number, seen in looked.runs():
@@ -151,7 +151,7 @@ def _runs(looked: Looked, arguments: Sequence[Any]) -> Generator[Heard, None, Se
         if body.readings and body.backwards:
             left.runs.reverse()
         left.ends = [None if j is None else state[j] for j in body.leaving.ends]
-    sums = [_sum(part, _at(s.shape, frames, arguments)) for part, s in zip(parts, body.sums, strict=True)]
+    sums = [_sum(part, _value_at(s.shape, frames, arguments)) for part, s in zip(parts, body.sums, strict=True)]
     values = [None, left, *state, *sums]
     return [values[place] for place in body.results]
 
@@ -163,7 +163,7 @@ def _first(carry: Any, frames: Sequence[_Frames], arguments: Sequence[Any]) -> A
     return None if carry.before is None else arguments[carry.before]
 
 
-def _at(at: Any, frames: Sequence[_Frames], arguments: Sequence[Any]) -> Any:
+def _value_at(at: Any, frames: Sequence[_Frames], arguments: Sequence[Any]) -> Any:
     """A value of the shape that is meant."""
     return arguments[at.place] if at.frames is None else frames[at.frames].begins[at.place]
 

@@ -22,9 +22,9 @@ from ...core.tensor_array import TensorArray
 from .assumptions import Assumed
 from .conditional import Conditional, plain
 from .flags import any_of
-from .looked import Lull, LullStory, Maybe, Rounds, looking, taken
+from .looked import Lull, LullStory, Maybe, Rounds, set_look, take
 from .packing import Packed
-from .part import Seen, TracedPart, carried_out, may_draw
+from .part import Seen, TracedPart, may_draw, trace_span
 from .pytrees import Refused, dense
 
 CHUNK = 64
@@ -60,9 +60,9 @@ class JudgedPart(TracedPart):
         self._true: Any = None
         """The same in the function that is traced: XLA does not know that it is true."""
 
-    def _computed(self, donated: list[Any], others: list[Any], before: Any) -> tuple[Any, Any, Any, list[Any], Any]:
+    def _compute(self, donated: list[Any], others: list[Any], before: Any) -> tuple[Any, Any, Any, list[Any], Any]:
         *others, self._true = others
-        return super()._computed(donated, others, before)
+        return super()._compute(donated, others, before)
 
     def trace(self, regs: list[Any]) -> tuple[list[Refused], list[Assumed], Seen]:
         """As in the base; in place of what is looked at, the verdicts about chunks, and what is told without any."""
@@ -72,7 +72,7 @@ class JudgedPart(TracedPart):
         verdicts = []
         for chunk in self.chunks:
             if len(self.chunks) == 1 or any(may_draw(self.plan.instructions[n].op) for n in chunk):
-                judged = self._judged(chunk, regs)
+                judged = self._judge_chunk(chunk, regs)
             else:
                 judged = self._apart(chunk, regs)
             refused += judged.refused
@@ -84,11 +84,11 @@ class JudgedPart(TracedPart):
         start = self.span.start
         return refused, assumed, [(start, Lull(jnp.stack(verdicts), flags, LullStory(self._told, start)))]
 
-    def packed(self, seen: Seen) -> Lull:
+    def pack(self, seen: Seen) -> Lull:
         """As in the base: it is packed."""
         return seen[0][1]  # type: ignore[no-any-return]
 
-    def _judged(self, chunk: range, regs: list[Any]) -> _Judged:
+    def _judge_chunk(self, chunk: range, regs: list[Any]) -> _Judged:
         """Trace a chunk."""
         tale = _Tale(self.largest, self._summaries, len(self._flags))
         numbers = iter(chunk)
@@ -96,8 +96,8 @@ class JudgedPart(TracedPart):
         def look(instruction: Any, inputs: Any, outputs: Any) -> None:
             tale.note(next(numbers), instruction, inputs, outputs)
 
-        with looking(lambda body: _RoundTale(self.largest)):
-            refused, assumed, _ = carried_out(self.plan, chunk, regs, look)
+        with set_look(lambda body: _RoundTale(self.largest)):
+            refused, assumed, _ = trace_span(self.plan, chunk, regs, look)
         self._told += tale.told
         return _Judged(refused, assumed, tale.wrong(), tale.flags)
 
@@ -112,21 +112,21 @@ class JudgedPart(TracedPart):
         fixed: list[Any] = []
         shape: list[Any] = []
 
-        def computed(*traced: Any) -> list[Any]:
+        def compute(*traced: Any) -> list[Any]:
             values = list(leaves)
             for n, value in zip(places, traced, strict=True):
                 values[n] = value
             inner: list[Any] = [None] * self.plan.size
             for r, value in zip(reads, jax.tree_util.tree_unflatten(structure, values), strict=True):
                 inner[r] = value
-            judged = tuple(self._judged(chunk, inner).reduced())
+            judged = tuple(self._judge_chunk(chunk, inner).reduce())
             given, whole = jax.tree_util.tree_flatten(({r: inner[r] for r in sorted(written & later)}, judged))
             fixed[:] = [None if isinstance(v, jax.core.Tracer) else (v,) for v in given]
             shape[:] = [whole]
             return [v for v in given if isinstance(v, jax.core.Tracer)]
 
         operands = [leaves[n] for n in places]
-        closed = jax.make_jaxpr(computed)(*operands)
+        closed = jax.make_jaxpr(compute)(*operands)
         run = jax.extend.core.jaxpr_as_fun(closed)
         if _breaks(closed.jaxpr):
             results = run(*operands)
@@ -156,7 +156,7 @@ class _Judged(NamedTuple):
     wrong: Any
     flags: list[Any]
 
-    def reduced(self) -> _Judged:
+    def reduce(self) -> _Judged:
         """The same with one flag for each of what it may refuse."""
         refused = [Refused(any_of([r.wrong]), r.values, r.error, r.index) for r in self.refused]
         return self._replace(refused=refused)
@@ -203,13 +203,13 @@ class _Tale:
 
     def note(self, index: int, instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
         """Judge what an instruction gives, and what the runs of its block gave."""
-        looked = taken()
+        looked = take()
         if looked is not None:
-            wrong, flags = looked.stacked
+            wrong, flags = looked.stack
             self._in_blocks.append(any_of([wrong]))
             self.told.append(Rounds(self._flag(looked.of(flags)), looked.look.told))
         known = self._summaries
-        gave = tuple(map(self._shown, outputs))
+        gave = tuple(map(self._show, outputs))
         read = tuple([known.setdefault(r, Summary.of(plain(v))) for r, v in zip(instruction.ins, inputs, strict=True)])
         known.update(zip(instruction.outs, gave, strict=True))
         if instruction.op is not None:
@@ -221,7 +221,7 @@ class _Tale:
         verdict = self._verdicts.any()
         return jnp.stack([verdict, *self._in_blocks]).any() if self._in_blocks else verdict
 
-    def _shown(self, value: Any) -> Any:
+    def _show(self, value: Any) -> Any:
         told = Summary.of(plain(value))
         return Maybe(self._flag(jnp.asarray(value.there)), told) if isinstance(value, Conditional) else told
 

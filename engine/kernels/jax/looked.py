@@ -1,7 +1,7 @@
 """Observations of the runs of a compiled block: a row for each run, and how many there were.
 
-Who traces a plan says by :func:`looking` what to look at in the blocks in it, and takes what came of it behind each
-operator with a block by :func:`taken`. Who looks at a run of a block does so for the operators with a block in it, and
+Who traces a plan says by :func:`set_look` what to look at in the blocks in it, and takes what came of it behind each
+operator with a block by :func:`take`. Who looks at a run of a block does so for the operators with a block in it, and
 has that as a part of what the run gives.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import jax
 import numpy as np
 
-from ...core.scoped import scoped
+from ...core.scoped import set_inside
 from ...core.summary import Uneventful
 from ...core.watch import Entered, Exited
 from .packing import is_here
@@ -56,7 +56,7 @@ class Looked:
         self._nesting = nesting
 
     @property
-    def stacked(self) -> Any:
+    def stack(self) -> Any:
         """Results of the runs, each array of it with a row for each run."""
         return jax.tree_util.tree_unflatten(self._nesting, self.each)
 
@@ -118,9 +118,9 @@ class Lull:
 
     def event(self) -> Uneventful:
         """One event for all of it."""
-        return self.story.event(() if self.flags is None else self.flags.unpacked())
+        return self.story.event(() if self.flags is None else self.flags.unpack())
 
-    def unpacked(self) -> Seen:
+    def unpack(self) -> Seen:
         """As what is looked at is read: under the number of its first instruction."""
         return [(self.story.start, self)]
 
@@ -147,11 +147,11 @@ class LullStory:
         if event is None:
             if len(self._events) >= self.KEPT:
                 self._events.clear()
-            event = self._events[key] = Uneventful([*_narrated(self._told, flags)])
+            event = self._events[key] = Uneventful([*_narrate(self._told, flags)])
         return event
 
 
-def _narrated(story: Sequence[Any], flags: Sequence[Any]) -> Iterator[Any]:
+def _narrate(story: Sequence[Any], flags: Sequence[Any]) -> Iterator[Any]:
     """Yield the events; blocks are nested as deep as the program was written."""
 
     def there(values: Sequence[Any]) -> tuple[Any, ...]:
@@ -165,7 +165,7 @@ def _narrated(story: Sequence[Any], flags: Sequence[Any]) -> Iterator[Any]:
         looked = flags[told.flag]
         for number, inner in looked.runs():
             yield Entered(looked.body.op, number)
-            yield from _narrated(told.told, inner)
+            yield from _narrate(told.told, inner)
             yield Exited()
 
 
@@ -177,14 +177,14 @@ factory = _factory.get
 
 
 @contextmanager
-def looking(look: Callable[[Any], RoundLook]) -> Iterator[None]:
+def set_look(look: Callable[[Any], RoundLook]) -> Iterator[None]:
     """Look at runs of blocks inside, each with what *look* makes of its body."""
-    with scoped(_factory, look), _collecting():
+    with set_inside(_factory, look), _collect():
         yield
 
 
-def _collecting() -> AbstractContextManager[list[Looked]]:
-    return scoped(_taken, [])
+def _collect() -> AbstractContextManager[list[Looked]]:
+    return set_inside(_taken, [])
 
 
 def tell(looked: Looked) -> None:
@@ -194,7 +194,7 @@ def tell(looked: Looked) -> None:
         noted.append(looked)
 
 
-def taken() -> Looked | None:
+def take() -> Looked | None:
     """Take the observation of the block of the operator that was traced last; None where it has none."""
     noted = _taken.get()
     return noted.pop() if noted else None

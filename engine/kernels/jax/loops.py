@@ -12,9 +12,9 @@ from .assumptions import assume
 from .conditional import Conditional
 from .hosted import NeedsValues
 from .nesting import alike, zeros
-from .rounds import Outcome, Round, arrays, recorded
+from .rounds import Outcome, Round, arrays, trace_once
 from .stacked import StackedFrames
-from .stacked_array import common, like
+from .stacked_array import common, match_form
 
 CHANGES = "what its rounds hand on changes its shape or its type"
 ROUNDS_TO_SETTLE = 4
@@ -59,7 +59,7 @@ class Carried(NamedTuple):
     counter: Any
 
 
-def repeated(
+def repeat(
     kernel: Any, turn: Round, go: Any, state: Sequence[Any], read: Sequence[StackedFrames], nothing: Sequence[Any]
 ) -> Runs:
     """The rounds of a loop: as long as its condition holds, or one for each row of the frames that it reads.
@@ -89,7 +89,7 @@ def repeated(
 
     start = tuple(map(_steady, state))
     begin = jnp.asarray(0, "int64")
-    run, shapes, start = _settling(body, once, start, begin, turn.counter)
+    run, shapes, start = _settle(body, once, start, begin, turn.counter)
     forms = [common(a, b, CHANGES) for a, b in zip(nothing, shapes.sums, strict=True)]
     has_rows = body.leaving is not None or bool(shapes.seen)
     rows = _rows(kernel, (*shapes.framed, *shapes.seen), read) if has_rows else None
@@ -104,9 +104,9 @@ def repeated(
         return Carried(
             number=c.number + 1,
             state=state,
-            sums=tuple(like(a + b, form) for a, b, form in zip(c.sums, outcome.sums, forms, strict=True)),
-            each=_with_row(c.each, outcome.framed, row),
-            seen=_with_row(c.seen, outcome.seen, row),
+            sums=tuple(match_form(a + b, form) for a, b, form in zip(c.sums, outcome.sums, forms, strict=True)),
+            each=_set_row(c.each, outcome.framed, row),
+            seen=_set_row(c.seen, outcome.seen, row),
             go=outcome.go,
             wrong=outcome.wrong,
             needed=tuple(map(jnp.maximum, c.needed, outcome.needed)),
@@ -122,7 +122,7 @@ def repeated(
     first = Carried(
         begin,
         start,
-        tuple(map(like, nothing, forms)),
+        tuple(map(match_form, nothing, forms)),
         tuple(each),
         tuple(seen),
         jnp.asarray(go),
@@ -139,7 +139,7 @@ def repeated(
     return Runs(last.state, last.sums, last.each, number, rows)
 
 
-def _with_row(buffers: Sequence[Any], values: Sequence[Any], row: Any) -> tuple[Any, ...]:
+def _set_row(buffers: Sequence[Any], values: Sequence[Any], row: Any) -> tuple[Any, ...]:
     """*buffers* with *values* in that row."""
     return tuple(lax.dynamic_update_index_in_dim(a, v, row, 0) for a, v in zip(buffers, values, strict=True))
 
@@ -153,18 +153,18 @@ def _rows(kernel: Any, framed: Sequence[Any], read: Sequence[StackedFrames]) -> 
     return int(kernel.room.rows(sum(a.size * a.dtype.itemsize for a in framed)))
 
 
-def _settling(body: Any, once: Any, start: tuple[Any, ...], number: Any, counter: Any) -> tuple[Any, Outcome, Any]:
+def _settle(body: Any, once: Any, start: tuple[Any, ...], number: Any, counter: Any) -> tuple[Any, Outcome, Any]:
     """One round that ends with values of the form that it begins with: the function, its shapes, and the beginning.
 
     An array of tensors is in the form of a buffer as soon as a round writes one at a computed place.
     """
     for _ in range(ROUNDS_TO_SETTLE):
-        run, shapes = recorded(once, start, number, counter)
+        run, shapes = trace_once(once, start, number, counter)
         forms = tuple(
             s if c.end is None else common(s, v, CHANGES)
             for c, s, v in zip(body.carried, start, shapes.ends, strict=True)
         )
-        before, start = start, tuple(map(like, start, forms))
+        before, start = start, tuple(map(match_form, start, forms))
         if alike(before, start):
             if not all(c.end is None or alike(s, v) for c, s, v in zip(body.carried, start, shapes.ends, strict=True)):
                 break

@@ -28,7 +28,7 @@ def _put(x: Any, indices: Sequence[Any], value: Any, *, accumulate: bool) -> Any
     if by_place:
         ranks = jnp.cumsum(mask.reshape(-1)) - 1
         count = mask.sum()
-        refuse(count != value.shape[0], partial(_mismatched, value.shape, rest), count)
+        refuse(count != value.shape[0], partial(_mismatch_error, value.shape, rest), count)
         value = value[jnp.clip(ranks, 0, max(value.shape[0] - 1, 0))].reshape((*mask.shape, *value.shape[1:]))
     elif value.ndim > len(rest):
         value = value.reshape(value.shape[1:])
@@ -38,7 +38,7 @@ def _put(x: Any, indices: Sequence[Any], value: Any, *, accumulate: bool) -> Any
     return jnp.where(held, value, x)
 
 
-def _mismatched(shape: tuple[int, ...], rest: tuple[int, ...], count: Any) -> ValueError:
+def _mismatch_error(shape: tuple[int, ...], rest: tuple[int, ...], count: Any) -> ValueError:
     """Return NumPy's error."""
     value, result = (str(s).replace(" ", "") for s in (shape, (int(count), *rest)))
     return ValueError(
@@ -54,14 +54,14 @@ def index_put(attrs: Mapping[str, Any], specs: Any) -> Kernel:
     def kernel(x: Any, indices: Any, value: Any) -> Any:
         if _is_mask(indices) and value.size:
             return _put(x, indices, value, accumulate=accumulate)
-        return registry.by_type("index_put").kernel(backend("jax"), x, indices, value, accumulate=accumulate)
+        return registry.get_by_type("index_put").kernel(backend("jax"), x, indices, value, accumulate=accumulate)
 
     return kernel
 
 
 def _gradients(attrs: Mapping[str, Any], wanted: Any) -> Callable[..., Any]:
     """The kernel of the gradient operator; all gradients where *wanted* does not say which."""
-    op = registry.by_type("index_put")
+    op = registry.get_by_type("index_put")
     assert op.grad_op is not None
     general = backend("jax").general(op.grad_op, attrs, wanted)
     by_mask = gradient_of(op, lambda *v: [_put(*v, accumulate=attrs["accumulate"])], wanted or [[True], [True]])

@@ -79,7 +79,7 @@ class _Bits(NamedTuple):
     begins: np.ndarray[Any, Any]
 
 
-def laid(value: Any) -> Laid:
+def lay(value: Any) -> Laid:
     """*value* to be measured, while it is traced or not; of complex numbers the sizes."""
     array = jnp.asarray(dense(value) if isinstance(value, RowArray) else value)
     if array.dtype.kind == "c":
@@ -88,12 +88,12 @@ def laid(value: Any) -> Laid:
     return Laid(jnp.pad(array.reshape(-1), (0, length - array.size)), array.size)
 
 
-def measured(value: Laid) -> Numbers:
+def measure(value: Laid) -> Numbers:
     """The numbers of an array."""
-    return numbers(counted(value))
+    return numbers(count(value))
 
 
-def counted(value: Laid) -> Counted:
+def count(value: Laid) -> Counted:
     """Return the counts that the numbers follow from, while a function is traced or not."""
     return Counted(_measure(value.row), np.dtype(value.row.dtype).name, value.size, value.row.size)
 

@@ -79,7 +79,7 @@ class Mesh:
         """Name that differs from those of other meshes."""
         return f"{self} {self.shards}" if self.shards else str(self)
 
-    def of_feed(self, shape: Sequence[int]) -> NamedSharding:
+    def feed_sharding(self, shape: Sequence[int]) -> NamedSharding:
         """Return the placement of a fed value of that shape: by rows along ``data``, if they can be shared out
         evenly.
         """
@@ -88,7 +88,7 @@ class Mesh:
             return NamedSharding(self.mesh, PartitionSpec(DATA))
         return self.whole
 
-    def of_parameter(self, name: str, shape: Sequence[int]) -> NamedSharding:
+    def parameter_sharding(self, name: str, shape: Sequence[int]) -> NamedSharding:
         """Return the placement of the persistable variable of that name.
 
         Raises:

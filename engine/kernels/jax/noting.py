@@ -38,7 +38,7 @@ class Noting(Compilation):
         self._most = most
         self._all = {r for i in plan.instructions for r in i.outs if r >= 0}
 
-    def traced(self, span: range) -> list[Part]:
+    def trace_parts(self, span: range) -> list[Part]:
         """As in the base."""
         return [_NotedPart(self.plan, span, self._all, self._most)]
 
@@ -51,7 +51,7 @@ class Noting(Compilation):
         begin = state.random.position
         # Held, so that nothing is written over: all of it is somebody's result.
         held = [regs[r] for r in part.ins]
-        with watch.unwatched():
+        with watch.pause_watchers():
             seen = part(regs)
         del held
         counters = dict(seen) if isinstance(part, _NotedPart) else {}
@@ -69,12 +69,12 @@ class Noting(Compilation):
                 regs[r] = None
         return told
 
-    def _divided(self, part: Part, stop: Untraceable) -> list[Part]:
+    def _divide(self, part: Part, stop: Untraceable) -> list[Part]:
         """As in the base; a part that is full goes on in another one."""
         if not isinstance(stop.error, _Full):
-            return super()._divided(part, stop)
+            return super()._divide(part, stop)
         span = part.span
-        return self._replaced(part, [*self._compiled(span.start, stop.index), *self._compiled(stop.index, span.stop)])
+        return self._replace(part, [*self._compile(span.start, stop.index), *self._compile(stop.index, span.stop)])
 
 
 class _NotedPart(HeldPart):

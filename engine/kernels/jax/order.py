@@ -40,7 +40,7 @@ def _keys(x: Any) -> Any:
 override("top_k_v2", "jax")(_topk)
 
 
-def _running(extreme: Callable[..., Any]) -> Callable[[Any, Any], Kernel]:
+def _offer_running(extreme: Callable[..., Any]) -> Callable[[Any, Any], Kernel]:
     def offer(attrs: Any, specs: Any) -> Kernel:
         axis, kind = attrs["axis"], {2: "int32", 3: "int64"}[attrs["dtype"]]
 
@@ -58,5 +58,5 @@ def _running(extreme: Callable[..., Any]) -> Callable[[Any, Any], Kernel]:
     return offer
 
 
-override("cummax", "jax")(_running(lax.cummax))
-override("cummin", "jax")(_running(lax.cummin))
+override("cummax", "jax")(_offer_running(lax.cummax))
+override("cummin", "jax")(_offer_running(lax.cummin))

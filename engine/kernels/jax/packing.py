@@ -101,7 +101,7 @@ class Packed:
         rows = {kind: jnp.concatenate(arrays) for kind, arrays in pieces.items()}
         return cls(rows, large, structure, tuple(places))
 
-    def unpacked(self) -> Any:
+    def unpack(self) -> Any:
         """The results; small ones are NumPy's."""
         rows = {kind: np.asarray(row) for kind, row in self.rows.items()}
         begins = dict.fromkeys(rows, 0)

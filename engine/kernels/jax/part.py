@@ -16,19 +16,19 @@ from ...core import state
 from ...core.errors import ExecutionError
 from ...core.rows import RowArray
 from ...ops.opdef import Trait
-from ...ops.refusals import collecting
+from ...ops.refusals import collect_refusals
 from . import assumptions
 from .assumptions import Assumed
-from .conditional import Conditional, expect_values, settled
+from .conditional import Conditional, expect_values, settle
 from .flags import first, one_of
-from .hosted import WANTS_VALUES, NeedsValues, looked_into
+from .hosted import WANTS_VALUES, NeedsValues, stop_reason
 from .mesh import Mesh
 from .packing import Packed
 from .pytrees import Refused, dense
 from .scopes import scope
 from .stacked import StackedFrames
 from .stacked_array import StackedArray
-from .streams import Traced, drawing, operands
+from .streams import Traced, draw_from, operands
 
 Seen = list[tuple[int, Any]]
 
@@ -144,11 +144,11 @@ class TracedPart(Part):
 
         JAX remembers what it has traced by the function, so each is an object of its own.
         """
-        self._donating = self._compiling(donate_argnums=0)
-        self._sparing = self._compiling()
+        self._donating = self._compile_part(donate_argnums=0)
+        self._sparing = self._compile_part()
         self._refusing = jax.jit(partial(self._refusals))
 
-    def _compiling(self, **options: Any) -> Callable[..., Any]:
+    def _compile_part(self, **options: Any) -> Callable[..., Any]:
         """The part's function, which is compiled for each set of shapes."""
         return jax.jit(partial(self._traced), **options)
 
@@ -167,8 +167,8 @@ class TracedPart(Part):
             regs[r] = value
         if self._is_open:
             for r in self._results.intersection(self.outs):
-                regs[r] = settled(regs[r])
-        return [] if seen is None else seen.unpacked()
+                regs[r] = settle(regs[r])
+        return [] if seen is None else seen.unpack()
 
     def _attempt(self, regs: list[Any]) -> tuple[Sequence[Any], Any] | None:
         """Return the results of the function and of looking; None if more had to be taken for granted."""
@@ -176,7 +176,7 @@ class TracedPart(Part):
         others = [*[regs[r] for r in self.others], *self.more]
         for r in self.donated:
             regs[r] = None
-        function = self._donating if _owned_alone(donated) else self._sparing
+        function = self._donating if _has_no_other_owner(donated) else self._sparing
         before = operands(state.random.position) if self.draws else None
         try:
             outputs, flags, assumed, seen, moved = function(donated, others, before)
@@ -190,7 +190,7 @@ class TracedPart(Part):
             for r, value in zip(self.donated, donated, strict=True):
                 regs[r] = value
             if assumed is not None and not place:
-                self._assume_more(assumed.unpacked())
+                self._assume_more(assumed.unpack())
                 return None
         if moved is not None:
             moved.tell(state.random)
@@ -233,7 +233,7 @@ class TracedPart(Part):
         """Return possible refusals, with the values that their messages need; the function that is compiled after an
         error.
         """
-        refused: list[Refused] = self._computed(donated, others, before)[0]
+        refused: list[Refused] = self._compute(donated, others, before)[0]
         return refused
 
     def _traced(self, donated: list[Any], others: list[Any], before: Any) -> Any:
@@ -247,8 +247,8 @@ class TracedPart(Part):
             refused, where something may be; what is taken for granted; what was looked at; how far the stream of random
             numbers has come.
         """
-        refused, assumed, seen, regs, stream = self._computed(donated, others, before)
-        outputs = [self._given(r, regs[r]) for r in self.outs]
+        refused, assumed, seen, regs, stream = self._compute(donated, others, before)
+        outputs = [self._hand_out(r, regs[r]) for r in self.outs]
         self._is_open |= any(isinstance(v, (Conditional, StackedArray)) for v in outputs)
         flags = None
         if refused or assumed:
@@ -258,9 +258,9 @@ class TracedPart(Part):
                 outputs[place] = jnp.where(flags.any(), value, outputs[place])
         # Packed, as each array that is returned costs something.
         told = Packed.of(assumed) if assumed else None
-        return outputs, flags, told, self.packed(seen) if seen else None, stream and stream.moved
+        return outputs, flags, told, self.pack(seen) if seen else None, stream and stream.moved
 
-    def _computed(self, donated: list[Any], others: list[Any], before: Any) -> tuple[Any, Any, Any, list[Any], Any]:
+    def _compute(self, donated: list[Any], others: list[Any], before: Any) -> tuple[Any, Any, Any, list[Any], Any]:
         """Trace the part; what :meth:`trace` gives, the registers, and the stream of random numbers."""
         regs: list[Any] = [None] * self.plan.size
         for r, value in zip(self.donated, donated, strict=True):
@@ -270,7 +270,7 @@ class TracedPart(Part):
         token = tracing.set(True)
         stream = Traced(*before) if before is not None else None
         try:
-            with drawing(stream):
+            with draw_from(stream):
                 refused, assumed, seen = self.trace(regs)
         finally:
             tracing.reset(token)
@@ -278,13 +278,13 @@ class TracedPart(Part):
 
     def trace(self, regs: list[Any]) -> tuple[list[Refused], list[Assumed], Seen]:
         """Trace the instructions over *regs*."""
-        return carried_out(self.plan, self.span, regs, self.look)
+        return trace_span(self.plan, self.span, regs, self.look)
 
-    def packed(self, seen: Seen) -> Any:
+    def pack(self, seen: Seen) -> Any:
         """Return what was looked at as the function returns it; its method ``unpack`` reverses this."""
         return Packed.of(seen)
 
-    def _given(self, register: int, value: Any) -> Any:
+    def _hand_out(self, register: int, value: Any) -> Any:
         """Return what leaves the function: of what leaves the plan, whole tables; on a mesh, where it belongs there."""
         if register not in self._results:
             return value
@@ -293,7 +293,7 @@ class TracedPart(Part):
         if self.mesh is None or not isinstance(value, jax.Array):
             return value
         name = self._names.get(register)
-        where = self.mesh.whole if name is None else self.mesh.of_parameter(name, value.shape)
+        where = self.mesh.whole if name is None else self.mesh.parameter_sharding(name, value.shape)
         return jax.lax.with_sharding_constraint(value, where)
 
 
@@ -302,7 +302,7 @@ def _references(arrays: Sequence[Any]) -> int:
     return max(map(sys.getrefcount, arrays), default=0)
 
 
-def _owned_alone(arrays: Sequence[Any]) -> bool:
+def _has_no_other_owner(arrays: Sequence[Any]) -> bool:
     """Return whether nobody but a scope and the list holds the *arrays*: another thread may be running with them."""
     return _references(arrays) <= _ALONE
 
@@ -312,7 +312,7 @@ _ALONE = _references([_scope["w"]])
 """What :func:`_references` gives for what a scope and the list hold; interpreters count differently."""
 
 
-def carried_out(plan: Any, span: range, regs: list[Any], look: Any = None) -> tuple[list[Refused], list[Assumed], Seen]:
+def trace_span(plan: Any, span: range, regs: list[Any], look: Any = None) -> tuple[list[Refused], list[Assumed], Seen]:
     """Trace the instructions of *plan* in *span* over its registers.
 
     Returns:
@@ -329,14 +329,19 @@ def carried_out(plan: Any, span: range, regs: list[Any], look: Any = None) -> tu
         instruction = plan.instructions[index]
         inputs = [regs[r] for r in instruction.ins]
         named = scope(index, instruction.op)
-        with named, collecting() as refusals, assumptions.collecting() as assumed, np.errstate(all="ignore"):
+        with (
+            named,
+            collect_refusals() as refusals,
+            assumptions.collect_assumptions() as assumed,
+            np.errstate(all="ignore"),
+        ):
             try:
                 result = _result(instruction, inputs)
                 outputs = tuple(result) if instruction.spread else (result,)
             except WANTS_VALUES as error:
                 raise Untraceable(index, error) from error
             except Untraceable as inner:  # in a block
-                raise Untraceable(index, NeedsValues(inside(instruction.kernel.plan, inner))) from inner
+                raise Untraceable(index, NeedsValues(block_reason(instruction.kernel.plan, inner))) from inner
             except Exception as error:
                 raise plan.explained(error, instruction, inputs) from error
         all_refused += [Refused(r.wrong, r.values, r.error, index) for r in refusals]
@@ -350,10 +355,10 @@ def carried_out(plan: Any, span: range, regs: list[Any], look: Any = None) -> tu
     return all_refused, all_assumed, seen
 
 
-def inside(plan: Any, stop: Untraceable) -> str:
+def block_reason(plan: Any, stop: Untraceable) -> str:
     """Why an operator is not compiled in whose block, that of *plan*, tracing has stopped."""
     op = plan.instructions[stop.index].op
-    return f"in its block {op.type if op is not None else 'something'} is not compiled: {looked_into(stop.error)}"
+    return f"in its block {op.type if op is not None else 'something'} is not compiled: {stop_reason(stop.error)}"
 
 
 def apart(outputs: Sequence[Any], inputs: Sequence[Any] = ()) -> tuple[Any, ...]:
@@ -374,7 +379,7 @@ def apart(outputs: Sequence[Any], inputs: Sequence[Any] = ()) -> tuple[Any, ...]
 def _result(instruction: Any, inputs: Sequence[Any]) -> Any:
     """Return what an instruction gives while it is traced."""
     kernel = instruction.kernel
-    traced = getattr(kernel, "traced", None)
+    traced = getattr(kernel, "trace", None)
     if traced is None:
         return kernel(*inputs)
     if kernel.reason:  # in a block

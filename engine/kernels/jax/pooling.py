@@ -111,16 +111,16 @@ def _regular(lines: Sequence[Line]) -> bool:
 @override("put_largest", "jax")
 def put_largest(attrs: Any, specs: Any) -> Kernel:
     """The gradient of a maximum."""
-    return _at_the_largest(attrs["window"], pool.put_largest, _Taps.spread)
+    return _move_largest(attrs["window"], pool.put_largest, _Taps.spread)
 
 
 @override("take_largest", "jax")
 def take_largest(attrs: Any, specs: Any) -> Kernel:
     """Its transpose."""
-    return _at_the_largest(attrs["window"], pool.take_largest, _Taps.taken)
+    return _move_largest(attrs["window"], pool.take_largest, _Taps.taken)
 
 
-def _at_the_largest(window: Any, otherwise: Any, moved: Callable[[_Taps, Any, Any], Any]) -> Kernel:
+def _move_largest(window: Any, otherwise: Any, moved: Callable[[_Taps, Any, Any], Any]) -> Kernel:
     """Move values between windows and the largest of their elements; by the definition where windows differ."""
 
     def kernel(x: Any, image: Any, largest: Any) -> Any:

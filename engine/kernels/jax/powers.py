@@ -16,9 +16,9 @@ class _Jax:
     xp = numpy
 
 
-def _kept(op_type: str) -> Any:
+def _offer_power(op_type: str) -> Any:
     def offer(attrs: Any, specs: Any) -> Kernel:
-        op = registry.by_type(op_type)
+        op = registry.get_by_type(op_type)
         named = {name: attrs[name] for name in op.kernel_attrs}
 
         def kernel(*operands: Any) -> Any:
@@ -30,4 +30,4 @@ def _kept(op_type: str) -> Any:
 
 
 for _op_type in ("elementwise_pow", "pow"):
-    override(_op_type, "jax")(_kept(_op_type))
+    override(_op_type, "jax")(_offer_power(_op_type))

@@ -36,7 +36,7 @@ def gradient_of(op: OpDef, forward: Callable[..., Sequence[Any]], wanted: Sequen
         def results(parts: list[list[Any]]) -> list[Any]:
             filled = list(operands)
             for i, part, mask in zip(rule.wrt, parts, wanted, strict=True):
-                filled[i] = _replaced(operands[i], part, mask)
+                filled[i] = _replace(operands[i], part, mask)
             return list(forward(*filled))
 
         outputs, pull = jax.vjp(results, chosen)
@@ -67,7 +67,7 @@ def register_gradients(op_type: str, gradients: Gradients, fits: Fits | None = N
 
     @override(f"{op_type}_grad_grad", "jax")
     def second(attrs: Mapping[str, Any], specs: Any) -> Kernel | None:
-        wanted, op = attrs["wanted"], registry.by_type(op_type).grad_op
+        wanted, op = attrs["wanted"], registry.get_by_type(op_type).grad_op
         assert op is not None
         if not wanted:
             return None
@@ -103,7 +103,7 @@ def _part(operand: Any, mask: Sequence[bool]) -> list[Any]:
     return [e for e, take in zip(entries, mask, strict=True) if take]
 
 
-def _replaced(operand: Any, part: Sequence[Any], mask: Sequence[bool]) -> Any:
+def _replace(operand: Any, part: Sequence[Any], mask: Sequence[bool]) -> Any:
     """*operand* with *part* in the places that *mask* names."""
     entries, rest = operand if isinstance(operand, (list, tuple)) else [operand], iter(part)
     new = [next(rest) if take else e for e, take in zip(entries, mask, strict=True)]

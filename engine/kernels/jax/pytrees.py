@@ -11,7 +11,7 @@ import numpy as np
 from ...core.rows import RowArray, RowUpdate, SelectedRows
 from ...core.summary import Summary
 from ...core.tensor_array import TensorArray
-from .conditional import Conditional, settled
+from .conditional import Conditional, settle
 from .packing import Here, Packed
 
 
@@ -103,19 +103,19 @@ def dense(value: Any) -> Any:
     return value
 
 
-def at_home(value: Any) -> Any:
+def to_host(value: Any) -> Any:
     """*value* with NumPy's arrays in it, or None where a branch that was not taken would have computed it."""
-    value = settled(value)
+    value = settle(value)
     if isinstance(value, jax.Array):
         return np.asarray(value)
     return value if isinstance(value, np.ndarray) else jax.tree_util.tree_map(np.asarray, value)
 
 
 def home(value: Any) -> Any:
-    """*value* as :func:`at_home` has it; what is no array (what a block leaves for its gradient) as it is."""
-    return at_home(value) if isinstance(value, (jax.Array, RowArray, TensorArray, Conditional)) else value
+    """*value* as :func:`to_host` has it; what is no array (what a block leaves for its gradient) as it is."""
+    return to_host(value) if isinstance(value, (jax.Array, RowArray, TensorArray, Conditional)) else value
 
 
-def on_device(value: Any) -> Any:
+def to_device(value: Any) -> Any:
     """*value* with JAX's arrays in it."""
     return jax.tree_util.tree_map(jax.numpy.asarray, value)

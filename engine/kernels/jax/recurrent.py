@@ -40,7 +40,7 @@ CELLS: dict[str, Callable[[Any, States, Any], States]] = {
 """By mode: the states after a step, from the input's part of the gates, the states before, and these's part."""
 
 
-def _along(mode: str, x: Any, start: States, weights: Sequence[Any], inside: Any, backwards: bool) -> Any:
+def _run_cell(mode: str, x: Any, start: States, weights: Sequence[Any], inside: Any, backwards: bool) -> Any:
     """The last states, and the outputs of all steps, of one cell."""
     w_input, w_state, b_input, b_state = weights
 
@@ -75,7 +75,7 @@ def _network(
         for way in range(ways):
             i = layer * ways + way
             own = *weights[2 * i : 2 * i + 2], *weights[biases + 2 * i : biases + 2 * i + 2]
-            final, outputs = _along(attrs["mode"], x, tuple(s[i] for s in before), own, inside, way == 1)
+            final, outputs = _run_cell(attrs["mode"], x, tuple(s[i] for s in before), own, inside, way == 1)
             sides.append(outputs)
             finals.append(final)
         x = jnp.concatenate(sides, axis=2) if ways == 2 else sides[0]
@@ -104,7 +104,7 @@ def rnn(attrs: Mapping[str, Any], specs: Any) -> Kernel | None:
 
 def _gradients(attrs: Mapping[str, Any], wanted: Any) -> Kernel:
     """The kernel of the gradient operator; all gradients where *wanted* does not say which."""
-    op = registry.by_type("rnn")
+    op = registry.get_by_type("rnn")
 
     def kernel(*read: Any) -> Any:
         masks = read[_dropout_place()] if _drops(attrs) else None
@@ -116,7 +116,7 @@ def _gradients(attrs: Mapping[str, Any], wanted: Any) -> Kernel:
 
 def _dropout_place() -> int:
     """Return where the gradient operator reads which outputs were dropped."""
-    op = registry.by_type("rnn")
+    op = registry.get_by_type("rnn")
     assert op.rule is not None
     place = op.output_index["DropoutState"]
     return next(i for i, r in enumerate(op.rule.reads) if (r.kind, r.place) == ("out", place))

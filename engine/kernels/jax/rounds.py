@@ -18,7 +18,7 @@ from .assumptions import Assumed, assume
 from .flags import any_of
 from .hosted import BLOCK, NeedsValues
 from .packing import Here, is_here
-from .part import Seen, carried_out
+from .part import Seen, trace_span
 from .pytrees import Refused, dense
 
 
@@ -88,15 +88,15 @@ class Round:
         for r, value in entering:
             registers[r] = value
         inside = None if self._stream is None else streams.Traced(self._stream.seed, counter)
-        with streams.drawing(inside):
+        with streams.draw_from(inside):
             span, look = range(len(body.plan.instructions)), looked.factory()
             self._look = None if look is None else look(body)
-            self.refused, self.assumed, seen = carried_out(body.plan, span, registers, self._look)
+            self.refused, self.assumed, seen = trace_span(body.plan, span, registers, self._look)
         self.draws = inside is not None and inside.has_moved
         return Outcome(
             ends=tuple(None if c.end is None else arrays(registers[c.end]) for c in body.carried),
             sums=tuple(arrays(_whole(registers[s.register])) for s in body.sums),
-            framed=self._framed(registers),
+            framed=self._frame_arrays(registers),
             go=False if body.go_on is None else truth(registers[body.go_on]),
             wrong=tuple((any_of([r.wrong]), tuple(map(jnp.asarray, r.values))) for r in self.refused),
             needed=tuple(a.needed for a in self.assumed),
@@ -123,7 +123,7 @@ class Round:
             each = [Here(a) if stays else a for a, stays in zip(each, self._stays, strict=True)]
             looked.tell(looked.Looked(count, each, self._runner.body, self._look, self._seen_nesting, is_loop))
 
-    def _framed(self, registers: Sequence[Any]) -> tuple[Any, ...]:
+    def _frame_arrays(self, registers: Sequence[Any]) -> tuple[Any, ...]:
         """Return the values that backward blocks read and that differ from run to run; others are not copied for each
         run.
         """
@@ -142,12 +142,12 @@ class Round:
             self._stream.counter = outcome.counter
         plan = self._runner.body.plan
         for kind, (flag, values) in zip(self.refused, outcome.wrong, strict=True):
-            refuse(flag, _told(plan, kind), *values)
+            refuse(flag, _error_maker(plan, kind), *values)
         for assumed, needed in zip(self.assumed, outcome.needed, strict=True):
             assume(needed, assumed.limit, assumed.otherwise)
 
 
-def recorded(function: Callable[..., Any], *operands: Any) -> tuple[Callable[..., Any], Any]:
+def trace_once(function: Callable[..., Any], *operands: Any) -> tuple[Callable[..., Any], Any]:
     """*function*, traced now and never again for operands like these; and what it gives, by shapes and types.
 
     Raises:
@@ -191,6 +191,6 @@ def _whole(value: Any) -> Any:
     return dense(value) if isinstance(value, RowArray) else value
 
 
-def _told(plan: Any, kind: Refused) -> Callable[..., Exception]:
+def _error_maker(plan: Any, kind: Refused) -> Callable[..., Exception]:
     """Makes the error of what was refused, told with its operator in the block."""
     return lambda *values: plan.explained(kind.error(*values), plan.instructions[kind.index], ())

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-from ...ops.refusals import collecting
+from ...ops.refusals import collect_refusals
 from .hosted import reason
-from .pytrees import at_home, on_device
+from .pytrees import to_device, to_host
 
 
 class SeparateKernel:
@@ -32,15 +32,15 @@ class SeparateKernel:
         return self._reference()
 
     def __call__(self, *operands: Any) -> Any:
-        return self.reference(*map(at_home, operands)) if self.reason else at_home(self.there(*operands))
+        return self.reference(*map(to_host, operands)) if self.reason else to_host(self.there(*operands))
 
     def there(self, *operands: Any) -> Any:
         """The same, with results that stay on the device."""
         if self.reason:
-            return self.reference(*map(at_home, operands))
-        with collecting() as refusals:
-            results = self.traced(*map(on_device, operands))
+            return self.reference(*map(to_host, operands))
+        with collect_refusals() as refusals:
+            results = self.traced(*map(to_device, operands))
         for refusal in refusals:
-            if at_home(refusal.wrong).any():
-                raise refusal.error(*map(at_home, refusal.values))
+            if to_host(refusal.wrong).any():
+                raise refusal.error(*map(to_host, refusal.values))
         return results

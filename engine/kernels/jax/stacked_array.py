@@ -58,7 +58,7 @@ class StackedArray(TensorArray):
 
     def __add__(self, other: TensorArray) -> StackedArray:
         target = common(self, other)
-        a, b = like(self, target), like(other, target)
+        a, b = match_form(self, target), match_form(other, target)
         return StackedArray(a.buffer + b.buffer, a.there | b.there, jnp.maximum(a.length, b.length))
 
     __radd__ = __add__
@@ -103,7 +103,7 @@ def form(shape: tuple[int, ...], dtype: Any, rows: int) -> StackedArray:
     return StackedArray(of((rows, *shape), dtype), of((rows,), np.dtype(bool)), of((), np.dtype("int64")))
 
 
-def like(value: Any, target: Any) -> Any:
+def match_form(value: Any, target: Any) -> Any:
     """*value* in the form of *target*, which :func:`common` gives."""
     if alike(value, target) or not isinstance(target, StackedArray):
         return value

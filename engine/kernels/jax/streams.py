@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ...core.scoped import scoped
+from ...core.scoped import set_inside
 from ...core.streams import BLOCK, Draws, Position
 
 if TYPE_CHECKING:
@@ -126,12 +126,12 @@ current = _stream.get
 """Gives the stream of the function that is being traced, or None."""
 
 
-def drawing(stream: Traced | None) -> AbstractContextManager[Traced | None]:
+def draw_from(stream: Traced | None) -> AbstractContextManager[Traced | None]:
     """Draw from *stream* inside; its counter is further afterwards."""
-    return scoped(_stream, stream)
+    return set_inside(_stream, stream)
 
 
-def chosen(seed: Any) -> Draws:
+def choose_stream(seed: Any) -> Draws:
     """The stream of a seed that is computed, or where that is 0 the current one."""
     stream = current()
     assert stream is not None

@@ -20,7 +20,7 @@ from .assumptions import Assumed
 from .compilation import Compilation
 from .part import HostedPart, Part, Seen, TracedPart
 from .pytrees import Refused
-from .recording import Moment, Recording, alone, covered, instruction, recorded
+from .recording import Moment, Recording, alone, instruction, record, running_time
 from .scopes import Path
 from .shares import Share, shares
 from .turns import Turns, turns
@@ -35,7 +35,7 @@ OTHER = "(beside operators)"
 class Timing(Compilation):
     """A plan whose operators are timed."""
 
-    def traced(self, span: range) -> list[Part]:
+    def trace_parts(self, span: range) -> list[Part]:
         """As in the base."""
         return [TimedPart(self.plan, span)]
 
@@ -46,7 +46,7 @@ class Timing(Compilation):
             BackendError: somebody else is recording.
         """
         hosted: dict[Path, int] = {}
-        with watch.unwatched(), recorded() as recording:
+        with watch.pause_watchers(), record() as recording:
             parts = list(self.each(lambda part: self._run(part, regs, hosted)))
             jax.block_until_ready([regs[r] for r in self.plan.results])
         yield self._took(parts, recording, hosted)
@@ -76,14 +76,14 @@ class Timing(Compilation):
             spent.owned[(int(moment.name),)] = {(): moment.stop - moment.start}
         ran = [*recording.hosted, *(m for line in recording.lines for m in line)]
         elapsed = recording.stop - recording.start
-        spent.beside[WAITING] = elapsed - covered(ran, recording.start, recording.stop)
+        spent.beside[WAITING] = elapsed - running_time(ran, recording.start, recording.stop)
         compiled = {n for part in parts if isinstance(part, TimedPart) for n in part.span}
         nbytes = dict(hosted)
         for part in parts:
             if isinstance(part, TimedPart):
                 nbytes.update({(n,): size for n, size in part.nbytes.items()})
         operators = [
-            Spent(op, around, 1e-9 * seconds, nbytes[at] if at in nbytes else _declared(op), rounds)
+            Spent(op, around, 1e-9 * seconds, nbytes[at] if at in nbytes else _declared_bytes(op), rounds)
             for at, op, around in _operators(self.plan)
             if not around or at[0] in compiled
             for rounds, seconds in spent.of(at)
@@ -93,7 +93,7 @@ class Timing(Compilation):
             {name: 1e-9 * nanoseconds for name, nanoseconds in spent.beside.items()},
             1e-9 * elapsed,
             1e-9 * spent.shared,
-            devices.in_use(),
+            devices.current_device(),
         )
 
 
@@ -117,7 +117,7 @@ class TimedPart(TracedPart):
             self.nbytes[n] = sum(_nbytes(regs[r]) for r in self.plan.instructions[n].outs)
         return traced
 
-    def _compiling(self, **options: Any) -> Callable[..., Any]:
+    def _compile_part(self, **options: Any) -> Callable[..., Any]:
         """The part's function, each of whose programs has a name of its own."""
         programs: dict[Any, Any] = {}
 
@@ -132,7 +132,7 @@ class TimedPart(TracedPart):
 
                 function.__name__ = name
                 lowered = jax.jit(function, **options).lower(donated, others, before)
-                with disk.by_names():
+                with disk.match_names():
                     program = lowered.compile()
                 self.shares[f"jit_{name}"] = shares(program.as_text() or "")
                 programs[key] = program
@@ -217,7 +217,7 @@ def _nbytes(value: Any) -> int:
     return sum(int(leaf.nbytes) for leaf in jax.tree_util.tree_leaves(value) if hasattr(leaf, "nbytes"))
 
 
-def _declared(op: Any) -> int:
+def _declared_bytes(op: Any) -> int:
     """The bytes that an operator in a block gives, by the specs of its variables."""
     specs = [v.spec for v in op.output_variables() if v is not None]
     return sum(s.count * s.dtype.numpy.itemsize for s in specs if s.known)

@@ -56,14 +56,14 @@ def turns(
         programs: whose operations are, by program.
         loops: the operators with a block, and whether they go through rounds from the last one to the first.
     """
-    within = dict(_within(lines, programs, loops))  # how many rounds there were is known at the end
+    within = dict(_assign_moments(lines, programs, loops))  # how many rounds there were is known at the end
     return {
         moment: {loop.path: loop.count - 1 - turn if loops[loop.path] else turn for loop, turn in around if loop.path}
         for moment, around in within.items()
     }
 
 
-def _within(
+def _assign_moments(
     lines: Sequence[Sequence[Moment]], programs: Mapping[str, Mapping[str, Share]], loops: Mapping[Path, bool]
 ) -> Iterator[tuple[Moment, tuple[tuple[_Loop, int], ...]]]:
     running: dict[tuple[str, str], _Loop] = {}

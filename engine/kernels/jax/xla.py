@@ -55,7 +55,7 @@ class XlaBackend(Backend):
         return type(self)(f"{self.name} on {over.name}", self.chain, over)
 
     def until(self, begin: int, end: Any, state: Any, step: Callable[[Any, Any], tuple[Any, Any]]) -> Any:
-        def going(carried: Any) -> Any:
+        def goes_on(carried: Any) -> Any:
             n, done, _ = carried
             return (n < end) & ~done
 
@@ -65,11 +65,11 @@ class XlaBackend(Backend):
             return n + 1, self.xp.asarray(done), state
 
         start = self.xp.asarray(begin, "int64"), self.xp.asarray(False), state
-        return jax.lax.while_loop(going, go_on, start)[2]
+        return jax.lax.while_loop(goes_on, go_on, start)[2]
 
     def run(self, op: OpDef, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
         """By a kernel of this backend where there is one: a definition's own may be of a kind that is not compiled."""
-        offered = self._offered(op.type, attrs, ()) if op.forward is None else None
+        offered = self._offer(op.type, attrs, ()) if op.forward is None else None
         return offered(*operands) if offered is not None else super().run(op, operands, attrs)
 
     @contextmanager
@@ -104,21 +104,21 @@ class XlaBackend(Backend):
         return streams.Traced(seed) if seed else stream
 
     def draws_of(self, seed: Any) -> Draws:
-        return super().draws_of(seed) if streams.current() is None else streams.chosen(seed)
+        return super().draws_of(seed) if streams.current() is None else streams.choose_stream(seed)
 
     def loaded(self, values: dict[str, Any], names: Iterable[str]) -> None:
         for name in names:
             value = values[name]
             if self.mesh is not None:
-                values[name] = self.mesh.put(value, self.mesh.of_parameter(name, value.shape))
+                values[name] = self.mesh.put(value, self.mesh.parameter_sharding(name, value.shape))
             elif not isinstance(value, jax.Array):
                 values[name] = jax.numpy.array(value)  # a copy: what others hold must not be overwritten by a later run
 
     def home(self, value: Any) -> Any:
         return pytrees.home(value)
 
-    def measured(self, value: Any) -> Mapping[str, Any] | None:
-        return measuring.measured(measuring.laid(value)) if isinstance(value, jax.Array) else None
+    def measure(self, value: Any) -> Mapping[str, Any] | None:
+        return measuring.measure(measuring.lay(value)) if isinstance(value, jax.Array) else None
 
     def contents(self, value: Any) -> bytes:
         return contents.contents(value)

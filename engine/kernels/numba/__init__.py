@@ -38,7 +38,7 @@ def make() -> Backend:
     Raises:
         BackendError: Numba is not installed.
     """
-    if not installed():
+    if not is_installed():
         raise BackendError("backend 'numba' needs Numba", hint="pip install 'gradtool[numba]'")
     reference()  # registers the overrides of NumPy
     from .fusing import FusingBackend
@@ -46,7 +46,7 @@ def make() -> Backend:
     return FusingBackend("numba", ("numba", "numpy"))
 
 
-def installed() -> bool:
+def is_installed() -> bool:
     """Return whether there is a compiler."""
     return find_spec(COMPILER) is not None
 

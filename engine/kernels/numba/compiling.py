@@ -16,7 +16,7 @@ import numpy as np
 
 from ...files import user_cache
 from . import calling, pool
-from .emission import emitted
+from .emission import emit
 from .hot import AT_WORK
 from .loops import inner_loop
 from .source import Source
@@ -70,10 +70,10 @@ _Process.loaded = []
 _Process.definition = None
 
 
-def compiled(source: Source, dtypes: Sequence[str]) -> calling.Function:
+def compile_source(source: Source, dtypes: Sequence[str]) -> calling.Function:
     """The function of *source* over arrays of these types, operands first, for the sizes of its loops."""
     key = _key(source.text, source.rooms, len(source.dims), dtypes)
-    address = _address(key, lambda name: emitted(name, source, dtypes))
+    address = _address(key, lambda name: emit(name, source, dtypes))
     loops = [n for loop in source.loops for n in inner_loop(*loop)]
     share = _share() if large(source) else 0
     told = [share, source.unit, *source.dims, 0, source.dims[source.divided], *loops]
@@ -90,7 +90,7 @@ def _share() -> int:
     """The address of the function that computes on several threads; zero where there are none."""
     if not pool.possible():
         return 0
-    return pool.begun(_address(_key(pool.text("share")), pool.text))
+    return pool.begin(_address(_key(pool.text("share")), pool.text))
 
 
 def callable_of(call: calling.Call, registers: calling.Places) -> Callable[[list[Any]], bool]:
@@ -115,11 +115,11 @@ def _address(key: str, emit: Callable[[str], str]) -> int:
             content = user_cache.read(FOLDER, key + ENDING) or b""
             # LLVM ends the process over what is no object file, so it sees nothing that was not written for this key.
             mark = key.encode()
-            address = _loaded(key, content.removeprefix(mark)) if content.startswith(mark) else None
+            address = _load_object(key, content.removeprefix(mark)) if content.startswith(mark) else None
             if address is None:
-                content = _made(key, emit(_name(key)))
+                content = _make_object(key, emit(_name(key)))
                 user_cache.keep(FOLDER, key + ENDING, mark + content)
-                address = _loaded(key, content)
+                address = _load_object(key, content)
             if address is None:
                 raise RuntimeError("LLVM cannot load what it has compiled")
             _Process.addresses[key] = address
@@ -153,7 +153,7 @@ def _name(key: str) -> str:
     return f"group_{key[:32]}"
 
 
-def _made(key: str, text: str) -> bytes:
+def _make_object(key: str, text: str) -> bytes:
     """The object file with the function. No fast maths: what is computed is what IEEE says."""
     machine = _machine()
     with llvm.parse_assembly(text) as module:
@@ -166,7 +166,7 @@ def _made(key: str, text: str) -> bytes:
         return machine.emit_object(module)  # type: ignore[no-any-return]
 
 
-def _loaded(key: str, content: bytes) -> int | None:
+def _load_object(key: str, content: bytes) -> int | None:
     """The address of the function of an object file; None where it holds none."""
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
     try:

@@ -67,7 +67,7 @@ class _Place(NamedTuple):
     dtype: str
 
 
-def emitted(name: str, source: Source, dtypes: Sequence[str]) -> str:
+def emit(name: str, source: Source, dtypes: Sequence[str]) -> str:
     """The module with the function *name* for *source*, and nothing else to be seen from outside.
 
     Args:
@@ -163,13 +163,13 @@ class _Body:
             if isinstance(statement, ast.For):
                 self.repeated(statement)
             elif isinstance(statement, ast.Assign):
-                self.assigned(statement)
+                self.emit_assignment(statement)
             else:
                 assert isinstance(statement, ast.Expr)
                 assert isinstance(statement.value, ast.Call)
                 self.done(statement.value)
 
-    def assigned(self, statement: ast.Assign) -> None:
+    def emit_assignment(self, statement: ast.Assign) -> None:
         (target,) = statement.targets
         assert isinstance(target, ast.Name)
         name = target.id
@@ -256,12 +256,12 @@ class _Body:
             return self.unary(node)
         assert isinstance(node, ast.Call), ast.dump(node)
         if isinstance(node.func, ast.Attribute):
-            return self.typed(node.func.attr, node.args[0])
+            return self.emit_cast(node.func.attr, node.args[0])
         assert isinstance(node.func, ast.Name)
         if node.func.id in ("at", "address"):
             return self.calls[node.func.id](*node.args)
         if node.func.id in OF_ROWS:
-            return self.of_row(node.func.id, *node.args)
+            return self.emit_row(node.func.id, *node.args)
         return self.calls[node.func.id](*map(self.value, node.args))
 
     def binary(self, names: tuple[str, str], a: _Value, b: _Value) -> _Value:
@@ -281,7 +281,7 @@ class _Body:
             return self.new("i1", f"xor i1 {x.text}, true")
         return self.new(x.type, f"fneg {x.type} {x.text}" if x.type in _FLOATS else f"sub {x.type} 0, {x.text}")
 
-    def typed(self, dtype: str, node: ast.expr) -> _Value:
+    def emit_cast(self, dtype: str, node: ast.expr) -> _Value:
         """``np.float32(…)`` of a number that is written there, or of one that is computed."""
         wanted, number = _TYPES[dtype], _literal(node)
         if number is not None:
@@ -309,7 +309,7 @@ class _Body:
     def address(self, place: ast.expr, index: ast.expr) -> _Value:
         return self.new(_WORD, f"ptrtoint ptr {self.element(place, index)[0]} to i64")
 
-    def of_row(self, name: str, place: ast.expr, index: ast.expr, *numbers: ast.expr) -> _Value:
+    def emit_row(self, name: str, place: ast.expr, index: ast.expr, *numbers: ast.expr) -> _Value:
         """A sum or an extreme, by a function of its own."""
         pointer, dtype = self.element(place, index)
         kind = _TYPES[dtype]

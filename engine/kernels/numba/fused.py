@@ -12,7 +12,7 @@ from .calling import ARGUMENT, CONTIGUOUS, NOTHING, RESULT, STRIDED, Argument, C
 from .groups import Group, Seen
 from .layout import count
 from .nodes import CHOICES
-from .source import Source, ordered
+from .source import Source, order_nodes
 from .stages import array_of
 from .trace import operand
 
@@ -65,9 +65,9 @@ class FusedKernel:
         self._operand = {r: at[r] for r in group.leaves} | {r: len(at) + i for i, r in enumerate(gaps)}
         self._arguments = [self._argument(r, r in gaps) for r in at]
         self._arguments += [Argument(group.seen[r].base or (), group.seen[r].dtype, CONTIGUOUS) for r in gaps]
-        self._limits = self._limited()
+        self._limits = self._find_limits()
         self._places = [self._place(r, at) for r in group.outputs]
-        self._results = self._computed()
+        self._results = self._make_results()
         self._reshaped = [
             (i, p) for i, p in enumerate(self._places) if p.single or (p.kind != NOTHING and self._shape(p) != p.shape)
         ]
@@ -85,14 +85,14 @@ class FusedKernel:
         array: Argument | Result = (self._results if place.kind == RESULT else self._arguments)[place.value]
         return array.shape
 
-    def _limited(self) -> list[Limit]:
+    def _find_limits(self) -> list[Limit]:
         """Find the numbers that choose elements of a row, and how many elements there are."""
-        chosen = [n for n in ordered(self.group.results) if n.op in CHOICES]
+        chosen = [n for n in order_nodes(self.group.results) if n.op in CHOICES]
         said = {(self._operand[n.args[-1].value], n.value) for n in chosen}
         ends = sorted(said | {(self._operand[r], end) for r, end in self.group.ends.items()})
         return [Limit(i, self._arguments[i].dtype, math.prod(self._arguments[i].shape), end) for i, end in ends]
 
-    def _computed(self) -> list[Result]:
+    def _make_results(self) -> list[Result]:
         """The arrays that the functions fill."""
         shapes: dict[int, tuple[int, ...]] = {}
         for place in self._places:
@@ -140,10 +140,10 @@ class FusedKernel:
     def judged(
         self, numbers: Collection[int], first: int, largest: float | None
     ) -> tuple[FusedKernel, list[int], set[int]] | None:
-        """The same with a look at the numbers within: see :func:`.judged.judged`."""
-        from .judged import judged  # LLVM is imported with it
+        """The same with a look at the numbers within: see :func:`.judged.add_judge`."""
+        from .judged import add_judge  # LLVM is imported with it
 
-        return None if self._function is None or self.differs else judged(self, numbers, first, largest)
+        return None if self._function is None or self.differs else add_judge(self, numbers, first, largest)
 
     def __call__(self, *values: Any) -> list[Any]:
         function = self._function
@@ -163,7 +163,9 @@ class FusedKernel:
             given[i] = _as_seen(given[i], place)
         return given if self.verified else self._compared(given, values)
 
-    def on_registers(self, ins: Sequence[int], outs: Sequence[int], dead: Sequence[int]) -> Callable[[list[Any]], None]:
+    def bind_registers(
+        self, ins: Sequence[int], outs: Sequence[int], dead: Sequence[int]
+    ) -> Callable[[list[Any]], None]:
         """Return the function that computes the group in a list of registers.
 
         Args:

@@ -25,10 +25,10 @@ class FusingBackend(Backend):
         return Tuning(plan)
 
     @property
-    def unfused(self) -> str:
+    def fusion_obstacle(self) -> str:
         return "" if find_spec(hot.COMPILER) else "Numba is not installed (pip install 'gradtool[numba]')"
 
-    def in_groups(self, clock: Clock) -> Backend:
+    def time_groups(self, clock: Clock) -> Backend:
         from .measured import MeasuredBackend
 
         return MeasuredBackend(self, clock)

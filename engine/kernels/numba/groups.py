@@ -20,9 +20,9 @@ from ...ops.opdef import Trait
 from .expressions import inline
 from .layout import NoLayout
 from .nodes import FLEXIBLE, SUMS, Node, Untraceable
-from .source import OPERANDS, ordered
-from .stages import Stage, check, staged
-from .trace import Traced, constant_like, domain, operand, spread, traced
+from .source import OPERANDS, order_nodes
+from .stages import Stage, check, divide_stages
+from .trace import Traced, constant_like, domain, operand, spread, trace_register
 
 MOST = 96
 """Weight of a group beyond which nothing is added to it: compiling takes longer than the number of lines grows."""
@@ -133,7 +133,7 @@ class _Open:
         self.size = 1
 
 
-def grouped(
+def group_code(
     code: Sequence[Any], sights: Sights, results: Collection[int], pays: Callable[[Group], bool] | None = None
 ) -> list[int | Group]:
     """The steps that carry out *code*: indices of its instructions, and groups of them.
@@ -238,12 +238,12 @@ class _Pass:
         instruction, sight = self.code[index], self.sights[index]
         assert sight is not None
         try:
-            given = traced_members(instruction, sight, group.values)
-            before = self._wanted(group, index)
+            given = trace_members(instruction, sight, group.values)
+            before = self._needed_nodes(group, index)
             after = [v.node for v in given.values() if v is not None]
             if not self.parts and any(v is not None and v.gaps for v in given.values()):
                 return False
-            nodes = ordered(after)
+            nodes = order_nodes(after)
             size = domain(nodes)
             if not needed and (size == 1 or size != group.size):
                 return False
@@ -262,13 +262,13 @@ class _Pass:
         group.values.update(given)
         group.reads.update(outside)
         group.behind.update(self.home[r] for r in outside if r in self.home)
-        group.weight = sum(1 if inline(n) or n.op in FLEXIBLE else CALL for n in ordered([*before, *after]))
+        group.weight = sum(1 if inline(n) or n.op in FLEXIBLE else CALL for n in order_nodes([*before, *after]))
         group.size = max(size, domain(before))
         self.home.update(dict.fromkeys((r for r in given), group.number))
         return True
 
-    def _wanted(self, group: _Open, index: int) -> list[Node]:
-        """Return what *group* has to compute, whatever comes after that instruction; only the group reads the others."""
+    def _needed_nodes(self, group: _Open, index: int) -> list[Node]:
+        """Return what *group* has to compute, whatever follows that instruction; only the group reads the others."""
         members = {*group.members, index}
         return [
             v.node
@@ -291,9 +291,9 @@ class _Pass:
             group = self.open.pop(number)
             for r in group.values:
                 del self.home[r]
-            self.order += self._closed(group)
+            self.order += self._finish_group(group)
 
-    def _closed(self, group: _Open) -> list[int | Group]:
+    def _finish_group(self, group: _Open) -> list[int | Group]:
         members = set(group.members)
         outputs = [
             r for r in group.values if r in self.results or any(i not in members for i in self.readers.get(r, ()))
@@ -316,13 +316,13 @@ class _Pass:
         if not whole.results:
             return list(group.members)
         try:
-            whole.arrays, whole.stages = staged(whole.results)
+            whole.arrays, whole.stages = divide_stages(whole.results)
         except (Untraceable, NoLayout):
             return list(group.members)
         return [whole] if self.pays(whole) else list(group.members)
 
 
-def traced_members(
+def trace_members(
     instruction: Any, sight: tuple[Sequence[Seen | None], Sequence[Seen | None]], values: dict[int, Traced | None]
 ) -> dict[int, Traced | None]:
     """Return what the instruction gives, by register, where *values* are there and everything else is an operand.
@@ -336,7 +336,7 @@ def traced_members(
         if value is None:
             if r in values or seen is None:
                 raise Untraceable("nothing")
-            value = traced(r, seen.shape, seen.dtype, seen.base)
+            value = trace_register(r, seen.shape, seen.dtype, seen.base)
         operands.append(Traced(value.node, value.shape, operand=True, gaps=value.gaps))
     try:
         with np.errstate(all="ignore"):
@@ -375,17 +375,17 @@ def _is_part(value: Traced | None) -> bool:
 
 def worthwhile(group: Group) -> bool:
     """Return whether its functions take so much less time than NumPy's that compiling them pays; from sizes alone."""
-    nodes = [n for n in ordered(group.results) if n.op not in (*FLEXIBLE, "spread")]
+    nodes = [n for n in order_nodes(group.results) if n.op not in (*FLEXIBLE, "spread")]
     elements = max(math.prod(stage.source.dims) for stage in group.stages)
     rows = max(math.prod(stage.source.dims[:-1]) for stage in group.stages)
     sums = sum(n.op in SUMS for n in nodes)
     copied = [math.prod(group.seen[r].base or ()) for r in group.leaves if not group.seen[r].contiguous]
-    together = sum(0.5 + 2e-4 * n for n in copied) + CALLED + sum(map(_taken, group.stages))
+    together = sum(0.5 + 2e-4 * n for n in copied) + CALLED + sum(map(_stage_time, group.stages))
     alone = 0.5 * len(group.members) + len(nodes) * (0.5 + 2e-4 * elements) + 0.02 * rows * sums
     return alone - together > SAVED
 
 
-def _taken(stage: Stage) -> float:
+def _stage_time(stage: Stage) -> float:
     """Microseconds of a function."""
     elements = math.prod(stage.source.dims)
     arrays = len(stage.source.leaves) + len(stage.results)

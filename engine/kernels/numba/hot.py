@@ -62,9 +62,9 @@ class Heat:
         plan.tuning = None
         if find_spec(COMPILER) is None:
             return False
-        from .tuning import observed
+        from .tuning import observe
 
-        sights = observed(plan, steps)
+        sights = observe(plan, steps)
         _worker.add(plan, sights)
         return True
 
@@ -125,18 +125,18 @@ class _Worker:
         with AT_WORK:
             if self._stopped:
                 return
-            from .compiling import compiled  # LLVM is imported with it
-            from .tuning import fused
+            from .compiling import compile_source  # LLVM is imported with it
+            from .tuning import fuse
 
         plan = reference()
         if plan is None:
             return
-        steps, kernels = fused(plan, sights)
+        steps, kernels = fuse(plan, sights)
         for kernel in kernels:
             with AT_WORK:
                 if self._stopped:
                     return
-                kernel.compile(compiled)
+                kernel.compile(compile_source)
         plan.carry_out(steps)
 
     def begin_anew(self) -> None:
@@ -148,15 +148,15 @@ class _Worker:
 _worker = _Worker()
 
 
-def _forked() -> None:
+def _restart_worker() -> None:
     AT_WORK.release()
     _worker.begin_anew()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=AT_WORK.acquire, after_in_parent=AT_WORK.release, after_in_child=_forked)
+    os.register_at_fork(before=AT_WORK.acquire, after_in_parent=AT_WORK.release, after_in_child=_restart_worker)
 
 
-def waited() -> None:
+def wait() -> None:
     """Come back when everything is compiled that is hot by now."""
     _worker.wait()

@@ -16,16 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from .compiling import compiled
+from .compiling import compile_source
 from .fused import FusedKernel
 from .groups import Group
 from .layout import NoLayout, count, size
 from .nodes import SUMS, Untraceable
-from .stages import staged
+from .stages import divide_stages
 from .trace import Traced, domain, operand
 
 
-def judged(
+def add_judge(
     kernel: FusedKernel, numbers: Collection[int], first: int, largest: float | None
 ) -> tuple[FusedKernel, list[int], set[int]] | None:
     """*kernel* with a look at the numbers that it computes.
@@ -48,11 +48,11 @@ def judged(
     all_but_sums = [r for r in inner if r in unseen or _node(group, r).op not in SUMS]
     for looked in (all_but_sums, unseen):
         try:
-            whole, look = _with_look(kernel, looked, first, largest)
+            whole, look = _add_look(kernel, looked, first, largest)
         except (Untraceable, NoLayout):
             continue
         made = FusedKernel(whole, [*kernel.members, look], kernel.explained)
-        made.compile(compiled)
+        made.compile(compile_source)
         return made, [*look.outs], set(looked)
     return None
 
@@ -69,19 +69,19 @@ def _is_computed(value: Traced | None) -> bool:
     return operand(value.node) is None
 
 
-def _with_look(kernel: FusedKernel, looked: Sequence[int], first: int, largest: float | None) -> tuple[Group, Any]:
+def _add_look(kernel: FusedKernel, looked: Sequence[int], first: int, largest: float | None) -> tuple[Group, Any]:
     """The group, and the member that looks."""
     group = kernel.group
     values = [Traced(_node(group, r), _shape(group, r), operand=True) for r in looked]
     pieces = [(i, cut, _cut(values[i], cut).node.layout) for i in range(len(looked)) for cut in _cuts(group, values[i])]
     pieces.sort(key=lambda piece: piece[2])
     parts = [[*rs] for _, rs in groupby(pieces, lambda piece: piece[2])]
-    look = _looking([[(i, cut) for i, cut, _ in rs] for rs in parts], [count(rs[0][2]) for rs in parts], largest)
+    look = _make_look([[(i, cut) for i, cut, _ in rs] for rs in parts], [count(rs[0][2]) for rs in parts], largest)
     with np.errstate(all="ignore"):
         verdicts = look(*values)
     outs = tuple([first + i for i in range(len(verdicts))])
     results = [*group.results, *(v.node for v in verdicts)]
-    arrays, stages = staged(results)
+    arrays, stages = divide_stages(results)
     whole = replace(
         group,
         members=[*range(len(kernel.members) + 1)],
@@ -122,18 +122,18 @@ def _cut(value: Any, cut: Any) -> Any:
     return np.reshape(value, dims)[:, begin:end]
 
 
-def _looking(
+def _make_look(
     places: Sequence[Sequence[tuple[int, Any]]], counts: Sequence[int], largest: float | None
 ) -> Callable[..., list[Any]]:
     """Return a function that checks whether all of some values are finite, given how many elements each has."""
 
-    def in_order(value: Any) -> Any:
+    def is_finite(value: Any) -> Any:
         return np.isfinite(value) if largest is None else np.less_equal(np.absolute(value), largest)
 
     def look(*values: Any) -> list[Any]:
         verdicts = []
         for parts, elements in zip(places, counts, strict=True):
-            checked = [in_order(np.reshape(_cut(values[i], cut), (elements,))) for i, cut in parts]
+            checked = [is_finite(np.reshape(_cut(values[i], cut), (elements,))) for i, cut in parts]
             verdicts.append(reduce(np.logical_and, checked))
         return verdicts
 

@@ -47,13 +47,13 @@ def count(layout: Layout) -> int:
     return math.prod(n for n, varies in layout if varies)
 
 
-def within(shape: Sequence[int], target: Sequence[int]) -> Layout:
+def broadcast_layout(shape: Sequence[int], target: Sequence[int]) -> Layout:
     """Of an array of *shape* that is broadcast to *target*."""
     aligned = (1,) * (len(target) - len(shape)) + tuple(shape)
     return normal((n, n == m) for m, n in zip(aligned, target, strict=True))
 
 
-def composed(part: Layout, whole: Layout) -> Layout:
+def compose(part: Layout, whole: Layout) -> Layout:
     """*part*, a layout over the elements that *whole* varies along, in the domain of *whole*.
 
     Raises:

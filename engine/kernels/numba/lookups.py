@@ -41,7 +41,7 @@ def group(i0, i1, o0, loops, n0, n1, n2, n3, begin, end):
 """
 
 
-def looked_up(instruction: Any, index: int, sight: Any) -> Group | None:
+def group_lookup(instruction: Any, index: int, sight: Any) -> Group | None:
     """The instruction as a group of its own, if it looks up rows or adds to them; None where it is another."""
     form = None if instruction.op is None or sight is None else _FORMS.get(instruction.op.type)
     if form is None:
@@ -68,7 +68,7 @@ def _rows(instruction: Any, index: int, seen: dict[int, Seen], out: Seen) -> Gro
     return _group(instruction, index, seen, source, out, set())
 
 
-def _added(instruction: Any, index: int, seen: dict[int, Seen], out: Seen) -> Group | None:
+def _group_addition(instruction: Any, index: int, seen: dict[int, Seen], out: Seen) -> Group | None:
     ids, _, slope = instruction.ins
     rows, width = out.shape
     given = seen[slope]
@@ -96,7 +96,7 @@ def _apart(seen: Seen) -> int | None:
 
 _FORMS: dict[str, Callable[[Any, int, dict[int, Seen], Seen], Group | None]] = {
     "lookup_table_v2": _rows,
-    "lookup_table_v2_grad": _added,
+    "lookup_table_v2_grad": _group_addition,
 }
 
 
@@ -117,6 +117,6 @@ def _group(instruction: Any, index: int, seen: dict[int, Seen], source: Source, 
     )
 
 
-def with_lookups(order: Sequence[int | Group], code: Sequence[Any], sights: Sequence[Any]) -> list[int | Group]:
+def insert_lookups(order: Sequence[int | Group], code: Sequence[Any], sights: Sequence[Any]) -> list[int | Group]:
     """*order*, what carries *code* out, with those instructions as groups."""
-    return [step if isinstance(step, Group) else looked_up(code[step], step, sights[step]) or step for step in order]
+    return [step if isinstance(step, Group) else group_lookup(code[step], step, sights[step]) or step for step in order]

@@ -38,10 +38,10 @@ class _MeasuredTuning(Tuning):
 
     def __call__(self, steps: Iterable[Any]) -> bool:
         super().__call__(steps)
-        self.plan.carry_out([self._measured(step) for step in self.plan.path[0]])
+        self.plan.carry_out([self._measure(step) for step in self.plan.path[0]])
         return True
 
-    def _measured(self, step: Any) -> Any:
+    def _measure(self, step: Any) -> Any:
         if isinstance(step.kernel, FusedKernel):
             return replace(step, kernel=_together(step.kernel, self._clock))
         if step.op is None or step.op.op.holds_blocks:

@@ -26,12 +26,12 @@ def part_of(node: Node, dims: tuple[int, int, int], begin: int, end: int) -> Nod
         if id(whole) in parts:
             continue
         if whole.op in ("constant", "leaf") or not whole.layout:
-            parts[id(whole)] = _of_operand(whole, dims, begin, end)
+            parts[id(whole)] = _operand_part(whole, dims, begin, end)
         elif not inline(whole) or whole.op == "hot":
             raise Untraceable("part")
         elif ready:
             args = tuple([parts[id(a)] for a in whole.args])
-            parts[id(whole)] = Node(whole.op, args, whole.dtype, _narrowed(_flags(whole, dims), dims, end - begin))
+            parts[id(whole)] = Node(whole.op, args, whole.dtype, _narrow(_flags(whole, dims), dims, end - begin))
         else:
             todo.append((whole, True))
             todo += [(a, False) for a in whole.args]
@@ -46,16 +46,16 @@ def _flags(node: Node, dims: tuple[int, int, int]) -> tuple[bool, ...]:
         raise Untraceable("part") from None
 
 
-def _narrowed(flags: tuple[bool, ...], dims: tuple[int, int, int], narrow: int) -> Layout:
+def _narrow(flags: tuple[bool, ...], dims: tuple[int, int, int], narrow: int) -> Layout:
     """Of what varies along these of *dims*, of which the second has another size."""
     return normal(zip((dims[0], narrow, dims[2]), flags, strict=True))
 
 
-def _of_operand(node: Node, dims: tuple[int, int, int], begin: int, end: int) -> Node:
+def _operand_part(node: Node, dims: tuple[int, int, int], begin: int, end: int) -> Node:
     if node.op == "constant" or not node.layout:
         return node
     (_, width, after), flags = dims, _flags(node, dims)
-    layout = _narrowed(flags, dims, end - begin)
+    layout = _narrow(flags, dims, end - begin)
     if not flags[1]:
         return Node("leaf", (), node.dtype, layout, node.value)
     if (after > 1 and not flags[2] and flags[0] and dims[0] > 1) or (end - begin) * after == 1:
@@ -65,7 +65,7 @@ def _of_operand(node: Node, dims: tuple[int, int, int], begin: int, end: int) ->
     return Node("part", (), node.dtype, layout, node.value, strip)
 
 
-def joined(nodes: Sequence[Node], rows: int, width: int) -> Node:
+def join(nodes: Sequence[Node], rows: int, width: int) -> Node:
     """An array in whose rows lie rows of *nodes*, *width* elements of each.
 
     Raises:
@@ -77,6 +77,6 @@ def joined(nodes: Sequence[Node], rows: int, width: int) -> Node:
     return Node("joined", tuple(nodes), nodes[0].dtype, full(rows * width), strips)
 
 
-def joined_sums(node: Node, sums: Sequence[Node]) -> Node:
+def join_sums(node: Node, sums: Sequence[Node]) -> Node:
     """Of an array of parts the sums over rows, which are those of its parts."""
     return Node("joined", tuple(sums), node.dtype, sums[0].layout, node.value)

@@ -354,13 +354,13 @@ def possible() -> bool:
     return os.name == "posix" and all(hasattr(ctypes.CDLL(None), name) for name in NEEDED)
 
 
-def begun(function: int) -> int:
+def begin(function: int) -> int:
     """The address of ``share``; the pool begins, here and in processes that are forked.
 
     Args:
         function: the address of what :func:`text` has.
     """
     begin = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(function)
-    asked, number = threads.told_by_blas(), threads.in_use()
+    asked, number = threads.find_blas_function(), threads.current_count()
     os.register_at_fork(after_in_child=lambda: begin(asked, number))
     return int(begin(asked, number))

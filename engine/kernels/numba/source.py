@@ -83,7 +83,7 @@ class Source:
     heavy: bool = False
 
 
-def generated(results: Sequence[Node]) -> Source:
+def generate(results: Sequence[Node]) -> Source:
     """The function that computes *results*, whose arrays are its parameters in this order.
 
     Raises:
@@ -101,7 +101,7 @@ def check(results: Sequence[Node]) -> None:
     _Writer(results)
 
 
-def ordered(results: Sequence[Node]) -> list[Node]:
+def order_nodes(results: Sequence[Node]) -> list[Node]:
     """All nodes that *results* are computed from, operands first."""
     order: dict[int, Node] = {}
     todo: list[tuple[Node, bool]] = [(n, False) for n in reversed(results)]
@@ -150,7 +150,7 @@ class Frame:
 
     def __init__(self, results: Sequence[Node]) -> None:
         self.results = results
-        self.nodes = ordered(results)
+        self.nodes = order_nodes(results)
         count = domain(self.nodes)
         runs = {n.strip.run for n in self.nodes if n.strip} | {n.value[0].run for n in self.nodes if n.op == "joined"}
         cuts = [((count // run, True), (run, True)) for run in runs]
@@ -167,7 +167,7 @@ class Frame:
             Untraceable: it is neither.
         """
         if node.op in ("vecdot", "pick"):
-            return self._over_a_row(node)
+            return self._loops_over_row(node)
         before, after = self.patterns[id(node.args[0])], self.patterns[id(node)]
         dropped = [a and not b for a, b in zip(before, after, strict=True)]
         if dropped[-1] and not any(dropped[:-1]):
@@ -177,7 +177,7 @@ class Frame:
             raise Untraceable("sum over some of the dimensions")
         return False
 
-    def _over_a_row(self, node: Node) -> bool:
+    def _loops_over_row(self, node: Node) -> bool:
         """True: the rows that *node* is told by are those of the loops.
 
         Raises:
@@ -236,7 +236,7 @@ class _Writer(Frame):
         if self.rows_added and self.dims[-1] > ROW:
             raise Untraceable("long rows")
         row = max(16, 1 << (self.dims[-1] - 1).bit_length())
-        calls = any(not self._at_once(n) for n in self.nodes)
+        calls = any(not self._is_single_call(n) for n in self.nodes)
         self.tile = BLOCK // row if calls and len(self.dims) > 1 and 2 * row <= BLOCK else 0
         """Rows that go through the phases together; 0 where each does by itself."""
         return row if self.rows_added or self.tile else BLOCK
@@ -244,15 +244,15 @@ class _Writer(Frame):
     # -- the order of the text -------------------------------------------------------------------------------------
 
     @staticmethod
-    def _at_once(node: Node) -> bool:
+    def _is_single_call(node: Node) -> bool:
         """Return whether *node* needs no call for many elements."""
         return node.op in (*FLEXIBLE, *SUMS, "joined") or inline(node)
 
-    def _by_tiles(self, node: Node) -> bool:
+    def _uses_tiles(self, node: Node) -> bool:
         """Return whether *node* is called for all rows of a tile: it and its operands have elements, or a number, for
         each.
         """
-        if not self.tile or self._at_once(node):
+        if not self.tile or self._is_single_call(node):
             return False
         parts = [self.patterns[id(n)][-2:] for n in (node, *node.args) if n.op != "constant"]
         return parts[0][0] and all(p == parts[0] for p in parts)
@@ -264,7 +264,7 @@ class _Writer(Frame):
         return phases
 
     def _segments(self) -> list[int]:
-        barriers = {self.phase_of[id(n)] for n in self.nodes if self._by_tiles(n)}  # before these phases
+        barriers = {self.phase_of[id(n)] for n in self.nodes if self._uses_tiles(n)}  # before these phases
         last = max(self.phase_of.values())
         return list(itertools.accumulate(int(phase in barriers) for phase in range(last + 1)))
 
@@ -274,7 +274,7 @@ class _Writer(Frame):
         for node in self.nodes:
             ready = max([self.phase_of[id(a)] for a in node.args], default=0)
             for a in node.args:
-                if self._by_tiles(node) or self._segment_of(a) != self.segments[ready]:
+                if self._uses_tiles(node) or self._segment_of(a) != self.segments[ready]:
                     kept.add(id(a))
         return kept
 
@@ -283,7 +283,7 @@ class _Writer(Frame):
         return self.segments[self.phase_of[id(node)] - self._takes_a_phase(node)]
 
     def _takes_a_phase(self, node: Node) -> bool:
-        return not self._at_once(node) or (node.op in SUMS and id(node) not in self.outer_ids)
+        return not self._is_single_call(node) or (node.op in SUMS and id(node) not in self.outer_ids)
 
     # -- the parts of the text -------------------------------------------------------------------------------------
 
@@ -295,7 +295,7 @@ class _Writer(Frame):
         added = [[id(a) for a in (n.args if n.op == "joined" else (n,))] for n in self.results]
         sums = frozenset(i for i, ids in enumerate(added) if self.outer_ids.intersection(ids))
         self.divided, unit = self._parts()
-        heavy = any(self._varies(n) and not self._at_once(n) for n in self.nodes)
+        heavy = any(self._varies(n) and not self._is_single_call(n) for n in self.nodes)
         return Source(self._text(), self.leaves, self.dims, self.loops, self.rooms, sums, self.divided, unit, heavy)
 
     def _parts(self) -> tuple[int, int]:
@@ -359,7 +359,7 @@ class _Writer(Frame):
     def _room_of(self, node: Node) -> _Spot:
         """Room for *node*: of a row, or of the rows of a tile where it is read behind a barrier."""
         size = self.block if self._varies(node) else 1
-        if not self.tile or not (id(node) in self.kept or self._by_tiles(node)):
+        if not self.tile or not (id(node) in self.kept or self._uses_tiles(node)):
             name = self._room(node.dtype, size)
             return _Spot(f"{name}, 0", f"{name}, 0")
         name = self._room(node.dtype, size * self.tile)
@@ -397,15 +397,15 @@ class _Writer(Frame):
         if node.op == "constant":
             return literal(node.value, node.dtype)
         if node.op in OPERANDS:
-            return self._loaded(self.place[id(node)].row, self._varies(node), phase)
+            return self._load(self.place[id(node)].row, self._varies(node), phase)
         near = self._segment_of(node) == self.segments[phase]
         if self._varies(node):
             near = self.phase_of[id(node)] == phase
         if near and id(node) in self.names:
             return self.names[id(node)]
-        return self._loaded(self._memory(node).row, self._varies(node), phase)
+        return self._load(self._memory(node).row, self._varies(node), phase)
 
-    def _loaded(self, place: str, varies: bool, phase: int) -> str:
+    def _load(self, place: str, varies: bool, phase: int) -> str:
         """Return the element that lies there, read once in a phase."""
         key = place, phase
         if key not in self.loads:
@@ -455,7 +455,7 @@ class _Writer(Frame):
         called = self._loop(node.op, types)
         if len(node.args) > 2:
             raise Untraceable(node.op)
-        by_tiles = self._by_tiles(node)
+        by_tiles = self._uses_tiles(node)
         at = self.written.get(id(node))
         operands = [self._pointer(a, phase, by_tiles) for a in node.args]
         spot = self.place[id(node)] = self._room_of(node) if at is None else self._spot(f"o{at}", node)
@@ -504,11 +504,11 @@ class _Writer(Frame):
             return
         spot = self._memory(x).row
         if node.value == "add":
-            self._named(node, f"{literal(0, node.dtype)} + summed({spot}, m)", phase)
+            self._name(node, f"{literal(0, node.dtype)} + summed({spot}, m)", phase)
         else:
             char = node.dtype.char
             called = self._loop(node.value, f"{char}{char}->{char}")
-            self._named(node, f"{EXTREMES[node.value]}({spot}, m, {called})", phase)
+            self._name(node, f"{EXTREMES[node.value]}({spot}, m, {called})", phase)
 
     def _write_products(self, node: Node, phase: int) -> None:
         """The sum of the products of two rows."""
@@ -519,7 +519,7 @@ class _Writer(Frame):
         places = [*pointers, f"address({room}, 0)"]
         calls = self._phase(phase).calls
         calls.append(f"products({called}, {', '.join(places)}, m, {node.dtype.itemsize}, {node.dtype.itemsize})")
-        self._named(node, f"at({room}, 0)", phase)
+        self._name(node, f"at({room}, 0)", phase)
 
     def _write_joined(self, node: Node) -> None:
         """Parts, each when it is there; sums over rows are added where they lie."""
@@ -533,7 +533,7 @@ class _Writer(Frame):
     def _write_pick(self, node: Node, phase: int) -> None:
         """The element of a row that a number says, once they are in memory."""
         x, which = node.args
-        self._named(node, f"at({self._memory(x).row} + np.int64({self._value(which, phase)}))", phase)
+        self._name(node, f"at({self._memory(x).row} + np.int64({self._value(which, phase)}))", phase)
 
     def _row(self, node: Node, phase: int) -> str:
         """The address of a row of *node*: one of the same numbers, too, has an element for each, as NumPy reads it."""
@@ -543,7 +543,7 @@ class _Writer(Frame):
         self._phase(phase).element.append(f"put({room}, j, {self._value(node, phase)})")
         return f"address({room}, 0)"
 
-    def _named(self, node: Node, text: str, phase: int) -> None:
+    def _name(self, node: Node, text: str, phase: int) -> None:
         """The number of a row is there from the next phase on."""
         name = self.names[id(node)] = f"v{len(self.names)}"
         self._phase(phase).calls.append(f"{name} = {text}")

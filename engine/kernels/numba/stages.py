@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from .expressions import inline
 from .nodes import FLEXIBLE, SUMS, Node, Untraceable
-from .source import Frame, Source, generated, ordered
+from .source import Frame, Source, generate, order_nodes
 from .source import check as check_one
 
 MOST_STAGES = 4
@@ -79,7 +79,7 @@ class _Levels:
             at = [i for i, n in enumerate(arrays) if self.of[id(n)] == level]
             stages.append((at, [ours[id(arrays[i])] for i in at]))
             earlier = {id(ours[id(n)]) for n in self.nodes if self.of[id(n)] < level and self._takes_long(n)}
-            if any(id(n) in earlier for n in ordered(stages[-1][1])):
+            if any(id(n) in earlier for n in order_nodes(stages[-1][1])):
                 raise Untraceable("computed again")
         return arrays, stages
 
@@ -89,15 +89,15 @@ class _Levels:
         return of_rows or (node.op not in FLEXIBLE and not inline(node) and self.frame.patterns[id(node)][-1])
 
 
-def staged(results: Sequence[Node]) -> tuple[list[Node], list[Stage]]:
+def divide_stages(results: Sequence[Node]) -> tuple[list[Node], list[Stage]]:
     """The arrays that are computed for *results*, these first, and the functions that compute them.
 
     Raises:
         Untraceable: there are none.
     """
     arrays, parts = _Levels(results).parts(results)
-    calls = [sum(not inline(n) for n in ordered(nodes) if n.op not in FLEXIBLE) for _, nodes in parts]
-    return arrays, [Stage(generated(nodes), at, n) for (at, nodes), n in zip(parts, calls, strict=True)]
+    calls = [sum(not inline(n) for n in order_nodes(nodes) if n.op not in FLEXIBLE) for _, nodes in parts]
+    return arrays, [Stage(generate(nodes), at, n) for (at, nodes), n in zip(parts, calls, strict=True)]
 
 
 def check(before: Sequence[Node], after: Sequence[Node]) -> None:

@@ -14,9 +14,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .layout import Layout, NoLayout, composed, full, normal, size, within
+from .layout import Layout, NoLayout, broadcast_layout, compose, full, normal, size
 from .nodes import FLEXIBLE, SUMS, Node, Untraceable
-from .parts import joined, joined_sums, part_of
+from .parts import join, join_sums, part_of
 
 TYPES = tuple(np.dtype(name) for name in ("float32", "float64", "bool", "int32", "int64"))
 """What compiled code computes with; operators of other types stay NumPy's."""
@@ -29,7 +29,7 @@ REDUCED = ("add", "maximum", "minimum")
 _INTO_FLOAT = "fd"
 
 
-def _refused(what: str) -> Callable[..., NoReturn]:
+def _refuse(what: str) -> Callable[..., NoReturn]:
     def refuse(*args: Any, **kwargs: Any) -> NoReturn:
         raise Untraceable(what)
 
@@ -74,8 +74,8 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     def real(self) -> Traced:
         return self
 
-    __array__ = __bool__ = __float__ = __int__ = __index__ = _refused("values")
-    __len__ = __iter__ = _refused("elements")
+    __array__ = __bool__ = __float__ = __int__ = __index__ = _refuse("values")
+    __len__ = __iter__ = _refuse("elements")
 
     def __getattr__(self, name: str) -> NoReturn:
         raise Untraceable(name)
@@ -88,13 +88,13 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         if target is not None and not isinstance(target, Traced):
             raise Untraceable("out")
         if method == "reduce" and target is None:
-            return _reduced(ufunc, *inputs, **kwargs)
+            return _reduce(ufunc, *inputs, **kwargs)
         if ufunc is np.vecdot and method == "__call__" and target is None and not kwargs:
             return _products(*inputs)
         if method != "__call__" or ufunc.nout != 1 or ufunc.nin > 3 or kwargs.keys() - {"casting", "subok"}:
             raise Untraceable(f"{ufunc.__name__}.{method}")
-        result = _called(ufunc, inputs)
-        return result if target is None else _written(target, result)
+        result = _call(ufunc, inputs)
+        return result if target is None else _write(target, result)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if function.__name__ not in FUNCTIONS:
@@ -112,7 +112,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         return np.power(self, exponent)
 
     def __ipow__(self, exponent: Any) -> Any:
-        return _written(self, self**exponent)
+        return _write(self, self**exponent)
 
     def astype(self, dtype: Any, copy: bool = True) -> Traced:
         wanted = np.dtype(dtype)
@@ -141,8 +141,8 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         """Only with new dimensions and all elements of the others, a range of one, or one element of each row."""
         entries = list(index) if isinstance(index, tuple) else [index]
         if any(isinstance(e, Traced) for e in entries):
-            (layout, nodes), (count, width) = _chosen(self, entries), self.shape
-            rows = composed(normal([(count, True), (width, False)]), layout)
+            (layout, nodes), (count, width) = _choose_elements(self, entries), self.shape
+            rows = compose(normal([(count, True), (width, False)]), layout)
             return Traced(Node("pick", tuple(nodes), self.dtype, rows, width), (count,))
         whole = slice(None)
         if all(isinstance(e, slice) for e in entries):
@@ -167,33 +167,33 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
             return self.reshape(self.shape)
         if len(cut) > 1 or ranges[cut[0]].step != 1 or not ranges[cut[0]]:
             raise Untraceable("index")
-        return _between(self, cut[0], ranges[cut[0]].start, ranges[cut[0]].stop)
+        return _slice(self, cut[0], ranges[cut[0]].start, ranges[cut[0]].stop)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         """Only one element of each row of a matrix."""
         if self.operand:
             raise Untraceable("elements")
-        layout, nodes = _chosen(self, list(index) if isinstance(index, tuple) else [index])
+        layout, nodes = _choose_elements(self, list(index) if isinstance(index, tuple) else [index])
         here = Traced(Node("hot", (nodes[1],), np.dtype(bool), layout, self.shape[1]), self.shape)
         operands = [here, _operand(value, self.dtype)[:, None], self]
         self.node = _elementwise("select", operands, (here.dtype, self.dtype, self.dtype), self.dtype).node
 
     def sum(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-        return _reduced(np.add, self, axis, dtype, out, keepdims)
+        return _reduce(np.add, self, axis, dtype, out, keepdims)
 
     def max(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-        return _reduced(np.maximum, self, axis, None, out, keepdims)
+        return _reduce(np.maximum, self, axis, None, out, keepdims)
 
     def min(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-        return _reduced(np.minimum, self, axis, None, out, keepdims)
+        return _reduce(np.minimum, self, axis, None, out, keepdims)
 
 
-def _between(x: Traced, axis: int, begin: int, end: int) -> Traced:
+def _slice(x: Traced, axis: int, begin: int, end: int) -> Traced:
     """The elements from *begin* to *end* of *x* along *axis*."""
     if x.gaps or x.node.op == "joined":
         raise Untraceable("part of a part")
     rows, after = math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1 :])
-    node = x.node if x.node.op != "leaf" else _placed(x.node, full(x.size))
+    node = x.node if x.node.op != "leaf" else _place(x.node, full(x.size))
     x.operand = True
     shape = (*x.shape[:axis], end - begin, *x.shape[axis + 1 :])
     dims = (rows, x.shape[axis], after)
@@ -202,7 +202,7 @@ def _between(x: Traced, axis: int, begin: int, end: int) -> Traced:
     return part
 
 
-def _written(target: Traced, result: Traced) -> Traced:
+def _write(target: Traced, result: Traced) -> Traced:
     """*result*, written over *target*."""
     if target.operand or target.shape != result.shape:
         raise Untraceable("out")
@@ -210,7 +210,7 @@ def _written(target: Traced, result: Traced) -> Traced:
     return target
 
 
-def _chosen(x: Traced, index: Sequence[Any]) -> tuple[Layout, list[Node]]:
+def _choose_elements(x: Traced, index: Sequence[Any]) -> tuple[Layout, list[Node]]:
     """The layout of the matrix *x*, it, and which element of each row is meant: ``[numpy.arange(rows), elements]``."""
     if len(index) != 2 or x.ndim != 2 or 1 in x.shape or not isinstance(index[1], Traced):
         raise Untraceable("index")
@@ -219,10 +219,10 @@ def _chosen(x: Traced, index: Sequence[Any]) -> tuple[Layout, list[Node]]:
         raise Untraceable("index")
     if not isinstance(rows, np.ndarray) or not np.array_equal(rows, np.arange(x.shape[0])):
         raise Untraceable("index")
-    return _aligned([x, elements[:, None]], x.shape)
+    return _align([x, elements[:, None]], x.shape)
 
 
-def _called(ufunc: np.ufunc, inputs: Sequence[Any]) -> Traced:
+def _call(ufunc: np.ufunc, inputs: Sequence[Any]) -> Traced:
     """Return the result of a ufunc, computed in the types that NumPy would choose."""
     dtypes = ufunc.resolve_dtypes((*map(_type_of, inputs), None))
     if any(d not in TYPES for d in dtypes):
@@ -260,14 +260,14 @@ def _elementwise(op: str, operands: Sequence[Traced], dtypes: Sequence[np.dtype[
     shape = np.broadcast_shapes(*[o.shape for o in operands])
     if 0 in shape:
         raise Untraceable("no elements")
-    layout, args = _aligned(operands, shape)
+    layout, args = _align(operands, shape)
     args = [_cast(a, d) for a, d in zip(args, dtypes, strict=True)]
     return Traced(Node(op, tuple(args), dtype, layout), shape)
 
 
-def _aligned(operands: Sequence[Traced], shape: Sequence[int]) -> tuple[Layout, list[Node]]:
+def _align(operands: Sequence[Traced], shape: Sequence[int]) -> tuple[Layout, list[Node]]:
     """The layout of what is computed of *operands*, which are broadcast to *shape*, and their nodes in its domain."""
-    parts = [within(o.shape, shape) for o in operands]
+    parts = [broadcast_layout(o.shape, shape) for o in operands]
     count = math.prod(shape)
     # A domain may be larger than what is computed: rows' means are computed where the rows are.
     bases = [full(count)]
@@ -276,14 +276,14 @@ def _aligned(operands: Sequence[Traced], shape: Sequence[int]) -> tuple[Layout, 
             bases.insert(0, o.node.layout)
     for base in bases:
         try:
-            args = [_placed_in(o.node, composed(part, base)) for o, part in zip(operands, parts, strict=True)]
+            args = [_place_in(o.node, compose(part, base)) for o, part in zip(operands, parts, strict=True)]
         except NoLayout:
             continue
         return base, args
     raise Untraceable("layouts")
 
 
-def _placed(node: Node, layout: Layout) -> Node:
+def _place(node: Node, layout: Layout) -> Node:
     if node.op == "constant" or not node.layout or node.layout == layout:
         return node  # a single number is the same everywhere
     if node.op != "leaf":
@@ -291,16 +291,16 @@ def _placed(node: Node, layout: Layout) -> Node:
     return Node("leaf", (), node.dtype, layout, node.value)
 
 
-def _placed_in(node: Node, layout: Layout) -> Node:
+def _place_in(node: Node, layout: Layout) -> Node:
     """*node* where it varies as *layout* says; what others have computed of small operands is computed there again."""
-    return node if node.op == "constant" else _placed(_widened(node, layout), layout)
+    return node if node.op == "constant" else _place(_widen(node, layout), layout)
 
 
-def _widened(node: Node, layout: Layout) -> Node:
+def _widen(node: Node, layout: Layout) -> Node:
     """*node*, which is computed of operands alone, where there are more elements: once for each that it had."""
     if node.op in (*FLEXIBLE, *SUMS) or node.layout == layout or any(a.op not in FLEXIBLE for a in node.args):
         return node
-    args = [_placed(a, composed(a.layout, layout)) if a.layout else a for a in node.args]
+    args = [_place(a, compose(a.layout, layout)) if a.layout else a for a in node.args]
     return Node(node.op, tuple(args), node.dtype, layout, node.value)
 
 
@@ -315,7 +315,7 @@ def _cast(node: Node, dtype: np.dtype[Any]) -> Node:
     return Node("cast", (node,), dtype, node.layout)
 
 
-def _reduced(
+def _reduce(
     ufunc: np.ufunc,
     x: Traced,
     axis: Any = 0,
@@ -333,23 +333,23 @@ def _reduced(
     dropped = {a % x.ndim for a in axes} if x.ndim else set()
     first = _first(x.shape, dropped)
     if first:  # NumPy adds up by parts what lies along the last dimensions, and these sums one after the other
-        partial = _reduced(ufunc, x, tuple(range(first, x.ndim)), keepdims=True)
-        total = _reduced(ufunc, partial, tuple(d for d in dropped if d < first), keepdims=True)
+        partial = _reduce(ufunc, x, tuple(range(first, x.ndim)), keepdims=True)
+        total = _reduce(ufunc, partial, tuple(d for d in dropped if d < first), keepdims=True)
         return total if keepdims else total.reshape([n for i, n in enumerate(x.shape) if i not in dropped])
     if x.gaps:
         raise Untraceable("sums of what has gaps")
     if x.node.op == "joined":
         return _sums_of_joined(ufunc, x, dropped, keepdims)
-    node = _placed(x.node, x.node.layout if x.node.op != "leaf" else full(x.size))
+    node = _place(x.node, x.node.layout if x.node.op != "leaf" else full(x.size))
     if node.op == "constant":
         raise Untraceable("reduce")
     try:
-        layout = composed(normal((n, i not in dropped) for i, n in enumerate(x.shape)), node.layout)
+        layout = compose(normal((n, i not in dropped) for i, n in enumerate(x.shape)), node.layout)
     except NoLayout:
         raise Untraceable("layouts") from None
     shape = [1 if i in dropped else n for i, n in enumerate(x.shape) if keepdims or i not in dropped]
     if layout == node.layout:  # along dimensions of one element; a sum begins with zero, and zero has no sign then
-        return _called(np.add, (Traced(node, shape), x.dtype.type(0))) if ufunc is np.add else Traced(node, shape)
+        return _call(np.add, (Traced(node, shape), x.dtype.type(0))) if ufunc is np.add else Traced(node, shape)
     return Traced(Node("reduce", (node,), x.dtype, layout, ufunc.__name__), shape)
 
 
@@ -362,9 +362,9 @@ def _sums_of_joined(ufunc: np.ufunc, x: Traced, dropped: set[int], keepdims: boo
         raise Untraceable("sums of parts")
     if any(i > k for i in dropped & long for k in long - dropped):
         raise Untraceable("sums of parts")
-    sums = [_reduced(np.add, Traced(a, (rows, width)), 0).node for a in x.node.args]
+    sums = [_reduce(np.add, Traced(a, (rows, width)), 0).node for a in x.node.args]
     shape = [1 if i in dropped else n for i, n in enumerate(x.shape) if keepdims or i not in dropped]
-    return Traced(joined_sums(x.node, sums), shape)
+    return Traced(join_sums(x.node, sums), shape)
 
 
 def _first(shape: Sequence[int], dropped: set[int]) -> int:
@@ -386,8 +386,8 @@ def _products(x: Any, y: Any) -> Traced:
     shape = np.broadcast_shapes(a.shape, b.shape)
     if 0 in shape or shape[-1] == 1:
         raise Untraceable("vecdot")
-    layout, nodes = _aligned([a, b], shape)
-    rows = composed(normal((n, i + 1 < len(shape)) for i, n in enumerate(shape)), layout)
+    layout, nodes = _align([a, b], shape)
+    rows = compose(normal((n, i + 1 < len(shape)) for i, n in enumerate(shape)), layout)
     return Traced(Node("vecdot", tuple(nodes), dtype, rows), shape[:-1])
 
 
@@ -411,9 +411,9 @@ def _broadcast_to(x: Traced, shape: Any, subok: bool = False) -> Traced:
         return Traced(x.node, x.shape, operand=True)
     if 0 in wanted or x.gaps:
         raise Untraceable("no elements, or gaps")
-    across = within(x.shape, wanted)
+    across = broadcast_layout(x.shape, wanted)
     try:
-        node = _placed(_widened(x.node, across), across)
+        node = _place(_widen(x.node, across), across)
     except NoLayout:
         raise Untraceable("layouts") from None
     return Traced(Node("spread", (node,), x.dtype, full(math.prod(wanted))), wanted, operand=True)
@@ -427,7 +427,7 @@ def _split(x: Traced, ends: int | Sequence[int], axis: int = 0) -> list[Traced]:
         width = x.shape[axis] // ends
         ends = [width * i for i in range(1, ends)]
     begins = [0, *map(int, ends)]
-    return [_between(x, axis % x.ndim, a, b) for a, b in zip(begins, [*begins[1:], x.shape[axis]], strict=True)]
+    return [_slice(x, axis % x.ndim, a, b) for a, b in zip(begins, [*begins[1:], x.shape[axis]], strict=True)]
 
 
 def _concatenate(xs: Sequence[Any], axis: int = 0) -> Traced:
@@ -439,10 +439,10 @@ def _concatenate(xs: Sequence[Any], axis: int = 0) -> Traced:
     if not parts[0].size or not shape:
         raise Untraceable("concatenate")
     try:
-        nodes = [_placed_in(x.node, full(x.size)) for x in parts]
+        nodes = [_place_in(x.node, full(x.size)) for x in parts]
     except NoLayout:
         raise Untraceable("layouts") from None
-    node = joined(nodes, math.prod(shape[:at]), math.prod(shape[at:]))
+    node = join(nodes, math.prod(shape[:at]), math.prod(shape[at:]))
     return Traced(node, (*shape[:at], len(parts) * shape[at], *shape[at + 1 :]))
 
 
@@ -455,22 +455,22 @@ def _clip(x: Any, low: Any = None, high: Any = None) -> Any:
 def _sum(x: Traced, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Traced:
     if dtype is not None and np.dtype(dtype) != x.dtype:
         raise Untraceable("sum in another type")
-    return _reduced(np.add, x, axis, keepdims=keepdims)
+    return _reduce(np.add, x, axis, keepdims=keepdims)
 
 
 def _mean(x: Traced, axis: Any = None, keepdims: bool = False) -> Traced:
-    total = _reduced(np.add, x, axis, keepdims=keepdims)
+    total = _reduce(np.add, x, axis, keepdims=keepdims)
     # NumPy divides by a whole number of 64 bits, and so in float64.
-    return _called(np.true_divide, (total, np.intp(x.size // total.size))).astype(x.dtype)
+    return _call(np.true_divide, (total, np.intp(x.size // total.size))).astype(x.dtype)
 
 
-def _filled(number: int) -> Callable[..., Any]:
-    def like(x: Traced, dtype: Any = None) -> Any:
+def _fill(number: int) -> Callable[..., Any]:
+    def make_like(x: Traced, dtype: Any = None) -> Any:
         if x.size > CONSTANT:
             raise Untraceable("constant")
         return np.full(x.shape, number, dtype or x.dtype)
 
-    return like
+    return make_like
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -486,12 +486,14 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "max": lambda x, axis=None, keepdims=False: x.max(axis, keepdims=keepdims),
     "amin": lambda x, axis=None, keepdims=False: x.min(axis, keepdims=keepdims),
     "min": lambda x, axis=None, keepdims=False: x.min(axis, keepdims=keepdims),
-    "zeros_like": _filled(0),
-    "ones_like": _filled(1),
+    "zeros_like": _fill(0),
+    "ones_like": _fill(1),
 }
 
 
-def traced(register: int, shape: Sequence[int], dtype: np.dtype[Any], base: Sequence[int] | None = None) -> Traced:
+def trace_register(
+    register: int, shape: Sequence[int], dtype: np.dtype[Any], base: Sequence[int] | None = None
+) -> Traced:
     """An operand that lies in *register*.
 
     Args:
@@ -503,7 +505,7 @@ def traced(register: int, shape: Sequence[int], dtype: np.dtype[Any], base: Sequ
     if dtype not in TYPES:
         raise Untraceable("types")
     if 0 in shape:
-        return Traced(_nothing(dtype), shape, operand=True)
+        return Traced(_empty_node(dtype), shape, operand=True)
     own = shape if base is None else base
     whole = Traced(Node("leaf", (), dtype, full(math.prod(own)), register), own, operand=True)
     if tuple(own) == tuple(shape):
@@ -513,7 +515,7 @@ def traced(register: int, shape: Sequence[int], dtype: np.dtype[Any], base: Sequ
     return view
 
 
-def _nothing(dtype: np.dtype[Any]) -> Node:
+def _empty_node(dtype: np.dtype[Any]) -> Node:
     """Of what has no elements: only its shape is asked for, as nothing is computed of it."""
     return Node("constant", (), dtype, (), dtype.type(0))
 
@@ -532,7 +534,7 @@ def constant_like(value: Any) -> Traced:
     if not isinstance(value, (np.ndarray, np.generic)):
         raise Untraceable(type(value).__name__)
     if not value.size:
-        return Traced(_nothing(value.dtype), value.shape)
+        return Traced(_empty_node(value.dtype), value.shape)
     return _operand(value, value.dtype)
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .fused import FusedKernel
-from .groups import Group, Seen, grouped
-from .lookups import with_lookups
+from .groups import Group, Seen, group_code
+from .lookups import insert_lookups
 
 
-def observed(plan: Any, steps: Iterable[Any]) -> list[Any]:
+def observe(plan: Any, steps: Iterable[Any]) -> list[Any]:
     """Return what each instruction of *plan* read and gave in a run that *steps* carries out, as
     :data:`groups.Sights`.
     """
@@ -20,7 +20,7 @@ def observed(plan: Any, steps: Iterable[Any]) -> list[Any]:
     return sights
 
 
-def fused(
+def fuse(
     plan: Any, sights: Sequence[Any], pays: Callable[[Group], bool] | None = None
 ) -> tuple[list[Any], list[FusedKernel]]:
     """The instructions of *plan* with groups in their places, and the kernels of these; nothing is compiled yet.
@@ -33,7 +33,7 @@ def fused(
     held = {r for i in code for r in i.outs if r not in freed}
     kernels: list[FusedKernel] = []
     steps: list[Any] = []
-    for step in with_lookups(grouped(code, sights, held, pays), code, sights):
+    for step in insert_lookups(group_code(code, sights, held, pays), code, sights):
         if isinstance(step, Group):
             kernel = FusedKernel(step, code, plan.explained)
             kernels.append(kernel)
@@ -67,13 +67,13 @@ class Tuning:
 
     def __call__(self, steps: Iterable[Any]) -> bool:
         """Carry the plan out by its *steps*, if this run is to be seen; False where the plan has to do that itself."""
-        from .compiling import compiled  # LLVM is imported with it
+        from .compiling import compile_source  # LLVM is imported with it
 
         plan = self.plan
         plan.tuning = None
-        sights = observed(plan, steps)
-        steps, self.kernels = fused(plan, sights)
+        sights = observe(plan, steps)
+        steps, self.kernels = fuse(plan, sights)
         for kernel in self.kernels:
-            kernel.compile(compiled)
+            kernel.compile(compile_source)
         plan.carry_out(steps)
         return True

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from ..backend import Kernel, overrides
-from .blocks import by_pieces
+from .blocks import compute_in_pieces
 from .general import definition, rule_of
 
 OPERATORS = (
@@ -62,9 +62,9 @@ def register() -> None:
 
 
 def _forward(op_type: str, attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel:
-    return by_pieces(definition(op_type, attrs))
+    return compute_in_pieces(definition(op_type, attrs))
 
 
 def _gradient(op_type: str, attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
     rule = rule_of(op_type, attrs)
-    return None if rule is None else by_pieces(rule)
+    return None if rule is None else compute_in_pieces(rule)

@@ -49,7 +49,7 @@ def long_rows(width: int) -> Iterator[None]:
         np.setbufsize(before)
 
 
-def by_pieces(kernel: Callable[..., Any]) -> Callable[..., Any]:
+def compute_in_pieces(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """*kernel*, which computes every element from the elements in its place, over one piece after the other.
 
     Arrays that are small, not of one shape or not laid out alike go to it as they are, and so does what stands for one.
@@ -77,7 +77,7 @@ def _lies_as(x: Any, other: Any) -> bool:
     return type(other) is np.ndarray and other.shape == x.shape and bool(other.flags.c_contiguous)
 
 
-def of_rows(kernel: Callable[..., Any], axis: int) -> Callable[..., Any]:
+def combine_rows(kernel: Callable[..., Any], axis: int) -> Callable[..., Any]:
     """``kernel(*operands, axis)``, where numbers of rows along *axis* are combined with rows: see :func:`long_rows`."""
 
     def compute(x: Any, *others: Any) -> Any:

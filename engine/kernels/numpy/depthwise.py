@@ -65,7 +65,7 @@ def _spread(xp: Any, w: Any, y: Any, image: Any, geometry: Geometry) -> Any:
         return spread(xp, w, y, image, geometry)
     out = np.empty((batch, channels, *image), y.dtype)
     for block in planes.blocks(batch, channels):
-        arrived = planes.spaced(y[block])
+        arrived = planes.space(y[block])
         rows = planes.empty(arrived.shape[:2], y.dtype)
         part, weights = np.empty(arrived.shape, y.dtype), w[block[1]]
         for (i, j), row, at in planes.taps:
@@ -82,7 +82,7 @@ def _weigh(xp: Any, x: Any, y: Any, shape: Any, geometry: Geometry) -> Any:
         return weigh(xp, x, y, shape, geometry)
     out = np.zeros((channels, *shape[2:]), x.dtype)
     for block in planes.blocks(batch, channels):
-        arrived, rows = planes.spaced(y[block]), planes.cut(x[block])
+        arrived, rows = planes.space(y[block]), planes.cut(x[block])
         for (i, j), row, at in planes.taps:
             out[block[1], i, j] += np.vecdot(rows[row][..., at : at + planes.length], arrived).sum(0)
     return out.reshape(shape)

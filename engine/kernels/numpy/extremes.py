@@ -34,7 +34,7 @@ LARGEST = Extreme(np.maximum, np.argmax)
 SMALLEST = Extreme(np.minimum, np.argmin)
 
 
-def along(extreme: Extreme, x: Any, axis: int, keep: bool) -> Any:
+def reduce_axis(extreme: Extreme, x: Any, axis: int, keep: bool) -> Any:
     """The extreme elements of *x*, or of what stands for it, along *axis*."""
     reduce: Any = extreme.choose.reduce
     if type(x) is not np.ndarray or x.size < MANY or x.dtype.char not in "fd" or not x.flags.c_contiguous:
@@ -42,9 +42,9 @@ def along(extreme: Extreme, x: Any, axis: int, keep: bool) -> Any:
     at, size = range(x.ndim)[axis], x.shape[axis]
     inner = math.prod(x.shape[at + 1 :])
     if inner == 1 and SHORT < size < LONG:
-        out = _of_rows(extreme, x.reshape(-1, size))
+        out = _reduce_rows(extreme, x.reshape(-1, size))
     elif 1 < inner < LONG // 4 and size >= 4 * (LONG // inner) and (not at or size % (LONG // inner) == 0):
-        out = _of_columns(extreme, x.reshape(-1, size, inner))
+        out = _reduce_columns(extreme, x.reshape(-1, size, inner))
         if not out.all():
             return reduce(x, axis, None, None, keep)
     else:
@@ -52,7 +52,7 @@ def along(extreme: Extreme, x: Any, axis: int, keep: bool) -> Any:
     return out.reshape(*x.shape[:at], *(1,) * keep, *x.shape[at + 1 :])
 
 
-def _of_rows(extreme: Extreme, rows: Any) -> Any:
+def _reduce_rows(extreme: Extreme, rows: Any) -> Any:
     places = extreme.place(rows, 1)
     places += np.arange(0, rows.size, rows.shape[1])
     out = rows.reshape(-1)[places]
@@ -62,7 +62,7 @@ def _of_rows(extreme: Extreme, rows: Any) -> Any:
     return out
 
 
-def _of_columns(extreme: Extreme, parts: Any) -> Any:
+def _reduce_columns(extreme: Extreme, parts: Any) -> Any:
     """Of ``[part, row, column]``; many rows are laid beside each other that they are long."""
     count, size, inner = parts.shape
     beside = LONG // inner

@@ -7,18 +7,18 @@ from functools import partial
 from typing import Any
 
 from ...ops.opdef import WrittenRule
-from ...ops.registry import by_type
+from ...ops.registry import get_by_type
 from ..backend import Kernel
 from ..choice import backend
 
 
 def definition(op_type: str, attrs: Mapping[str, Any]) -> Kernel:
     """The kernel that the operator's definition gives."""
-    op = by_type(op_type)
+    op = get_by_type(op_type)
     return partial(op.kernel, backend("numpy"), **{n: attrs[n] for n in op.kernel_attrs})
 
 
 def rule_of(op_type: str, attrs: Mapping[str, Any]) -> Kernel | None:
     """The gradient rule of the operator of that type; None where it has none of its own."""
-    rule = by_type(op_type).rule
+    rule = get_by_type(op_type).rule
     return rule.bind(backend("numpy").ops, attrs["wanted"], attrs) if isinstance(rule, WrittenRule) else None

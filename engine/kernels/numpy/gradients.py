@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.bounding import MANY, at_least
+from ...ops.bounding import MANY, maximum
 from ...ops.library import special
 from ...ops.library.activation import DENSITY
-from ...ops.registry import by_type
+from ...ops.registry import get_by_type
 from ..backend import Kernel, Override, override
 from ..choice import backend
-from .blocks import by_pieces
+from .blocks import compute_in_pieces
 from .general import rule_of
 from .products import product
 
@@ -38,15 +38,15 @@ _normal_cdf: Any = special.normal_cdf
 def register() -> None:
     """Offer the gradients."""
     for op_type, kernel in ELEMENTWISE.items():
-        override(op_type, "numpy")(_always(by_pieces(kernel)))
+        override(op_type, "numpy")(_always(compute_in_pieces(kernel)))
     override("gelu_grad", "numpy")(_gelu_grad)
     override("matmul_v2_grad", "numpy")(_matmul)
     override("scale", "numpy")(_scale)
     override("scale_grad", "numpy")(_scale_grad)
     for op_type, gradients in BINARY.items():
-        override(op_type + "_grad", "numpy")(_of_equal_shapes(op_type, gradients))
+        override(op_type + "_grad", "numpy")(_offer_equal_shapes(op_type, gradients))
     for op_type, chooses in EXTREMES.items():
-        override(op_type + "_grad", "numpy")(_of_chosen(op_type, *chooses))
+        override(op_type + "_grad", "numpy")(_offer_chosen(op_type, *chooses))
 
 
 def _tanh(out: Any, dout: Any) -> Any:
@@ -62,7 +62,7 @@ def _tanh(out: Any, dout: Any) -> Any:
 def _sigmoid(x: Any) -> Any:
     one = _ONE.get(x.dtype)
     if one is None or x.dtype.itemsize < 4 or not x.ndim:
-        return by_type("sigmoid").kernel(backend("numpy"), x)
+        return get_by_type("sigmoid").kernel(backend("numpy"), x)
     grown = np.negative(x)
     np.exp(grown, out=grown)
     grown += one
@@ -79,7 +79,7 @@ def _sigmoid_grad(out: Any, dout: Any) -> Any:
 
 def _relu(x: Any) -> Any:
     zero = _ZERO.get(x.dtype, 0)
-    return np.maximum(x, zero) if x.size < MANY else at_least(np, x, 0)
+    return np.maximum(x, zero) if x.size < MANY else maximum(np, x, 0)
 
 
 def _always(kernel: Kernel) -> Override:
@@ -98,7 +98,7 @@ def _gelu_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
     """The density that the distribution function is made with serves for its derivative as well."""
     general = rule_of("gelu", attrs)
     if general is None or attrs["approximate"]:
-        return general and by_pieces(general)
+        return general and compute_in_pieces(general)
     whole = general
 
     def gradient(x: Any, dout: Any) -> Any:
@@ -112,7 +112,7 @@ def _gelu_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
         slope *= dout
         return slope
 
-    return by_pieces(gradient)
+    return compute_in_pieces(gradient)
 
 
 # -- matrices ---------------------------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ def _matmul(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
     trans_x, trans_y = attrs["trans_x"], attrs["trans_y"]
     (dx,), (dy,) = attrs["wanted"]
 
-    def left(x: Any, y: Any, dout: Any) -> Any:
+    def left_gradient(x: Any, y: Any, dout: Any) -> Any:
         if trans_x:
             return np.matmul(y.mT if trans_y else y, dout.mT)
         return product(dout, y if trans_y else y.mT)
@@ -140,10 +140,10 @@ def _matmul(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
     def gradients(x: Any, y: Any, dout: Any) -> Any:
         if y.ndim == 2 and x.ndim > 2 and not trans_x:
             flat, rows = _rows(x), _rows(dout)
-            return left(x, y, dout) if dx else None, right(flat, y, rows) if dy else None
+            return left_gradient(x, y, dout) if dx else None, right(flat, y, rows) if dy else None
         if x.ndim < 2 or x.ndim != y.ndim or x.shape[:-2] != y.shape[:-2]:
             return whole(x, y, dout)
-        return left(x, y, dout) if dx else None, right(x, y, dout) if dy else None
+        return left_gradient(x, y, dout) if dx else None, right(x, y, dout) if dy else None
 
     return gradients
 
@@ -160,7 +160,7 @@ def _scale(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
     if attrs["bias"] != 0.0:
         return None
     general = backend("numpy")
-    kernel = by_type("scale").kernel
+    kernel = get_by_type("scale").kernel
     factors = _factors(attrs["scale"])
     single = factors[SINGLE]
 
@@ -174,7 +174,7 @@ def _scale(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
 
 
 def _scale_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
-    bound = by_type("scale").kernel
+    bound = get_by_type("scale").kernel
     general = backend("numpy")
     factors = _factors(attrs["scale"])
     plain = {"scale": attrs["scale"], "bias": 0.0, "bias_after_scale": True}
@@ -243,7 +243,7 @@ BINARY: dict[str, Callable[[bool, bool, Kernel], Kernel]] = {
 """From which gradients are wanted, and the general rule, to a kernel that takes what the operator's rule reads."""
 
 
-def _of_equal_shapes(op_type: str, gradients: Callable[[bool, bool, Kernel], Kernel]) -> Any:
+def _offer_equal_shapes(op_type: str, gradients: Callable[[bool, bool, Kernel], Kernel]) -> Any:
     def offer(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
         general = rule_of(op_type, attrs)
         dx, dy = (mask[0] for mask in attrs["wanted"])
@@ -261,7 +261,7 @@ EXTREMES: dict[str, tuple[np.ufunc, np.ufunc]] = {
 _BITS = {np.dtype("float32"): np.int32, np.dtype("float64"): np.int64}
 
 
-def _of_chosen(op_type: str, first: np.ufunc, second: np.ufunc) -> Any:
+def _offer_chosen(op_type: str, first: np.ufunc, second: np.ufunc) -> Any:
     """The gradient goes to the element that was chosen, and half of it to each of two that are equal.
 
     Where an element was not chosen its gradient is zero even if what arrives is infinite, so a mask is no factor; and
@@ -279,11 +279,11 @@ def _of_chosen(op_type: str, first: np.ufunc, second: np.ufunc) -> Any:
             bits = _BITS.get(dout.dtype)
             if bits is None or x.shape != y.shape or not x.ndim or not x.dtype == y.dtype == dout.dtype:
                 return whole(x, y, dout)
-            halves = _masked(np.equal(x, y), dout * _HALF[dout.dtype], bits)
+            halves = _mask(np.equal(x, y), dout * _HALF[dout.dtype], bits)
             gradients: list[Any] = [None, None]
             for i, chosen in enumerate((first, second)):
                 if wanted[i]:
-                    parts = _masked(chosen(x, y), dout, bits)
+                    parts = _mask(chosen(x, y), dout, bits)
                     parts |= halves
                     gradients[i] = parts.view(dout.dtype)
             return gradients
@@ -293,7 +293,7 @@ def _of_chosen(op_type: str, first: np.ufunc, second: np.ufunc) -> Any:
     return offer
 
 
-def _masked(mask: Any, values: Any, bits: Any) -> Any:
+def _mask(mask: Any, values: Any, bits: Any) -> Any:
     """The bits of *values* where *mask* holds, else those of zero."""
     selected = mask.astype(bits)
     np.negative(selected, out=selected)

@@ -31,12 +31,12 @@ def _rows(x: Any, begin: int) -> Any:
     return x if x.ndim == 2 and begin == 1 else x.reshape((math.prod(x.shape[:begin]), math.prod(x.shape[begin:])))
 
 
-def _by_parts(rows: Any) -> bool:
+def _uses_blocks(rows: Any) -> bool:
     """Return whether to go through blocks; of one column NumPy adds up all rows as one."""
     return many(rows) and rows.shape[1] > 1
 
 
-def _tiled(vector: Any, rows: Any) -> Any:
+def _tile(vector: Any, rows: Any) -> Any:
     """*vector* once for each row of a block: what is as long as its operands needs no row by row."""
     return None if vector is None else np.tile(vector.reshape(-1), (next(blocks(rows)).stop, 1))
 
@@ -47,30 +47,30 @@ def _tiled(vector: Any, rows: Any) -> Any:
 def _layer_norm(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
     begin, epsilon, general = attrs["begin_norm_axis"], attrs["epsilon"], definition("layer_norm", attrs)
 
-    def standardised(x: Any, scale: Any, bias: Any) -> Any:
+    def standardise(x: Any, scale: Any, bias: Any) -> Any:
         if x.dtype.char not in "fd" or not x.size:
             return general(x, scale, bias)
         rows = _rows(x, begin)
         ones = np.ones(rows.shape[1], x.dtype)
-        if not _by_parts(rows):
+        if not _uses_blocks(rows):
             factor, shift = (None if v is None else v.reshape(-1) for v in (scale, bias))
-            mean, variance, y = _standardised(rows, factor, shift, ones, epsilon)
+            mean, variance, y = _standardise(rows, factor, shift, ones, epsilon)
         else:
             y = np.empty(rows.shape, x.dtype)
             mean, variance = np.empty((2, rows.shape[0], 1), x.dtype)
-            factors, shifts = _tiled(scale, rows), _tiled(bias, rows)
+            factors, shifts = _tile(scale, rows), _tile(bias, rows)
             with long_rows(rows.shape[1]):
                 for block in blocks(rows):
                     count = block.stop - block.start
                     factor, shift = (None if v is None else v[:count] for v in (factors, shifts))
-                    part = _standardised(rows[block], factor, shift, ones, epsilon, y[block])
+                    part = _standardise(rows[block], factor, shift, ones, epsilon, y[block])
                     mean[block], variance[block], _ = part
         return mean.reshape(x.shape[:begin]), variance.reshape(x.shape[:begin]), y.reshape(x.shape)
 
-    return standardised
+    return standardise
 
 
-def _standardised(rows: Any, scale: Any, bias: Any, ones: Any, epsilon: float, out: Any = None) -> tuple[Any, Any, Any]:
+def _standardise(rows: Any, scale: Any, bias: Any, ones: Any, epsilon: float, out: Any = None) -> tuple[Any, Any, Any]:
     """Mean, variance and result of each of the *rows*."""
     count = rows.shape[1]
     mean = _products(rows, ones)[:, None] / count
@@ -102,7 +102,7 @@ def _layer_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel |
         rows, dys = _rows(x, begin), _rows(dy, begin)
         scaled = by_scale and scale is not None
         if by_x or scaled:
-            dx, dscale = (_by_blocks if _by_parts(rows) else _at_once)(rows, dys, scale, epsilon, by_x, scaled)
+            dx, dscale = (_pull_blocks if _uses_blocks(rows) else _pull_whole)(rows, dys, scale, epsilon, by_x, scaled)
         if by_bias and bias is not None:
             dbias = _columns(dys, bias)
         return None if dx is None else dx.reshape(x.shape), dscale, dbias
@@ -132,12 +132,12 @@ class _Gradient:
         self.epsilon = epsilon
         self.share = np.asarray(rows.shape[0], rows.dtype) / np.asarray(rows.size, rows.dtype)
 
-    def centred(self, rows: Any, out: Any = None) -> tuple[Any, Any]:
+    def centre(self, rows: Any, out: Any = None) -> tuple[Any, Any]:
         """The rows less their means, and the inverse of their standard deviations."""
         centred = np.subtract(rows, _products(rows, self.ones)[:, None] * self.share, out=out)
         return centred, np.power(_products(centred, centred)[:, None] * self.share + self.epsilon, -0.5)
 
-    def by_rows(self, centred: Any, inverse: Any, arrived: Any, weighted: Any, part: Any, out: Any) -> Any:
+    def gradient_of_rows(self, centred: Any, inverse: Any, arrived: Any, weighted: Any, part: Any, out: Any) -> Any:
         """Return *arrived* times *weighted*, less its mean and its share along the rows *centred*, which are written.
 
         Args:
@@ -157,19 +157,19 @@ class _Gradient:
         return dx
 
 
-def _at_once(rows: Any, dys: Any, scale: Any, epsilon: float, by_x: bool, by_scale: bool) -> tuple[Any, Any]:
+def _pull_whole(rows: Any, dys: Any, scale: Any, epsilon: float, by_x: bool, by_scale: bool) -> tuple[Any, Any]:
     of = _Gradient(rows, scale, epsilon)
-    centred, inverse = of.centred(rows)
+    centred, inverse = of.centre(rows)
     arrived = dys * inverse
     part = arrived * centred
     dscale = _columns(part, scale) if by_scale else None
     weighted = None if scale is None else of.scale
-    return of.by_rows(centred, inverse, arrived, weighted, part, None) if by_x else None, dscale
+    return of.gradient_of_rows(centred, inverse, arrived, weighted, part, None) if by_x else None, dscale
 
 
-def _by_blocks(rows: Any, dys: Any, scale: Any, epsilon: float, by_x: bool, by_scale: bool) -> tuple[Any, Any]:
+def _pull_blocks(rows: Any, dys: Any, scale: Any, epsilon: float, by_x: bool, by_scale: bool) -> tuple[Any, Any]:
     of = _Gradient(rows, scale, epsilon)
-    tiled = _tiled(scale, rows)
+    tiled = _tile(scale, rows)
     dx = np.empty(rows.shape, rows.dtype) if by_x else None
     size, width = next(blocks(rows)).stop, rows.shape[1]
     work, products = np.empty((2, size, width), rows.dtype)
@@ -178,12 +178,12 @@ def _by_blocks(rows: Any, dys: Any, scale: Any, epsilon: float, by_x: bool, by_s
     with long_rows(width):
         for block in blocks(rows):
             count = block.stop - block.start
-            centred, inverse = of.centred(rows[block], work[:count])
+            centred, inverse = of.centre(rows[block], work[:count])
             arrived = np.multiply(dys[block], inverse, out=products[:count])
             part = np.multiply(arrived, centred, out=sums[1 : count + 1])
             if by_scale:
                 sums[0] = _add(sums[: count + 1], 0)
             if dx is not None:
                 weighted = None if tiled is None else tiled[:count]
-                of.by_rows(centred, inverse, arrived, weighted, part, dx[block])
+                of.gradient_of_rows(centred, inverse, arrived, weighted, part, dx[block])
     return dx, sums[0].reshape(scale.shape) if by_scale else None

@@ -65,7 +65,7 @@ def _batch_norm(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None
     general = definition("batch_norm", attrs)
     epsilon, momentum = attrs["epsilon"], attrs["momentum"]
 
-    def standardised(x: Any, scale: Any, bias: Any, mean: Any, variance: Any, momentum_tensor: Any) -> Any:
+    def standardise(x: Any, scale: Any, bias: Any, mean: Any, variance: Any, momentum_tensor: Any) -> Any:
         if momentum_tensor is not None or not _takes(x, scale, bias, mean, variance) or not _rows_of_channels(x):
             return general(x, scale, bias, mean, variance, momentum_tensor)
         batch, channels = x.shape[:2]
@@ -75,7 +75,7 @@ def _batch_norm(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None
         if not many(images):  # or what stands for images
             y = images - _column(centre)
             spread, inverse, factor = _spread(_products(y, y), count, epsilon, scale)
-            y = _scaled(y, factor, bias)
+            y = _scale(y, factor, bias)
         else:
             y, squares = np.empty(images.shape, x.dtype), np.empty((batch, channels), x.dtype)
             with long_rows(images.shape[2]):
@@ -84,7 +84,7 @@ def _batch_norm(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None
                     squares[block] = _products(part, part)
                 spread, inverse, factor = _spread(squares, count, epsilon, scale)
                 for block in blocks(images):
-                    _scaled(y[block], factor, bias)
+                    _scale(y[block], factor, bias)
         return (
             centre.reshape(mean.shape),
             inverse.reshape(mean.shape),
@@ -94,7 +94,7 @@ def _batch_norm(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None
             variance * momentum + spread.reshape(mean.shape) * (1 - momentum),
         )
 
-    return standardised
+    return standardise
 
 
 def _spread(squares: Any, count: int, epsilon: float, scale: Any) -> tuple[Any, Any, Any]:
@@ -104,7 +104,7 @@ def _spread(squares: Any, count: int, epsilon: float, scale: Any) -> tuple[Any, 
     return spread, inverse, inverse if scale is None else inverse * scale.reshape(-1)
 
 
-def _scaled(y: Any, factor: Any, bias: Any) -> Any:
+def _scale(y: Any, factor: Any, bias: Any) -> Any:
     """Images times factors of channels, and their shifts."""
     y *= _column(factor)
     if bias is not None:
@@ -125,7 +125,7 @@ def _batch_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel |
         *_, mean, inverse, _, dy = others
         if mean is None or inverse is None or x.size == mean.size or not _takes(x, dy, mean, inverse, scale):
             return whole(x, scale, bias, *others)
-        compute = _by_images if first and _rows_of_channels(x) else _by_rows
+        compute = _image_gradients if first and _rows_of_channels(x) else _row_gradients
         channels = mean.size
         # images as [image, channel, element], and rows of channels as they are
         images, dys = (a.reshape((a.shape[0], channels, -1) if first else (-1, channels, 1)) for a in (x, dy))
@@ -141,7 +141,7 @@ def _batch_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel |
     return gradients
 
 
-def _by_images(images: Any, dys: Any, centre: Any, inverse: Any, factor: Any, by_x: bool) -> tuple[Any, Any, Any]:
+def _image_gradients(images: Any, dys: Any, centre: Any, inverse: Any, factor: Any, by_x: bool) -> tuple[Any, Any, Any]:
     """The gradients by images, and by factors and shifts of channels."""
     batch, channels, size = images.shape
     ones, count = np.ones(size, images.dtype), batch * size
@@ -175,7 +175,7 @@ def _less(arrived: Any, normal: Any, along: Any, shift: Any) -> Any:
     return arrived
 
 
-def _by_rows(rows: Any, dys: Any, centre: Any, inverse: Any, factor: Any, by_x: bool) -> tuple[Any, Any, Any]:
+def _row_gradients(rows: Any, dys: Any, centre: Any, inverse: Any, factor: Any, by_x: bool) -> tuple[Any, Any, Any]:
     """The same of rows of channels, ``[row, channel, 1]``, or of channels with few elements."""
     channels = centre.size
     normal, work = np.empty(rows.shape, rows.dtype), np.empty_like(rows[next(blocks(rows))])
@@ -202,7 +202,7 @@ def _by_rows(rows: Any, dys: Any, centre: Any, inverse: Any, factor: Any, by_x: 
 # -- over groups of channels ------------------------------------------------------------------------------------------
 
 
-def _standardised(x: Any, groups: int, scale: Any, bias: Any, epsilon: float) -> tuple[Any, Any, Any, Any]:
+def _standardise(x: Any, groups: int, scale: Any, bias: Any, epsilon: float) -> tuple[Any, Any, Any, Any]:
     """Mean, variance and inverse of the standard deviation of each group of each image, and the result."""
     batch, channels = x.shape[:2]
     rows = x.reshape((batch, groups, -1))
@@ -271,13 +271,13 @@ def _group_norm(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None
     general = definition("group_norm", attrs)
     groups, epsilon = attrs["groups"], attrs["epsilon"]
 
-    def standardised(x: Any, scale: Any, bias: Any) -> Any:
+    def standardise(x: Any, scale: Any, bias: Any) -> Any:
         if not _takes(x, scale, bias) or not _rows_of_channels(x):
             return general(x, scale, bias)
-        mean, variance, _, y = _standardised(x, groups, scale, bias, epsilon)
+        mean, variance, _, y = _standardise(x, groups, scale, bias, epsilon)
         return mean.reshape(mean.shape[:2]), variance.reshape(mean.shape[:2]), y
 
-    return standardised
+    return standardise
 
 
 def _group_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
@@ -302,13 +302,13 @@ def _group_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel |
 def _instance_norm(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
     general, epsilon = definition("instance_norm", attrs), attrs["epsilon"]
 
-    def standardised(x: Any, scale: Any, bias: Any) -> Any:
+    def standardise(x: Any, scale: Any, bias: Any) -> Any:
         if not _takes(x, scale, bias) or not _rows_of_channels(x):
             return general(x, scale, bias)
-        mean, _, inverse, y = _standardised(x, x.shape[1], scale, bias, epsilon)
+        mean, _, inverse, y = _standardise(x, x.shape[1], scale, bias, epsilon)
         return mean.reshape(-1), inverse.reshape(-1), y
 
-    return standardised
+    return standardise
 
 
 def _instance_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:

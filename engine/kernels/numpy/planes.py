@@ -85,7 +85,7 @@ class Planes:
             padded[:, :, i :: self._down, j :: self._across] = row.reshape(*out.shape[:2], self.high, self.wide)
         out[...] = padded[self._inside]
 
-    def spaced(self, y: Any, between: float = 0.0) -> Any:
+    def space(self, y: Any, between: float = 0.0) -> Any:
         """Results as rows, with *between* between theirs."""
         high, wide = self.result
         rows = np.full((*y.shape[:2], high, self.wide), between, y.dtype)

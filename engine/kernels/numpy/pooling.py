@@ -53,7 +53,7 @@ def _put_largest(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | Non
         out = np.empty(image.shape, x.dtype)
         for block in planes.blocks(*image.shape[:2]):
             # nothing equals NaN: so what lies between the rows of a result is the maximum of no window
-            best, arrived = planes.spaced(largest[block], np.nan), planes.spaced(x[block]).view(bits)
+            best, arrived = planes.space(largest[block], np.nan), planes.space(x[block]).view(bits)
             found = planes.cut(image[block], np.nan)
             rows = planes.empty(out[block].shape[:2], x.dtype)
             left = np.ones(best.shape, bool)

@@ -28,8 +28,8 @@ def product(x: Any, y: Any) -> Any:
 def _matmul(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
     if attrs["trans_x"]:
         return None
-    return _turned if attrs["trans_y"] else product
+    return _multiply_transposed if attrs["trans_y"] else product
 
 
-def _turned(x: Any, y: Any) -> Any:
+def _multiply_transposed(x: Any, y: Any) -> Any:
     return product(x, y.swapaxes(-1, -2) if y.ndim > 1 else y)

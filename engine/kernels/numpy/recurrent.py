@@ -85,12 +85,12 @@ class _Order:
         """Room for numbers of every step, of as many *gates* each by itself."""
         return np.empty((self.steps if self._keep else 1, *gates, self.batch, width), self.dtype)
 
-    def laid_out(self, w: Array) -> Array:
+    def transpose(self, w: Array) -> Array:
         """The transpose of a weight that every step multiplies with."""
         return np.ascontiguousarray(w.T) if self.steps >= STEPS else w.T
 
 
-def _from_input(x: Array, w: Array, b: Array) -> Array:
+def _input_part(x: Array, w: Array, b: Array) -> Array:
     """Minus the input's part of the gates in all steps, by one product: the sigmoid wants it negative."""
     steps, batch, width = x.shape
     gates: Array = np.matmul(x.reshape(steps * batch, width), w.T)
@@ -186,7 +186,7 @@ def _gru(x: Array, start: Sequence[Array], own: Sequence[Array], order: _Order) 
     n = w_state.shape[1]
     outside, within = b_input.copy(), b_state[2 * n :]
     outside[: 2 * n] += b_state[: 2 * n]
-    gates, w = _from_input(x, w_input, outside), order.laid_out(w_state)
+    gates, w = _input_part(x, w_input, outside), order.transpose(w_state)
     ((hidden, outputs),) = map(order.states, start)
     opened, inner, candidates = order.room(2 * n), order.room(n), order.room(n)
     z = np.empty((order.batch, 3 * n), order.dtype)
@@ -234,9 +234,9 @@ def _gru_back(trail: Trail, w: Array, by_outputs: Array, by_states: Sequence[Arr
 
 
 def _simple(activation: Callable[[Array, Array], Array]) -> Callable[..., Any]:
-    def along(x: Array, start: Sequence[Array], own: Sequence[Array], order: _Order) -> Any:
+    def run(x: Array, start: Sequence[Array], own: Sequence[Array], order: _Order) -> Any:
         w_input, w_state, b_input, b_state = own
-        gates, w = _from_input(x, w_input, b_input + b_state), order.laid_out(w_state)
+        gates, w = _input_part(x, w_input, b_input + b_state), order.transpose(w_state)
         ((hidden, outputs),) = map(order.states, start)
         for given, h, out in order.steps_of(gates, hidden, outputs):
             np.matmul(h, w, out)
@@ -244,11 +244,11 @@ def _simple(activation: Callable[[Array, Array], Array]) -> Callable[..., Any]:
             activation(out, out)
         return outputs, [order.last(outputs)], (hidden, outputs)
 
-    return along
+    return run
 
 
 def _simple_back(slope: Callable[[Array], Array]) -> Callable[..., Any]:
-    def against(trail: Trail, w: Array, by_outputs: Array, by_states: Sequence[Array], order: _Order) -> Any:
+    def run_back(trail: Trail, w: Array, by_outputs: Array, by_states: Sequence[Array], order: _Order) -> Any:
         by_sum = slope(trail[1])
         (by_hidden,) = (g.copy() for g in by_states)
         for by_output, each in order.steps_of(by_outputs, by_sum):
@@ -257,7 +257,7 @@ def _simple_back(slope: Callable[[Array], Array]) -> Callable[..., Any]:
             np.matmul(each, w, by_hidden)
         return by_sum, by_sum, [by_hidden]
 
-    return against
+    return run_back
 
 
 class Whole(NamedTuple):

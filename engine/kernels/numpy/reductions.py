@@ -16,7 +16,7 @@ import numpy as np
 
 from ...ops.library.internal import broadcast_axes
 from ..backend import Kernel, Override, override
-from .extremes import LARGEST, SMALLEST, Extreme, along
+from .extremes import LARGEST, SMALLEST, Extreme, reduce_axis
 from .general import definition, rule_of
 
 SMALL = 1 << 10
@@ -85,7 +85,9 @@ def _extreme(op_type: str, extreme: Extreme) -> Override:
         (axis,), keep, general = axes, attrs["keep_dim"], definition(op_type, attrs)
 
         def element(x: Any, *axis_tensors: Any) -> Any:
-            return along(extreme, x, axis, keep) if type(x) is np.ndarray and x.ndim else general(x, *axis_tensors)
+            return (
+                reduce_axis(extreme, x, axis, keep) if type(x) is np.ndarray and x.ndim else general(x, *axis_tensors)
+            )
 
         return element
 

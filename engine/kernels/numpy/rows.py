@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.rows import RowUpdate, SelectedRows
-from ...ops.registry import by_type
+from ...ops.registry import get_by_type
 from ..backend import Kernel, override
 from ..choice import backend
 
@@ -31,7 +31,7 @@ def register() -> None:
 def _look_up(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
     padding = attrs["padding_idx"]
     if not attrs["is_sparse"]:
-        return _added if padding == -1 else None
+        return _add_rows if padding == -1 else None
 
     def gradient(ids: Any, w: Any, dout: Any) -> SelectedRows:
         rows, values = ids.reshape(-1), dout.reshape((-1, *w.shape[1:]))
@@ -43,7 +43,7 @@ def _look_up(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
     return gradient
 
 
-def _added(ids: Any, w: Any, dout: Any) -> Any:
+def _add_rows(ids: Any, w: Any, dout: Any) -> Any:
     """As ``add_rows``, in an array of its own: what is a view of one is copied when it is fetched."""
     rows, width = w.shape
     out = np.zeros((rows, width), dout.dtype)
@@ -58,7 +58,7 @@ def _optimizer(
     """The operator's own kernel; for a gradient of selected rows on these rows of all tables alone."""
     if not applies(attrs):
         return None
-    op = by_type(op_type)
+    op = get_by_type(op_type)
     general = partial(op.kernel, backend("numpy"), **{n: attrs[n] for n in op.kernel_attrs})
     at = op.input_index["Grad"]
     # An output is the new value of the input of the same name.

@@ -71,7 +71,7 @@ def _slice_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None
         return general
     whole = general
 
-    def placed(x: Any, *rest: Any) -> Any:
+    def place(x: Any, *rest: Any) -> Any:
         *numbers, dout = rest
         if tuple(numbers) != _NONE:
             return whole(x, *rest)
@@ -79,7 +79,7 @@ def _slice_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None
         out[index] = dout
         return out
 
-    return placed
+    return place
 
 
 def _transpose_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
@@ -127,7 +127,7 @@ def _stack(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
     axis, general = attrs["axis"], definition("stack", attrs)
     index = (*(slice(None),) * axis, None, ...) if axis >= 0 else (..., None, *(slice(None),) * (-axis - 1))
 
-    def stacked(xs: Any) -> Any:
+    def stack(xs: Any) -> Any:
         shape = xs[0].shape
         if len(shape) < (axis if axis >= 0 else -axis - 1):
             return general(xs)
@@ -136,7 +136,7 @@ def _stack(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
                 return general(xs)
         return np.concatenate([x[index] for x in xs], axis)
 
-    return stacked
+    return stack
 
 
 def _look_up(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..backend import Kernel, override
-from .blocks import of_rows
-from .extremes import LARGEST, along
+from .blocks import combine_rows
+from .extremes import LARGEST, reduce_axis
 from .general import definition, rule_of
 
 ARRAYS = np.ndarray, np.generic
@@ -25,7 +25,7 @@ _max: Any = np.maximum.reduce
 
 def register() -> None:
     """Offer the kernels."""
-    for op_type, of, gradient in (("softmax", _shares, _by_shares), ("log_softmax", _logs, _by_logs)):
+    for op_type, of, gradient in (("softmax", _shares, _pull_shares), ("log_softmax", _logs, _pull_logs)):
         override(op_type, "numpy")(partial(_forward, op_type, of))
         override(f"{op_type}_grad", "numpy")(partial(_backward, op_type, gradient))
     override("softmax_with_cross_entropy", "numpy")(_cross_entropy)
@@ -36,12 +36,12 @@ def register() -> None:
 
 
 def _forward(op_type: str, of: Callable[..., Any], attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
-    general, here = definition(op_type, attrs), of_rows(of, attrs["axis"])
+    general, here = definition(op_type, attrs), combine_rows(of, attrs["axis"])
     return lambda x: here(x) if x.ndim and x.size and x.dtype.kind == "f" else general(x)
 
 
 def _backward(op_type: str, of: Callable[..., Any], attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
-    general, here = rule_of(op_type, attrs), of_rows(of, attrs["axis"])
+    general, here = rule_of(op_type, attrs), combine_rows(of, attrs["axis"])
     if general is None:
         return None
     whole = general
@@ -49,13 +49,13 @@ def _backward(op_type: str, of: Callable[..., Any], attrs: Mapping[str, Any], sp
 
 
 def _shares(x: Any, axis: int) -> Any:
-    grown = x - along(LARGEST, x, axis, True)
+    grown = x - reduce_axis(LARGEST, x, axis, True)
     np.exp(grown, out=grown)
     grown /= _add(grown, axis, None, None, True)
     return grown
 
 
-def _by_shares(out: Any, dout: Any, axis: int) -> Any:
+def _pull_shares(out: Any, dout: Any, axis: int) -> Any:
     part = dout * out
     np.subtract(dout, _add(part, axis, None, None, True), out=part)
     part *= out
@@ -63,12 +63,12 @@ def _by_shares(out: Any, dout: Any, axis: int) -> Any:
 
 
 def _logs(x: Any, axis: int) -> Any:
-    logs = x - along(LARGEST, x, axis, True)
+    logs = x - reduce_axis(LARGEST, x, axis, True)
     logs -= np.log(_add(np.exp(logs), axis, None, None, True))
     return logs
 
 
-def _by_logs(out: Any, dout: Any, axis: int) -> Any:
+def _pull_logs(out: Any, dout: Any, axis: int) -> Any:
     part = np.exp(out)
     part *= _add(dout, axis, None, None, True)
     return np.subtract(dout, part, out=part)
@@ -99,7 +99,7 @@ def _cross_entropy(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | N
     if not _picks_classes(attrs):
         return None
     general = definition("softmax_with_cross_entropy", attrs)
-    logs_of = of_rows(_logs, -1)
+    logs_of = combine_rows(_logs, -1)
 
     def loss(logits: Any, label: Any) -> Any:
         classes = _classes(logits, label)

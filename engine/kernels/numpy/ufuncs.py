@@ -44,10 +44,10 @@ def _where_trailing(op_type: str, ufunc: Kernel) -> Any:
             return None
         general = definition(op_type, attrs)
 
-        def trailing(x: Any, y: Any) -> Any:
+        def compute(x: Any, y: Any) -> Any:
             # What is fed may have fewer dimensions than declared.
             return ufunc(x, y) if x.ndim - y.ndim == axis else general(x, y)
 
-        return trailing
+        return compute
 
     return offer

@@ -44,7 +44,7 @@ def make() -> Backend:
     return when_hot(_own(), CHOSEN)
 
 
-def installed() -> Backend | None:
+def find_backend() -> Backend | None:
     """The backend, if the extra is installed; nothing is loaded."""
     return _own() if wheel.folder() is not None else None
 

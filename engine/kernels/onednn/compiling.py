@@ -11,7 +11,7 @@ import numpy as np
 from ...ops.library import convolve
 from .library import ANY_LAYOUT, DIRECT, F32, INFERENCE, MAXIMA, TRAINING, Arg, Library, Query, numbers
 from .poolings import Largest
-from .primitive import Layout, Operand, Primitive, described
+from .primitive import Layout, Operand, Primitive, describe
 from .products import Case
 
 
@@ -29,7 +29,7 @@ class _Kind(NamedTuple):
     gives: tuple[str, Arg, Query]
 
 
-def compiled(library: Library, case: Case | Largest, layouts: tuple[Any, ...]) -> Primitive | None:
+def compile_case(library: Library, case: Case | Largest, layouts: tuple[Any, ...]) -> Primitive | None:
     """Return what computes *case*, for arrays of these shapes and strides in elements; None where oneDNN cannot."""
     if isinstance(case, Largest):
         return _maxima(library, case)
@@ -39,7 +39,7 @@ def compiled(library: Library, case: Case | Largest, layouts: tuple[Any, ...]) -
 def _product(library: Library, case: Case, layouts: tuple[Any, ...]) -> Primitive | None:
     kind = KINDS[case.kind]
     windows = convolve.Windows(np, case.filter[2:], case.image[2:], case.result[2:], case.geometry)
-    after = _after(windows)
+    after = _end_padding(windows)
     if after is None:
         return None
     shapes = {"image": case.image, "filter": case.grouped(), "result": case.result}
@@ -57,12 +57,12 @@ def _product(library: Library, case: Case, layouts: tuple[Any, ...]) -> Primitiv
         library.call("primitive_desc_destroy", description)
         return None
     operands = [
-        Operand(arg, query, _in_groups(Layout(*layout), shapes[name]))
+        Operand(arg, query, _group_layout(Layout(*layout), shapes[name]))
         for (name, arg, query), layout in zip(kind.reads, layouts, strict=True)
     ]
     name, arg, query = kind.gives
     own = getattr(case, name)
-    return Primitive(library, description, operands, Operand(arg, query, Layout.packed(shapes[name])), own)
+    return Primitive(library, description, operands, Operand(arg, query, Layout.row_major(shapes[name])), own)
 
 
 def _slow(implementation: str, case: Case) -> bool:
@@ -70,14 +70,14 @@ def _slow(implementation: str, case: Case) -> bool:
     return "ref" in implementation or ("gemm" in implementation and case.filter[1] == 1 < case.groups)
 
 
-def _in_groups(layout: Layout, shape: tuple[int, ...]) -> Layout:
+def _group_layout(layout: Layout, shape: tuple[int, ...]) -> Layout:
     """The layout of a filter with its groups as a dimension of their own."""
     if len(shape) == len(layout.shape):
         return layout
     return Layout(shape, (layout.strides[0] * shape[1], *layout.strides))
 
 
-def _after(windows: convolve.Windows) -> list[int] | None:
+def _end_padding(windows: convolve.Windows) -> list[int] | None:
     """The padding behind the image with which oneDNN reckons the same number of windows; None if there is none."""
     paddings = []
     for i, (count, size, step, wide) in enumerate(
@@ -93,8 +93,8 @@ def _after(windows: convolve.Windows) -> list[int] | None:
 
 def _maxima(library: Library, case: Largest) -> Primitive | None:
     """The largest of windows; or back from them, for which oneDNN seeks them once more and notes where they stand."""
-    image, result = (Layout.packed(shape) for shape in (case.image, case.result))
-    layouts = [described(library, layout) for layout in (image, result)]
+    image, result = (Layout.row_major(shape) for shape in (case.image, case.result))
+    layouts = [describe(library, layout) for layout in (image, result)]
     geometry = [numbers(sizes) for sizes in (case.strides, case.window, (0, 0), case.before, case.after)]
     name = "pooling_forward_primitive_desc_create"
     purpose = TRAINING if case.back else INFERENCE
@@ -121,19 +121,23 @@ def _forward(library: Library, x: Any, w: Any, y: Any, *geometry: Any) -> c_void
     return library.supports(name, library.engine, TRAINING, DIRECT, x, w, None, y, *geometry, library.attributes)
 
 
-def _by_image(library: Library, x: Any, w: Any, y: Any, *geometry: Any) -> c_void_p | None:
+def _image_description(library: Library, x: Any, w: Any, y: Any, *geometry: Any) -> c_void_p | None:
     name = "convolution_backward_data_primitive_desc_create"
-    return _hinted(library, lambda hint: (name, library.engine, DIRECT, x, w, y, *geometry, hint), x, w, y, *geometry)
+    return _describe_with_hint(
+        library, lambda hint: (name, library.engine, DIRECT, x, w, y, *geometry, hint), x, w, y, *geometry
+    )
 
 
-def _by_filter(library: Library, x: Any, w: Any, y: Any, *geometry: Any) -> c_void_p | None:
+def _filter_description(library: Library, x: Any, w: Any, y: Any, *geometry: Any) -> c_void_p | None:
     name = "convolution_backward_weights_primitive_desc_create"
-    return _hinted(
+    return _describe_with_hint(
         library, lambda hint: (name, library.engine, DIRECT, x, w, None, y, *geometry, hint), x, w, y, *geometry
     )
 
 
-def _hinted(library: Library, arguments: Callable[[Any], tuple[Any, ...]], *forward: Any) -> c_void_p | None:
+def _describe_with_hint(
+    library: Library, arguments: Callable[[Any], tuple[Any, ...]], *forward: Any
+) -> c_void_p | None:
     """A backward description: oneDNN wants the forward one as a hint."""
     hint = _forward(library, *forward)
     if hint is None:
@@ -150,12 +154,12 @@ KINDS = {
         ("result", Arg.DST, Query.DST),
     ),
     "spread": _Kind(
-        _by_image,
+        _image_description,
         (("filter", Arg.WEIGHTS, Query.WEIGHTS), ("result", Arg.DIFF_DST, Query.DIFF_DST)),
         ("image", Arg.DIFF_SRC, Query.DIFF_SRC),
     ),
     "weigh": _Kind(
-        _by_filter,
+        _filter_description,
         (("image", Arg.SRC, Query.SRC), ("result", Arg.DIFF_DST, Query.DIFF_DST)),
         ("filter", Arg.DIFF_WEIGHTS, Query.DIFF_WEIGHTS),
     ),

@@ -127,7 +127,7 @@ class Library:
     def __init__(self) -> None:
         if "OMP_WAIT_POLICY" not in os.environ:
             os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
-        self._library = _loaded()
+        self._library = _load()
         for name, types in _FUNCTIONS.items():
             getattr(self._library, f"dnnl_{name}").argtypes = types
         self._library.dnnl_primitive_desc_query_md.argtypes = (c_void_p, c_int, c_int)
@@ -156,7 +156,7 @@ class Library:
         except AttributeError:  # another way of having threads than OpenMP
             return 0
 
-    def forked(self) -> None:
+    def note_fork(self) -> None:
         """Be told that this process was forked from the one that had loaded it."""
         self.forks += 1
 
@@ -217,7 +217,7 @@ def numbers(values: Sequence[int]) -> Any:
     return (c_int64 * len(values))(*values)
 
 
-def _loaded() -> Any:
+def _load() -> Any:
     for place in _places():
         try:
             library = ctypes.CDLL(place)

@@ -48,7 +48,7 @@ class _OneDNN:
         if library is None:
             return None
         layouts = tuple([(a.shape, tuple([step // 4 for step in a.strides])) for a in arrays])
-        return _compiled(library, library.threads(), library.forks, case, layouts)
+        return _compile(library, library.threads(), library.forks, case, layouts)
 
     def _load(self) -> None:
         if self._library is not None or self._failure is not None:
@@ -61,15 +61,15 @@ class _OneDNN:
             self._failure = error
             return
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=library.forked)
+            os.register_at_fork(after_in_child=library.note_fork)
         self._library = library
 
 
 @lru_cache(KEPT)
-def _compiled(library: Library, threads: int, forks: int, case: Any, layouts: tuple[Any, ...]) -> Any | None:
+def _compile(library: Library, threads: int, forks: int, case: Any, layouts: tuple[Any, ...]) -> Any | None:
     from . import compiling  # what calls C is imported when there is something to call
 
-    return compiling.compiled(library, case, layouts)
+    return compiling.compile_case(library, case, layouts)
 
 
 ONEDNN = _OneDNN()

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...ops.library.window import Window, line_of
-from ...ops.registry import by_type
+from ...ops.registry import get_by_type
 from ..backend import Kernel, override
 from ..choice import reference
 from .loading import ONEDNN
@@ -53,10 +53,10 @@ def _pool2d(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
     window = Window.of(attrs)
     if attrs["pooling_type"] != "max" or window.data_format != "NCHW":
         return None
-    general = reference().bind(by_type("pool2d"), attrs)
+    general = reference().bind(get_by_type("pool2d"), attrs)
 
     def pool(x: Any) -> Any:
-        if _taken(x) and not np.isnan(x.max()):
+        if _takes(x) and not np.isnan(x.max()):
             case = _case(window, x.shape)
             part = None if case is None else ONEDNN.compiled(case, (x,))
             out = None if part is None else part(x)
@@ -71,10 +71,10 @@ def _put_largest(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | Non
     window = attrs["window"]
     if window is None or window.data_format != "NCHW":
         return None
-    general = reference().bind(by_type("put_largest"), attrs)
+    general = reference().bind(get_by_type("put_largest"), attrs)
 
     def put(x: Any, image: Any, largest: Any) -> Any:
-        if _taken(image) and x.dtype == np.float32 and finite(largest):
+        if _takes(image) and x.dtype == np.float32 and finite(largest):
             case = _case(window, image.shape)
             if case is not None and case.result == x.shape == largest.shape and case.window == case.strides:
                 x = np.ascontiguousarray(x)
@@ -86,7 +86,7 @@ def _put_largest(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | Non
     return put
 
 
-def _taken(image: Any) -> bool:
+def _takes(image: Any) -> bool:
     """Return whether *image* is large enough, and lies row by row."""
     return bool(
         type(image) is np.ndarray

@@ -24,7 +24,7 @@ class Layout(NamedTuple):
     strides: tuple[int, ...]
 
     @classmethod
-    def packed(cls, shape: Sequence[int]) -> Layout:
+    def row_major(cls, shape: Sequence[int]) -> Layout:
         """Row after row, as NumPy makes arrays."""
         strides = [1]
         for size in reversed(shape[1:]):
@@ -80,7 +80,7 @@ class Primitive:
 
         before, pairs, after = [], [], []
         for operand in operands:
-            outside, inside = self._reached(description, operand)
+            outside, inside = self._place_operand(description, operand)
             pairs.append((operand.arg, inside.memory))
             if inside is not outside:
                 before.append(self._reorder(outside, inside))
@@ -89,7 +89,7 @@ class Primitive:
             unread = (Arg.DST, self._buffer(library.layout(first, Query.DST)).memory)
             before.append(self._primitive(first, [pairs[0], unread, workspace]))
             pairs = [*pairs[1:], workspace]
-        outside, inside = self._reached(description, result)
+        outside, inside = self._place_operand(description, result)
         pairs.append((result.arg, inside.memory))
         if inside is not outside:
             after.append(self._reorder(inside, outside))
@@ -119,10 +119,10 @@ class Primitive:
         self._handles.append((kind, handle))
         return handle
 
-    def _reached(self, description: c_void_p, operand: Operand) -> tuple[_Place, _Place]:
-        """Return where the array itself is, and where the primitive reads or writes it: the same where it may lie so."""
+    def _place_operand(self, description: c_void_p, operand: Operand) -> tuple[_Place, _Place]:
+        """Return where the array is, and where the primitive reads or writes it: the same where it may lie so."""
         library = self._library
-        own = self._own("memory_desc", described(library, operand.layout))
+        own = self._own("memory_desc", describe(library, operand.layout))
         outside = self._memory(own)
         self._memories.append(outside.memory)
         wanted = own if operand.query is None else library.layout(description, operand.query)
@@ -166,7 +166,7 @@ class _Place(NamedTuple):
     memory: c_void_p
 
 
-def described(library: Library, layout: Layout) -> c_void_p:
+def describe(library: Library, layout: Layout) -> c_void_p:
     """A description of *layout* for oneDNN."""
     shape, strides = map(numbers, layout)
     return library.made("memory_desc_create_with_strides", len(layout.shape), shape, F32, strides)

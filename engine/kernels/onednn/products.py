@@ -89,7 +89,7 @@ class Settled(NamedTuple):
 
 
 @lru_cache(REMEMBERED)
-def settled(*sizes: Any) -> Settled:
+def settle(*sizes: Any) -> Settled:
     """Return what follows from sizes; the arguments are those of a `Case`."""
     case = Case(*sizes)
     return Settled(case, case.cost, case.padded, case.beside)
@@ -98,9 +98,9 @@ def settled(*sizes: Any) -> Settled:
 def register() -> None:
     """Offer the three products."""
 
-    def computed(case: Case, *arrays: Any) -> Any | None:
+    def compute(case: Case, *arrays: Any) -> Any | None:
         """Return what oneDNN gives; None where it does not compute that."""
-        arrays = tuple(map(_strided, arrays))
+        arrays = tuple(map(_make_strided, arrays))
         part = ONEDNN.compiled(case, arrays)
         return None if part is None else part(*arrays)
 
@@ -111,9 +111,9 @@ def register() -> None:
         """The convolution of *x* with *w*, of the spatial size *result*."""
         out = None
         if x.dtype == w.dtype == np.float32:
-            about = settled("product", x.shape, w.shape, (x.shape[0], w.shape[0], *result), geometry)
+            about = settle("product", x.shape, w.shape, (x.shape[0], w.shape[0], *result), geometry)
             if about.cost >= LEAST and (not about.padded or finite(w)):
-                out = computed(about.case, x, w)
+                out = compute(about.case, x, w)
         return plain[convolve.product](xp, x, w, result, geometry) if out is None else out
 
     @primitive(convolve.spread, "onednn")
@@ -122,9 +122,9 @@ def register() -> None:
         out = None
         if w.dtype == y.dtype == np.float32:
             sizes = (y.shape[0], w.shape[1] * geometry.groups, *image)
-            about = settled("spread", sizes, w.shape, y.shape, geometry)
+            about = settle("spread", sizes, w.shape, y.shape, geometry)
             if about.cost >= LEAST:
-                out = computed(about.case, w, y)
+                out = compute(about.case, w, y)
         return plain[convolve.spread](xp, w, y, image, geometry) if out is None else out
 
     @primitive(convolve.weigh, "onednn")
@@ -132,9 +132,9 @@ def register() -> None:
         """The derivative by the filter, of that *shape*."""
         out = None
         if x.dtype == y.dtype == np.float32:
-            about = settled("weigh", x.shape, tuple(shape), y.shape, geometry)
+            about = settle("weigh", x.shape, tuple(shape), y.shape, geometry)
             if about.cost >= LEAST and (not about.beside or finite(y)):
-                out = computed(about.case, x, y)
+                out = compute(about.case, x, y)
             if out is not None and about.padded and not finite(out):
                 out = None  # a window that meets the image at all hands on what is not finite in its y
         return plain[convolve.weigh](xp, x, y, shape, geometry) if out is None else out
@@ -150,7 +150,7 @@ def finite(factor: Any) -> bool:
         return bool(np.isfinite(factor.sum()))
 
 
-def _strided(array: Any) -> Any:
+def _make_strided(array: Any) -> Any:
     """*array*, or a copy where oneDNN cannot read it as it lies: backwards, or one element many times."""
     if all(step > 0 and not step % 4 for step in array.strides):
         return array

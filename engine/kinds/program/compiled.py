@@ -23,7 +23,7 @@ def told(model: ProgramModel, table: GradientTable, feed: str | None) -> list[st
     if not current().compiles:
         return []
     executor, values = feeds.ready(model, feed, SILENT)
-    with watch.unwatched(), state.started.unheard():
+    with watch.pause_watchers(), state.started.unheard():
         executor.run(model.program, feed=values, fetch_list=[model.the_loss, *fetched(model, table)])
     plan: Any = executor.plan
     splits = [s for s in plan.compiled.splits() if s.op is not None]

@@ -13,7 +13,7 @@ from ...answers.why.reasons import frozen
 from ...answers.why.statistics import LABEL as STATISTICS
 from ...answers.why.statistics import kept_in_program
 from ...answers.why.verdicts import Verdict
-from ...autodiff.part import BackwardPart, beginning, differentiate
+from ...autodiff.part import BackwardPart, differentiate, find_start
 from ...autodiff.values import Value
 from ...core import source
 from ...core.notes import Notes
@@ -44,7 +44,7 @@ def table(model: ProgramModel, asked: BackwardOptions, notes: Notes) -> Gradient
     own = lists.is_of_file
     # The backward part, and what explains where it does not reach.
     loss = model.the_loss
-    where = beginning(loss, "paddle.static.append_backward")
+    where = find_start(loss, "paddle.static.append_backward")
     choice = recomputing.chosen(model, asked, stopped, notes)
     kept = [] if choice is None else choice.checkpoints
     parameters = model.program.all_parameters()

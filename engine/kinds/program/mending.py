@@ -10,7 +10,7 @@ from ...answers.why.verdicts import Verdict
 from ...ir.operator import Operator, each
 from ...ir.program import Block, Program
 from ...ir.variable import Parameter, Variable
-from ...ops.registry import by_type
+from ...ops.registry import get_by_type
 from .model import ProgramModel
 
 
@@ -27,7 +27,7 @@ def mend(model: ProgramModel, answer: Answer) -> None:
     v.stop_gradient = False
     op = v.op
     if op is not None and op.type == "share_data":
-        op.op = by_type("assign")
+        op.op = get_by_type("assign")
         op.attrs = op.op.defaults
     _release(program, v)
 

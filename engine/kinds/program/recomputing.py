@@ -11,7 +11,7 @@ import numpy as np
 from ...autodiff.checkpoints import AUTO, Choice, choose, estimate
 from ...core.command_errors import CommandError
 from ...core.notes import Notes
-from ...core.wording import count, repeated, size
+from ...core.wording import count, repeat_option, size
 from ...ir.variable import Variable
 from ...request.options import BackwardOptions
 from .model import ProgramModel
@@ -54,7 +54,7 @@ class Recomputed:
 
 def words(asked: BackwardOptions) -> list[str]:
     """The options as words of a command line."""
-    chosen = repeated("--checkpoints", asked.checkpoints)
+    chosen = repeat_option("--checkpoints", asked.checkpoints)
     return chosen if asked.memory_budget is None else [*chosen, "--memory-budget", str(asked.memory_budget)]
 
 

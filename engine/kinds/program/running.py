@@ -12,7 +12,7 @@ from ...autodiff.backward import append_backward
 from ...autodiff.found import gradients_of_parameters
 from ...core import state, watch
 from ...core.notes import SILENT, Notes
-from ...core.progress import counted
+from ...core.progress import count
 from ...executor.scope import global_scope
 from ...ir.variable import Variable
 from ...kernels import choice
@@ -72,16 +72,16 @@ _BEFORE = 2
 
 def fused(model: ProgramModel, repeats: int, feed: str | None, notes: Notes) -> FusedStory:
     """Which operators are computed together, and what that takes; nobody watches the runs."""
-    if choice.current().unfused:
-        return nothing(choice.current().unfused)
+    if choice.current().fusion_obstacle:
+        return nothing(choice.current().fusion_obstacle)
     clock = StepClock()
     appended(model)
     there = gradients_of_parameters(model.the_loss)
     pairs = append_backward(model.the_loss) if there is None else there.items()
     fetch = [model.the_loss, *(g for _, g in pairs)]
     once = _told_once(model, feed, notes)
-    with choice.using(choice.current().in_groups(clock)), watch.unwatched(), state.started.unheard():
-        for n in counted("repeats", range(_BEFORE + repeats)):
+    with choice.use_backend(choice.current().time_groups(clock)), watch.pause_watchers(), state.started.unheard():
+        for n in count("repeats", range(_BEFORE + repeats)):
             if n >= _BEFORE:
                 clock.begin()
             once(fetch)

@@ -10,7 +10,7 @@ from ...core import names, source
 from ...core.command_errors import CommandError, unknown
 from ...ir.operator import Operator, each
 from ...ir.program import Program
-from ...ir.renew import called
+from ...ir.renew import find_named
 from ...ir.variable import Parameter, Variable
 from ...view.graph import op_names
 from ..selection import Selection, forward_type, layer_of, listed, names_gradient, same_file
@@ -32,7 +32,7 @@ class Selectors(Selection[Variable]):
 
     def _exact(self, text: str) -> Variable | None:
         for name in (text, text.removesuffix(names.GRAD)):
-            variable = called(self.block, name) or self.paths.get(name) or self.named.get(name)
+            variable = find_named(self.block, name) or self.paths.get(name) or self.named.get(name)
             if variable is not None:
                 return variable
         return None
@@ -45,7 +45,7 @@ class Selectors(Selection[Variable]):
     def _matching(self, text: str, parameters_only: bool) -> list[Variable]:
         pattern = text.removesuffix(names.GRAD)
         everything = [*self.variables.items(), *self.paths.items()]
-        variables = [called(self.block, n) or v for n, v in everything if fnmatch.fnmatchcase(n, pattern)]
+        variables = [find_named(self.block, n) or v for n, v in everything if fnmatch.fnmatchcase(n, pattern)]
         return [*dict.fromkeys(v for v in variables if v.is_parameter or not parameters_only)]
 
     def _layer(self, option: str, layer: str) -> list[Variable]:

@@ -10,8 +10,8 @@ from ...core.source import Location
 from ...eager.journal import Journal
 from ...eager.tensor import Tensor
 from ...request.options import Cuts
-from ...view.beside import beside
-from ...view.branches import branched
+from ...view.beside import find_detached_calls
+from ...view.branches import view_branches
 from ...view.graph import BACKWARD, FORWARD, OP, GraphView
 from ..model import Graph
 from .gradients import explain
@@ -53,9 +53,9 @@ def _shown(model: TapeModel) -> tuple[GraphView, Sequence[Location]]:
     lost = {journal.number(t): reason.words for t, reason in verdicts.items()}
     # The picture.
     loss, behind = journal.number(model.loss), {n.key for n in model.nodes}
-    calls = beside(journal, loss, behind, reasons.depends, trained, lost)
+    calls = find_detached_calls(journal, loss, behind, reasons.depends, trained, lost)
     loose = [t for t in verdicts if not _trained_elsewhere(journal, t)]
-    picture = branched(tape, journal, calls, reasons.depends, model.named, loose)
+    picture = view_branches(tape, journal, calls, reasons.depends, model.named, loose)
     makers = picture.makers
     left = {makers[r.cut.value]: r.words for r in verdicts.values() if r.cut is not None and r.cut.value in makers}
     id_of = {number: tensor for tensor, number in picture.numbers.items()}

@@ -191,11 +191,11 @@ def _chosen(named: Mapping[str, Tensor], left: Loaded, request: Request) -> Tens
     if not one and usual:
         return usual[0]  # the engine says what is wrong with it
     distinct = {t: n for n, t in reversed(one.items())}
-    places = {t.on_tape() for t in distinct}
+    places = {t.tape_place() for t in distinct}
     inner: set[Place] = set()
     for node in nodes_behind(distinct):
         inner.update(p for p in node.wrt if p is not None and p in places)
-    last = {n: t for t, n in distinct.items() if t.on_tape() not in inner}
+    last = {n: t for t, n in distinct.items() if t.tape_place() not in inner}
     if len(last) == 1:
         return next(iter(last.values()))
     if last:

@@ -53,8 +53,8 @@ def table(model: TapeModel, asked: BackwardOptions, notes: Notes) -> GradientTab
     constants = [t for t in stopped if not t.stop_gradient]
     inside: set[Any] = {*graph.nodes.values(), *model.leaves_behind}
     wanted = [t for t in (e.tensor for e in subjects) if not t.stop_gradient and _reached(t, inside)]
-    places = {t.on_tape() for t in constants}
-    cut = all(t.on_tape() in places for t in model.start.differentiated)
+    places = {t.tape_place() for t in constants}
+    cut = all(t.tape_place() in places for t in model.start.differentiated)
     known = model.recorded_gradients() if not (constants or current().compiles) else None
     arrays: dict[Tensor, Any] = {}
     if known is not None:
@@ -73,7 +73,7 @@ def table(model: TapeModel, asked: BackwardOptions, notes: Notes) -> GradientTab
         if array is None and model.is_left_out(e.tensor):
             assert model.pass_call is not None
             text = f"not in the inputs of backward, {source.short(model.pass_call.location)}"
-        operator = makers.get(e.tensor.on_tape()) if array is not None else None
+        operator = makers.get(e.tensor.tape_place()) if array is not None else None
         row = _row(e, array, operator, text, _source(e.tensor, uses))
         rows.append(_with_origin(row, model, e.tensor, array, several) if known is not None else row)
     loss = model.loss
@@ -170,7 +170,7 @@ def _operators(graph: TapeGraph, part: str) -> int:
 
 
 def _reached(t: Tensor, inside: set[Any]) -> bool:
-    place = t.on_tape()
+    place = t.tape_place()
     return (place if isinstance(place, Leaf) else place[0]) in inside
 
 
@@ -188,11 +188,11 @@ def _gradients(model: TapeModel, wanted: Sequence[Tensor], constants: Sequence[T
                 constants=constants,
             )
             given = {t: g.array for t, g in zip(wanted, gradients, strict=True) if g is not None}
-            arrays = telling.settled({t.on_tape(): array for t, array in given.items()})
+            arrays = telling.settled({t.tape_place(): array for t, array in given.items()})
     except InplaceError as error:
         error.hint = "the command runs backward over the last graph; leave a loss whose values were not overwritten"
         raise
-    return {t: arrays[t.on_tape()] for t in given}
+    return {t: arrays[t.tape_place()] for t in given}
 
 
 def _made_by(graph: TapeGraph) -> dict[Any, str]:
@@ -224,7 +224,7 @@ def _source(t: Tensor, used: dict[Any, Location]) -> Place:
         return source.short(t.loc)
     if t.node is not None:
         return source.short(t.node.loc)
-    return source.short(source.NOWHERE if t.stop_gradient else used.get(t.on_tape(), source.NOWHERE))
+    return source.short(source.NOWHERE if t.stop_gradient else used.get(t.tape_place(), source.NOWHERE))
 
 
 def explain(model: TapeModel, stopped: Iterable[Tensor]) -> JournalReasons:

@@ -25,7 +25,7 @@ def measured(model: TapeModel, measure: str, stopwatch: Stopwatch | None) -> dic
 def times(model: TapeModel, graph: TapeGraph, stopwatch: Stopwatch) -> dict[str, float]:
     """Operator id -> seconds, for a graph that was recorded while *stopwatch* listened."""
     for i in range(RUNS + 1):  # the first run does not count
-        with watch.watched(stopwatch) if i else watch.unwatched():
+        with watch.watch(stopwatch) if i else watch.pause_watchers():
             _gradients_of(model, graph)
     parts = {n.id: n.part for n in graph.view.nodes}
     by_id = {i: stopwatch.of(node, parts[i]) for i, node in graph.nodes.items()}

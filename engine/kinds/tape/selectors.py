@@ -25,7 +25,7 @@ class TapeSelectors(Selection[Tensor]):
         self.names = {e.tensor: e.shown for e in model.entries}
         self.graph = graph
         self.ops = [n for n in graph.view.nodes if n.kind == OP and n.part == FORWARD]
-        self.by_place = {e.tensor.on_tape(): e.tensor for e in model.entries if not e.tensor.stop_gradient}
+        self.by_place = {e.tensor.tape_place(): e.tensor for e in model.entries if not e.tensor.stop_gradient}
 
     def shown(self, v: Tensor) -> str:
         return self.names.get(v, v.name)
@@ -100,4 +100,4 @@ class TapeSelectors(Selection[Tensor]):
 
 
 def _is_leaf(t: Tensor) -> bool:
-    return not t.stop_gradient and isinstance(t.on_tape(), Leaf)
+    return not t.stop_gradient and isinstance(t.tape_place(), Leaf)

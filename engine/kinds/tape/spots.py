@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...core.vocabulary import title
-from ...eager.journal import Journal, counted
+from ...eager.journal import Journal, iterate_by_type
 from ...eager.tensor import Tensor
 from ...request.options import Cuts
 from ...view import from_tape
@@ -29,7 +29,7 @@ def spots(model: TapeModel, cuts: Cuts) -> Spots:
 
 def _drawn(graph: TapeGraph, entry: Entry) -> str:
     """What the picture calls a named tensor."""
-    place = entry.tensor.on_tape()
+    place = entry.tensor.tape_place()
     by_id = graph.view.by_id()
     return next((by_id[i].name for i, p in graph.places.items() if p == place), entry.name)
 
@@ -52,7 +52,7 @@ def in_graph(graph: TapeGraph, journal: Journal, roots: Sequence[Tensor], python
         listed.append(spot(node, by_id, partner, location, inputs, outputs))
     behind = {n.key for n in graph.nodes.values()}
     counts = Counter(title(s.type) for s in listed)
-    for call in counted(journal.calls, lambda c: c.key in behind, journal.behind(roots)):
+    for call in iterate_by_type(journal.calls, lambda c: c.key in behind, journal.ancestors(roots)):
         if call.key not in behind:
             part = NOT_RECORDED if call.key is None else "beside the loss"
             listed.append(Spot(f"{call.type}.{counts[title(call.type)]}", call.type, part, "", "", call.loc, (), ()))

@@ -18,7 +18,7 @@ from gradtool.paddle.nn import Layer
 from ...core import source
 from ...core.source import Location
 from ...core.state import made
-from ...core.watch import unwatched
+from ...core.watch import pause_watchers
 from ...eager.aside import original
 from ...eager.journal import Journal
 from ...eager.parameter import Birth, TensorParameter, parameters_at
@@ -175,7 +175,7 @@ def _again(birth: Birth) -> TensorParameter:
     """A parameter of any values that stands for one that is gone."""
     spec = birth.spec
     values = np.broadcast_to(np.zeros((), spec.dtype.numpy), spec.shape)
-    with unwatched(), made.watched(lambda birth: None):
+    with pause_watchers(), made.watch(lambda birth: None):
         t = TensorParameter(values, birth.name, trainable=birth.trainable)
     t.birth, t.loc = birth, birth.loc
     if birth.leaf is not None:

@@ -88,7 +88,7 @@ def _passed(
         raise CommandError(
             f"--step {asked.step}: {model.name} runs no backward pass itself", "one pass is run and recorded"
         )
-    work = model.start.begin(constants=[t.on_tape() for t in constants])
+    work = model.start.begin(constants=[t.tape_place() for t in constants])
     try:
         with recorder.recording():
             model.call(work.run)

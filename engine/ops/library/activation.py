@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..bounding import at_least, at_most, bounded
+from ..bounding import clamp, maximum, minimum
 from ..choosing import choose
-from ..infer import floating
+from ..infer import real_shape_rule
 from ..opdef import OpDef, Trait, op
 from . import special
 from .basic_activation import logistic, sampled
@@ -18,13 +18,13 @@ from .basic_activation import logistic, sampled
 
 def _softplus(xp, x):
     """``log(1 + exp(x))``."""
-    return at_least(xp, x, 0) + xp.log1p(xp.exp(-xp.abs(x)))
+    return maximum(xp, x, 0) + xp.log1p(xp.exp(-xp.abs(x)))
 
 
 @op("relu6", trait=Trait.UNARY)
 def relu6(k, x):
     """Each element, moved between 0 and 6."""
-    return bounded(k.xp, x, 0.0, 6.0)
+    return clamp(k.xp, x, 0.0, 6.0)
 
 
 @relu6.gradient
@@ -35,7 +35,7 @@ def _(k, out, dout):
 @op("brelu", attrs={"t_min": 0.0, "t_max": 24.0}, trait=Trait.UNARY)
 def brelu(k, x, *, t_min, t_max):
     """Each element, moved between two bounds; at a bound no gradient passes."""
-    return bounded(k.xp, x, t_min, t_max)
+    return clamp(k.xp, x, t_min, t_max)
 
 
 @brelu.gradient
@@ -81,7 +81,7 @@ def _(k, x, dout, *, threshold):
 @op("softshrink", attrs={"lambda": 0.5}, trait=Trait.UNARY)
 def softshrink(k, x, **attrs):
     """x moved towards 0 by ``lambda``, and 0 where it is smaller than that."""
-    return k.xp.sign(x) * at_least(k.xp, k.xp.abs(x) - attrs["lambda"], 0)
+    return k.xp.sign(x) * maximum(k.xp, k.xp.abs(x) - attrs["lambda"], 0)
 
 
 @softshrink.gradient
@@ -103,7 +103,7 @@ def _(k, x, dout):
 @op("elu", attrs={"alpha": 1.0}, trait=Trait.UNARY)
 def elu(k, x, *, alpha):
     """x where positive, ``alpha·(exp(x) - 1)`` elsewhere."""
-    return choose(k.xp, x > 0, x, alpha * k.xp.expm1(at_most(k.xp, x, 0)))
+    return choose(k.xp, x > 0, x, alpha * k.xp.expm1(minimum(k.xp, x, 0)))
 
 
 @elu.gradient
@@ -114,7 +114,7 @@ def _(k, x, out, dout, *, alpha):
 @op("celu", attrs={"alpha": 1.0}, trait=Trait.UNARY)
 def celu(k, x, *, alpha):
     """x where positive, ``alpha·(exp(x/alpha) - 1)`` elsewhere."""
-    return choose(k.xp, x > 0, x, alpha * k.xp.expm1(at_most(k.xp, x, 0) / alpha))
+    return choose(k.xp, x > 0, x, alpha * k.xp.expm1(minimum(k.xp, x, 0) / alpha))
 
 
 @celu.gradient
@@ -129,7 +129,7 @@ SELU = {"scale": 1.0507009873554804934193349852946, "alpha": 1.67326324235437728
 @op("selu", attrs=SELU, trait=Trait.UNARY)
 def selu(k, x, *, scale, alpha):
     """``scale·x`` where positive, ``scale·alpha·(exp(x) - 1)`` elsewhere."""
-    return scale * choose(k.xp, x > 0, x, alpha * k.xp.expm1(at_most(k.xp, x, 0)))
+    return scale * choose(k.xp, x > 0, x, alpha * k.xp.expm1(minimum(k.xp, x, 0)))
 
 
 @selu.gradient
@@ -209,7 +209,7 @@ def _(k, x, dout, *, threshold):
 @op("hard_sigmoid", attrs={"slope": 0.2, "offset": 0.5}, trait=Trait.UNARY)
 def hard_sigmoid(k, x, *, slope, offset):
     """``slope·x + offset``, moved between 0 and 1."""
-    return bounded(k.xp, x * slope + offset, 0.0, 1.0)
+    return clamp(k.xp, x * slope + offset, 0.0, 1.0)
 
 
 @hard_sigmoid.gradient
@@ -220,7 +220,7 @@ def _(k, out, dout, *, slope):
 @op("hard_swish", attrs={"threshold": 6.0, "scale": 6.0, "offset": 3.0}, trait=Trait.UNARY)
 def hard_swish(k, x, *, threshold, scale, offset):
     """``x·min(max(x + offset, 0), threshold) / scale``."""
-    return x * (bounded(k.xp, x + offset, 0.0, threshold) / scale)
+    return x * (clamp(k.xp, x + offset, 0.0, threshold) / scale)
 
 
 @hard_swish.gradient
@@ -287,4 +287,4 @@ for _op in (
     selu, softplus, logsigmoid, softsign, silu, swish, mish, hard_sigmoid, hard_swish, gelu, normal_cdf,
 ):  # fmt: skip
     sampled(_op, **_SETTINGS.get(_op, {}))
-    _op.infer(floating(_op.type))
+    _op.infer(real_shape_rule(_op.type))

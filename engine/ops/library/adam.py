@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..samples import between, bools
+from ..samples import bools, uniform
 from .optimizer import holds, new, number, unless, updates, weights
 
 
@@ -103,24 +103,24 @@ def _state(shape):
     return {
         "param": shape,
         "grad": shape,
-        "rate": between(0.1, 0.2, ()),
+        "rate": uniform(0.1, 0.2, ()),
         "moment1": shape,
-        "moment2": between(0.1, 0.9, shape),
-        "beta1_pow": between(0.5, 0.9, (1,)),
-        "beta2_pow": between(0.5, 0.9, (1,)),
+        "moment2": uniform(0.1, 0.9, shape),
+        "beta1_pow": uniform(0.5, 0.9, (1,)),
+        "beta2_pow": uniform(0.5, 0.9, (1,)),
     }
 
 
 def _adam_samples(make):
     yield make(**_state((2, 3)), beta1=0.8, beta2=0.95, epsilon=1e-3)
-    yield make(**_state(()), moment2_max=between(0.1, 0.9, ()), amsgrad=True)
+    yield make(**_state(()), moment2_max=uniform(0.1, 0.9, ()), amsgrad=True)
     yield make(**_state((3,)), master=(3,), use_global_beta_pow=True)
     yield make(**_state((2,)), skip=bools((1,)))
     yield make(
         **_state((4,)),
-        beta1_tensor=between(0.5, 0.9, (1,)),
-        beta2_tensor=between(0.5, 0.9, (1,)),
-        epsilon_tensor=between(0.1, 0.2, (1,)),
+        beta1_tensor=uniform(0.5, 0.9, (1,)),
+        beta2_tensor=uniform(0.5, 0.9, (1,)),
+        epsilon_tensor=uniform(0.1, 0.2, (1,)),
     )
 
 
@@ -156,10 +156,10 @@ def _(make):
         yield make(
             param=shape,
             grad=shape,
-            rate=between(0.1, 0.2, ()),
+            rate=uniform(0.1, 0.2, ()),
             moment=shape,
-            inf_norm=between(0.1, 0.9, shape),
-            beta1_pow=between(0.5, 0.9, (1,)),
+            inf_norm=uniform(0.1, 0.9, shape),
+            beta1_pow=uniform(0.5, 0.9, (1,)),
             master=shape,
             beta1=0.8,
             beta2=0.9,

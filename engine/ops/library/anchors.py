@@ -7,7 +7,7 @@ import math
 from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN
 from ..opdef import op
-from ..samples import between, exactly
+from ..samples import exactly, uniform
 from ..writing import put
 from .placing import _alike
 
@@ -74,7 +74,7 @@ def _(x, image, **attrs):
         raise OperatorError("prior_box: max_sizes and min_sizes must have one length")
     if len(attrs["variances"]) != 4:
         raise OperatorError(f"prior_box: variances must be 4 numbers, not {list(attrs['variances'])}")
-    boxes = x.with_shape((*x.shape[2:], len(_prior_sizes(attrs)), 4))
+    boxes = x.replace_shape((*x.shape[2:], len(_prior_sizes(attrs)), 4))
     return boxes, boxes
 
 
@@ -112,7 +112,7 @@ def anchor_generator(k, x, *, anchor_sizes, aspect_ratios, variances, stride, of
 def _(x, *, anchor_sizes, aspect_ratios, variances, stride):
     if x.ndim != 4 or len(stride) != 2 or len(variances) != 4:
         raise ShapeError("anchor_generator: Input must have 4 dimensions, stride 2 numbers and variances 4")
-    boxes = x.with_shape((*x.shape[2:], len(anchor_sizes) * len(aspect_ratios), 4))
+    boxes = x.replace_shape((*x.shape[2:], len(anchor_sizes) * len(aspect_ratios), 4))
     return boxes, boxes
 
 
@@ -163,7 +163,7 @@ def _(prior, spread, target, *, code_type, axis, variance):
     if code_type == "encode_center_size":
         if target.ndim != 2 or prior.ndim != 2:
             raise ShapeError("box_coder: PriorBox and TargetBox must have 2 dimensions to encode")
-        return target.with_shape((target.shape[0], prior.shape[0], 4))
+        return target.replace_shape((target.shape[0], prior.shape[0], 4))
     if target.ndim != 3 or axis not in (0, 1):
         raise ShapeError("box_coder: TargetBox must have 3 dimensions to decode, and axis be 0 or 1")
     meets = target.shape[1 - axis]
@@ -226,7 +226,7 @@ def _(x, sizes, *, anchors, class_num, iou_aware):
     if x.ndim != 4 or len(anchors) % 2 or x.shape[1] not in (wanted, UNKNOWN):
         raise ShapeError(f"yolo_box: X {list(x.shape)} must have {wanted} channels for {count} anchors")
     boxes = UNKNOWN if UNKNOWN in x.shape[2:] else count * x.shape[2] * x.shape[3]
-    return x.with_shape((x.shape[0], boxes, 4)), x.with_shape((x.shape[0], boxes, class_num))
+    return x.replace_shape((x.shape[0], boxes, 4)), x.replace_shape((x.shape[0], boxes, class_num))
 
 
 @prior_box.samples
@@ -258,9 +258,9 @@ BOXES = [[0.1, 0.1, 0.4, 0.5], [0.2, 0.3, 0.9, 0.8]]
 @box_coder.samples
 def _(make):
     prior, target = exactly(BOXES), exactly([[0.15, 0.2, 0.5, 0.45], [0.0, 0.1, 0.3, 0.6], [0.4, 0.2, 0.6, 0.9]])
-    yield make(prior=prior, spread=between(0.1, 0.3, (2, 4)), target=target)
+    yield make(prior=prior, spread=uniform(0.1, 0.3, (2, 4)), target=target)
     yield make(prior=prior, target=target, variance=(0.1, 0.1, 0.2, 0.2), box_normalized=False)
-    yield make(prior=prior, spread=between(0.1, 0.3, (2, 4)), target=(3, 2, 4), code_type="decode_center_size")
+    yield make(prior=prior, spread=uniform(0.1, 0.3, (2, 4)), target=(3, 2, 4), code_type="decode_center_size")
     yield make(prior=prior, target=(2, 3, 4), code_type="decode_center_size", axis=1, box_normalized=False)
 
 

@@ -25,7 +25,7 @@ def _joined(before, x):
     """Return what is known of the tensors of an array after one like *x* has been written, too."""
     if before is None or before.ndim != x.ndim or before.dtype is not x.dtype:
         return x
-    return x.with_shape(m if m == n else UNKNOWN for m, n in zip(before.shape, x.shape, strict=True))
+    return x.replace_shape(m if m == n else UNKNOWN for m, n in zip(before.shape, x.shape, strict=True))
 
 
 def _check_index(i, op_type):
@@ -93,7 +93,7 @@ def _(k, i, dout):
 @op("array_popped", "X I -> Out", trait=Trait.MOVES)
 def array_popped(k, x, i):
     """The array *x* without the place *i*: what stands behind it moves up."""
-    return x.popped(_place(i, "array_popped"))
+    return x.pop(_place(i, "array_popped"))
 
 
 @array_popped.infer
@@ -109,7 +109,7 @@ def _(k, i, dout):
 @op("array_parted", "X I -> Out", trait=Trait.MOVES)
 def array_parted(k, x, i):
     """The array *x* with one more place *i* and nothing there: the gradient of what an array lost a place of."""
-    return x.parted(_place(i, "array_parted"))
+    return x.insert_place(_place(i, "array_parted"))
 
 
 @array_parted.infer
@@ -169,7 +169,7 @@ def _(x, *, axis, use_stack):
         shape.insert(axis % ndim, UNKNOWN)
     else:
         shape[axis] = UNKNOWN
-    return x.with_shape(shape), TensorSpec((UNKNOWN,), "int32")
+    return x.replace_shape(shape), TensorSpec((UNKNOWN,), "int32")
 
 
 @tensor_array_to_tensor.gradient
@@ -217,7 +217,7 @@ def _(like, x, *, axis, use_stack):
         shape.insert(axis % (len(shape) + 1), UNKNOWN)
     else:
         shape[axis] = UNKNOWN
-    return x.with_shape(shape)
+    return x.replace_shape(shape)
 
 
 @joined_array.gradient(wrt="X")

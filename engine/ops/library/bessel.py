@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..infer import floating
+from ..infer import real_shape_rule
 from ..opdef import Trait, op
-from ..samples import between
+from ..samples import uniform
 from . import bessel_series
 
 
@@ -14,14 +14,14 @@ def _define(name, order, values, doc):
 
     kernel.__doc__ = doc
     defined = op(name, "x -> out", trait=Trait.UNARY)(kernel)
-    defined.infer(floating(name))
+    defined.infer(real_shape_rule(name))
 
     @defined.samples
     def _(make):
-        yield make(x=between(0.3, 3, (2, 3)))
-        yield make(x=between(-9, -4, (2, 3)))
-        yield make(x=between(20, 24, (3,)))
-        yield make(x=between(0.3, 3, ()))
+        yield make(x=uniform(0.3, 3, (2, 3)))
+        yield make(x=uniform(-9, -4, (2, 3)))
+        yield make(x=uniform(20, 24, (3,)))
+        yield make(x=uniform(0.3, 3, ()))
         yield make(x=(0, 3))
 
     return defined

@@ -35,7 +35,7 @@ def _(x, y, weight, bias):
     if bias is not None and _misfits(bias, weight.shape[0]):
         raise ShapeError(f"bilinear_tensor_product: Bias {list(bias.shape)} must be [1, {weight.shape[0]}]")
     rows = y.shape[0] if x.shape[0] == UNKNOWN else x.shape[0]
-    return x.with_shape((rows, weight.shape[0]))
+    return x.replace_shape((rows, weight.shape[0]))
 
 
 @bilinear_tensor_product.gradient(wrt="X Y Weight Bias")

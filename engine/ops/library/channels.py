@@ -6,13 +6,13 @@ import math
 
 from ...core.errors import ShapeError
 from ...core.spec import UNKNOWN
-from ..composed import composed
+from ..composed import compose
 from ..infer import axis_in
 from ..opdef import op
 from ..samples import distinct
 
 
-@composed()
+@compose()
 @op("affine_channel", "X Scale Bias -> Out", attrs={"data_layout": "AnyLayout"})
 def affine_channel(k, x, scale, bias, *, data_layout):
     """Each channel times its scale, plus its bias."""
@@ -43,7 +43,7 @@ def _(k, x, scale, bias, dout, *, data_layout):
     )
 
 
-@composed()
+@compose()
 @op("shuffle_channel", "X -> Out", attrs={"group": 1})
 def shuffle_channel(k, x, *, group):
     """The channels of the groups in turn."""
@@ -55,7 +55,7 @@ def _(k, dout, *, group):
     return k.channel_unshuffle(dout, groups=group)
 
 
-@composed("X Out Out@GRAD")
+@compose("X Out Out@GRAD")
 @op("maxout", "X -> Out", attrs={"groups": 1, "axis": 1})
 def maxout(k, x, *, groups, axis):
     """The largest of each *groups* channels that follow one another."""
@@ -70,10 +70,12 @@ def _(x, *, groups, axis):
     channels = x.shape[axis]
     if x.ndim != 4 or groups < 2 or (channels != UNKNOWN and channels % groups):
         raise ShapeError(f"maxout: X {list(x.shape)} must have 4 dimensions, and {channels} channels go by {groups}")
-    return x.with_shape((*x.shape[:axis], UNKNOWN if channels == UNKNOWN else channels // groups, *x.shape[axis + 1 :]))
+    return x.replace_shape(
+        (*x.shape[:axis], UNKNOWN if channels == UNKNOWN else channels // groups, *x.shape[axis + 1 :])
+    )
 
 
-@composed("X MidOut Out Out@GRAD")
+@compose("X MidOut Out Out@GRAD")
 @op("lrn", "X -> Out MidOut", attrs={"n": 5, "k": 2.0, "alpha": 1e-4, "beta": 0.75, "data_format": "AnyLayout"})
 def lrn(backend, x, *, n, k, alpha, beta, data_format):
     """Each element over a power of the squares of *n* channels around it (local response normalisation)."""
@@ -95,7 +97,7 @@ def _(x):
     return x, x
 
 
-@composed("X Norm Out@GRAD")
+@compose("X Norm Out@GRAD")
 @op("norm", "X -> Out Norm", attrs={"axis": 0, "epsilon": 1e-10, "is_test": False})
 def norm(k, x, *, axis, epsilon):
     """Vectors along *axis*, made to have the length one, and their lengths."""
@@ -103,7 +105,7 @@ def norm(k, x, *, axis, epsilon):
     return x / length, length
 
 
-@composed("X Out@GRAD")
+@compose("X Out@GRAD")
 @op("add_position_encoding", "X -> Out", attrs={"alpha": 1.0, "beta": 1.0})
 def add_position_encoding(k, x, *, alpha, beta):
     """*alpha* times *X* plus *beta* times sines and cosines of each place in a sequence (Vaswani et al. 2017)."""
@@ -124,7 +126,7 @@ def _(x):
     return x
 
 
-@composed("x y out@GRAD", wrt="x y")
+@compose("x y out@GRAD", wrt="x y")
 @op("swiglu", "x y? -> out")
 def swiglu(k, x, y):
     """``silu(x)·y``; without *y*, of the two halves of the last dimension."""
@@ -133,7 +135,7 @@ def swiglu(k, x, y):
     return k.ops.silu(x) * y
 
 
-@composed("X Out@GRAD")
+@compose("X Out@GRAD")
 @op("renorm", "X -> Out", attrs={"p": 2.0, "axis": 0, "max_norm": 1.0})
 def renorm(k, x, *, p, axis, max_norm):
     """Slices along *axis* whose *p*-norm is more than *max_norm*, made that small."""

@@ -53,7 +53,7 @@ def _(label, *, num_classes, num_samples, nranks, **attrs):
         raise OperatorError(f"class_center_sample: num_samples {num_samples} exceeds num_classes {num_classes}")
     if nranks != 1:
         raise OperatorError("class_center_sample: gradtool computes in one process, and nranks must be 1")
-    return label, label.with_shape((UNKNOWN,))
+    return label, label.replace_shape((UNKNOWN,))
 
 
 @class_center_sample.samples

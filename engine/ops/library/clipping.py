@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...core.errors import OperatorError
 from ...core.spec import TensorSpec
-from ..infer import expect_floating, floating
+from ..infer import expect_floating, real_shape_rule
 from ..opdef import op
 
 
@@ -55,7 +55,7 @@ def _(k, x, dout):
 
 @squared_l2_norm.infer
 def _(x):
-    floating("squared_l2_norm")(x)
+    real_shape_rule("squared_l2_norm")(x)
     return TensorSpec((1,), x.dtype)
 
 

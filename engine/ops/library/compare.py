@@ -65,7 +65,7 @@ def logical_not(k, x):
 
 @logical_not.infer
 def _(x):
-    return x.with_dtype("bool")
+    return x.replace_dtype("bool")
 
 
 @logical_not.samples
@@ -97,7 +97,7 @@ def _kind(name, type_, function, doc):
 
     kernel.__doc__ = doc
     defined = op(name, type=type_, trait=Trait.COMPLEX, differentiable=False)(kernel)
-    defined.infer(lambda x: x.with_dtype("bool"))
+    defined.infer(lambda x: x.replace_dtype("bool"))
 
     @defined.samples
     def _(make):

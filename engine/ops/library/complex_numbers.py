@@ -11,7 +11,7 @@ from ...core.spec import UNKNOWN, TensorSpec
 from ...core.spec import dtype as dtype_of
 from ..infer import broadcast, expect_floating, real_part
 from ..opdef import Like, Trait, op
-from ..samples import between, complexes, exactly
+from ..samples import complexes, exactly, uniform
 
 WHOLE = {"float32": "complex64", "float64": "complex128"}
 """The complex type with parts of a real one."""
@@ -25,7 +25,7 @@ def _whole(x):
 def _complex_spec(spec, slot, name):
     if spec.dtype.name not in WHOLE:
         raise DtypeError(f"{name}: {slot} must be float32 or float64, but received {spec.dtype.name}.")
-    return spec.with_dtype(WHOLE[spec.dtype.name])
+    return spec.replace_dtype(WHOLE[spec.dtype.name])
 
 
 def _parts(x):
@@ -64,7 +64,7 @@ def _(x, y):
         raise DtypeError(
             f"complex: X is {x.dtype.name} and Y is {y.dtype.name}.", hint="cast one of them to the other's type"
         )
-    return _complex_spec(x, "X", "complex").with_shape(broadcast(x.shape, y.shape, op="complex"))
+    return _complex_spec(x, "X", "complex").replace_shape(broadcast(x.shape, y.shape, op="complex"))
 
 
 @complex.gradient
@@ -144,7 +144,7 @@ def as_complex(k, x):
 def _(x):
     if not x.ndim or x.shape[-1] not in (2, UNKNOWN):
         raise ShapeError(f"as_complex: the last dimension of X {list(x.shape)} must be 2")
-    return _complex_spec(x, "X", "as_complex").with_shape(x.shape[:-1])
+    return _complex_spec(x, "X", "as_complex").replace_shape(x.shape[:-1])
 
 
 @as_complex.gradient(expands=True)
@@ -184,8 +184,8 @@ for _op in (real, imag, conj, angle, as_real):
         yield make(x=complexes(()))
         yield make(x=complexes((0, 3)))
         if make.op in (conj, angle):
-            yield make(x=between(0.5, 1.5, (2, 3)))
-            yield make(x=between(-1.5, -0.5, (2,)))
+            yield make(x=uniform(0.5, 1.5, (2, 3)))
+            yield make(x=uniform(-1.5, -0.5, (2,)))
 
 
 @as_complex.samples

@@ -21,7 +21,7 @@ def where(k, condition, x, y):
 @where.infer
 def _(condition, x, y):
     both = broadcast(x.shape, y.shape, op="where")
-    return x.with_shape(broadcast(condition.shape, both, op="where"))
+    return x.replace_shape(broadcast(condition.shape, both, op="where"))
 
 
 @where.gradient(wrt="X Y")
@@ -44,7 +44,7 @@ def masked_select(k, x, mask):
 @masked_select.infer
 def _(x, mask):
     broadcast(x.shape, mask.shape, op="masked_select")
-    return x.with_shape((UNKNOWN,))
+    return x.replace_shape((UNKNOWN,))
 
 
 @masked_select.gradient(wrt="X")

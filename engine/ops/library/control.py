@@ -154,7 +154,7 @@ def _(x, mask):
     first, second = x[0], x[-1]
     if first.ndim != second.ndim:
         return second
-    return second.with_shape(m if m == n else -1 for m, n in zip(first.shape, second.shape, strict=True))
+    return second.replace_shape(m if m == n else -1 for m, n in zip(first.shape, second.shape, strict=True))
 
 
 @select_input.gradient(wrt="X", expands=True)

@@ -63,7 +63,7 @@ def _checked(name, x, w, geometry):
 
 def _placed(spec, batch, channels, sizes, geometry):
     last = geometry.data_format.endswith("C")
-    return spec.with_shape((batch, *sizes, channels) if last else (batch, channels, *sizes))
+    return spec.replace_shape((batch, *sizes, channels) if last else (batch, channels, *sizes))
 
 
 @lru_cache(REMEMBERED)

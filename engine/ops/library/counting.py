@@ -47,7 +47,7 @@ def _(sequence, values, *, out_int32):
             "for the last dimension",
             hint="a sequence of one dimension serves values of any shape",
         )
-    return values.with_dtype("int32" if out_int32 else "int64")
+    return values.replace_dtype("int32" if out_int32 else "int64")
 
 
 HISTOGRAM = {"bins": 100, "min": 0.0, "max": 0.0, "density": False}
@@ -154,10 +154,10 @@ def unique_consecutive(k, x, *, axis, dtype):
 def _(x, *, axis, dtype):
     some = TensorSpec((UNKNOWN,), dtype)
     if not axis:
-        return x.with_shape((UNKNOWN,)), TensorSpec((product(x.shape),), dtype), some
+        return x.replace_shape((UNKNOWN,)), TensorSpec((product(x.shape),), dtype), some
     at = axis_in(axis[0], x.ndim, "unique_consecutive")
     shape = (*x.shape[:at], UNKNOWN, *x.shape[at + 1 :])
-    return x.with_shape(shape), TensorSpec((x.shape[at],), dtype), some
+    return x.replace_shape(shape), TensorSpec((x.shape[at],), dtype), some
 
 
 @op("isin", "X Y -> Out", attrs={"invert": False}, trait=Trait.COMPLEX, differentiable=False)
@@ -168,7 +168,7 @@ def isin(k, x, y, *, invert):
 
 @isin.infer
 def _(x, y):
-    return x.with_dtype("bool")
+    return x.replace_dtype("bool")
 
 
 @op("is_empty", trait=Trait.LIKE | Trait.COMPLEX, differentiable=False)

@@ -127,7 +127,7 @@ def full_like(k, x, *, value, dtype):
 
 @full_like.infer
 def _(x, *, dtype):
-    return x if dtype == -1 else x.with_dtype(dtype)
+    return x if dtype == -1 else x.replace_dtype(dtype)
 
 
 @op("fill_any", attrs={"value": 0.0}, trait=Trait.UNARY | Trait.MOVES)
@@ -163,7 +163,7 @@ def range_(k, start, end, step):
 
 @range_.infer
 def _(start, end, step):
-    return start.with_shape((UNKNOWN,))
+    return start.replace_shape((UNKNOWN,))
 
 
 @op("linspace", "Start Stop Num -> Out", attrs={"dtype": 5}, trait=Trait.VALUES, differentiable=False)
@@ -321,7 +321,7 @@ def cast(k, x, *, out_dtype):
 
 @cast.infer
 def _(x, *, out_dtype):
-    return x.with_dtype(out_dtype)
+    return x.replace_dtype(out_dtype)
 
 
 @cast.gradient(expands=True)

@@ -140,7 +140,7 @@ def _(logits, label, logits_length, label_length, *, blank):
             raise ShapeError(f"warpctc: the batch is {batch}, but {slot} is {list(spec.shape)}")
     if blank < 0 or (logits.shape[2] != UNKNOWN and blank >= logits.shape[2]):
         raise ShapeError(f"warpctc: blank must be one of the {logits.shape[2]} classes, not {blank}")
-    return logits.with_shape((batch, 1))
+    return logits.replace_shape((batch, 1))
 
 
 @warpctc.gradient(wrt="Logits")

@@ -315,7 +315,7 @@ def _spec(name, x, offset, mask, filter, attrs):
         rest = zip(spec.shape[2:], sizes, strict=True) if spec is not None else ()
         if any(m != n and UNKNOWN not in (m, n) for m, n in rest):
             raise ShapeError(f"{name}: {slot} {list(spec.shape)} must have the rows and columns of the result, {sizes}")
-    return x.with_shape((x.shape[0], filter.shape[0], *sizes))
+    return x.replace_shape((x.shape[0], filter.shape[0], *sizes))
 
 
 @op("deformable_conv", "Input Offset Mask Filter -> Output", attrs=ATTRS)

@@ -44,7 +44,7 @@ def diagonal(k, x, *, offset, axis1, axis2):
 @diagonal.infer
 def _(x, *, offset, axis1, axis2):
     rows, columns = _plane(x.ndim, axis1, axis2, "diagonal")
-    return x.with_shape((*_without(x.shape, (rows, columns)), _length(x.shape[rows], x.shape[columns], offset)))
+    return x.replace_shape((*_without(x.shape, (rows, columns)), _length(x.shape[rows], x.shape[columns], offset)))
 
 
 @diagonal.gradient
@@ -84,7 +84,7 @@ def trace(k, x, *, offset, axis1, axis2):
 
 @trace.infer
 def _(x, *, axis1, axis2):
-    return x.with_shape(_without(x.shape, _plane(x.ndim, axis1, axis2, "trace")))
+    return x.replace_shape(_without(x.shape, _plane(x.ndim, axis1, axis2, "trace")))
 
 
 @trace.gradient
@@ -111,9 +111,9 @@ def _(x, *, offset):
         raise ShapeError(f"diag_v2: X must be a vector or a matrix, but its shape is {list(x.shape)}")
     if x.ndim == 2:
         rows, columns = x.shape
-        return x.with_shape((_length(rows, columns, offset),))
+        return x.replace_shape((_length(rows, columns, offset),))
     size = UNKNOWN if x.shape[0] == UNKNOWN else x.shape[0] + abs(offset)
-    return x.with_shape((size, size))
+    return x.replace_shape((size, size))
 
 
 @diag_v2.gradient
@@ -138,7 +138,7 @@ def diag_embed(k, x, *, offset, dim1, dim2):
 
 @diag_embed.infer
 def _(x, *, offset, dim1, dim2):
-    return x.with_shape(_embedded(x, offset, dim1, dim2).shape)
+    return x.replace_shape(_embedded(x, offset, dim1, dim2).shape)
 
 
 def _embedded(x, offset, dim1, dim2):

@@ -42,10 +42,10 @@ def unique(k, x, *, axis, dtype, is_sorted):
 def _(x, *, axis, dtype):
     some = TensorSpec((UNKNOWN,), dtype)
     if not axis:
-        return x.with_shape((UNKNOWN,)), some, TensorSpec((product(x.shape),), dtype), some
+        return x.replace_shape((UNKNOWN,)), some, TensorSpec((product(x.shape),), dtype), some
     at = axis_in(axis[0], x.ndim, "unique")
     shape = (*x.shape[:at], UNKNOWN, *x.shape[at + 1 :])
-    return x.with_shape(shape), some, TensorSpec((x.shape[at],), dtype), some
+    return x.replace_shape(shape), some, TensorSpec((x.shape[at],), dtype), some
 
 
 @unique.samples

@@ -7,7 +7,7 @@ from ...core.spec import UNKNOWN, TensorSpec
 from ..infer import broadcast
 from ..opdef import Trait, op
 from ..refusals import refuse
-from ..samples import between, exactly
+from ..samples import exactly, uniform
 
 HOSTED = Trait.RANDOM | Trait.VALUES
 """Of distributions that are drawn from until something holds: how often depends on values, and NumPy does it."""
@@ -108,20 +108,20 @@ def _(x, *, num_samples, replacement):
 
 @poisson.samples
 def _(make):
-    yield make(x=between(0, 9, (3, 4)), smooth=False)
-    yield make(x=between(0, 9, ()), smooth=False)
+    yield make(x=uniform(0, 9, (3, 4)), smooth=False)
+    yield make(x=uniform(0, 9, ()), smooth=False)
     yield make(x=(0, 3))
 
 
 @binomial.samples
 def _(make):
-    yield make(count=exactly([3, 9], "int64"), prob=between(0, 1, (4, 2)))
-    yield make(count=exactly(3, "int32"), prob=between(0, 1, ()))
+    yield make(count=exactly([3, 9], "int64"), prob=uniform(0, 1, (4, 2)))
+    yield make(count=exactly(3, "int32"), prob=uniform(0, 1, ()))
 
 
 @standard_gamma.samples
 def _(make):
-    yield make(x=between(0.5, 9, (3, 4)))
+    yield make(x=uniform(0.5, 9, (3, 4)))
     yield make(x=(0, 3))
 
 
@@ -133,5 +133,5 @@ def _(make):
 
 @multinomial.samples
 def _(make):
-    yield make(x=between(0.1, 1, (3, 4)), num_samples=2)
-    yield make(x=between(0.1, 1, (4,)), num_samples=6, replacement=True)
+    yield make(x=uniform(0.1, 1, (3, 4)), num_samples=2)
+    yield make(x=uniform(0.1, 1, (4,)), num_samples=6, replacement=True)

@@ -48,7 +48,7 @@ def _(x, seed, *, dropout_prob, dropout_implementation):
         raise OperatorError(
             f"dropout: dropout_implementation must be {UPSCALE!r} or {DOWNGRADE!r}, not {dropout_implementation!r}"
         )
-    return x, x.with_dtype(uint8)
+    return x, x.replace_dtype(uint8)
 
 
 @dropout.gradient(wrt="X")

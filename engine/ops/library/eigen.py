@@ -39,7 +39,7 @@ def adjoint(k, x):
 @adjoint.infer
 def _(x):
     *batch, rows, columns = x.shape
-    return x.with_shape((*batch, columns, rows))
+    return x.replace_shape((*batch, columns, rows))
 
 
 @adjoint.gradient
@@ -88,7 +88,7 @@ def eigh(k, x, *, UPLO):
 def _(x, *, UPLO):
     triangle("eigh", UPLO)
     shape = square("eigh", x)
-    return real_part(x).with_shape(shape[:-1]), x
+    return real_part(x).replace_shape(shape[:-1]), x
 
 
 def _by_vectors(k, x, eigenvalues, eigenvectors, deigenvalues, deigenvectors):
@@ -117,7 +117,7 @@ def eigvalsh(k, x, *, UPLO, is_test):
 @eigvalsh.infer
 def _(x, *, UPLO, is_test):
     triangle("eigvalsh", UPLO)
-    return real_part(x).with_shape(square("eigvalsh", x)[:-1]), x
+    return real_part(x).replace_shape(square("eigvalsh", x)[:-1]), x
 
 
 @eigvalsh.gradient
@@ -136,7 +136,7 @@ def _general(k, x):
 def _whole(name, x):
     if x.dtype.name not in {*WHOLE, *WHOLE.values()}:
         raise DtypeError(f"{name}: X must be float32, float64, complex64 or complex128, but received {x.dtype.name}.")
-    return x.with_dtype(WHOLE.get(x.dtype.name, x.dtype.name))
+    return x.replace_dtype(WHOLE.get(x.dtype.name, x.dtype.name))
 
 
 @op("eig", "X -> Eigenvalues Eigenvectors", trait=Trait.COMPLEX)
@@ -149,7 +149,7 @@ def eig(k, x):
 def _(x):
     shape = square("eig", x)
     whole = _whole("eig", x)
-    return whole.with_shape(shape[:-1]), whole
+    return whole.replace_shape(shape[:-1]), whole
 
 
 @eig.gradient
@@ -173,7 +173,7 @@ def eigvals(k, x):
 
 @eigvals.infer
 def _(x):
-    return _whole("eigvals", x).with_shape(square("eigvals", x)[:-1])
+    return _whole("eigvals", x).replace_shape(square("eigvals", x)[:-1])
 
 
 @eigvals.gradient

@@ -46,7 +46,7 @@ def _(operands, *, equation):
     if missing or len(set(output)) < len(output):
         why = f"no operand has '{missing[0]}'" if missing else "a label stands there twice"
         raise UsageError(f"einsum: the result of '{equation}' cannot have the labels '{output}': {why}")
-    return operands[0].with_shape(tuple(sizes[label] for label in output))
+    return operands[0].replace_shape(tuple(sizes[label] for label in output))
 
 
 @einsum.gradient

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..infer import floating, real_part
+from ..infer import real_part, real_shape_rule
 from ..opdef import Trait, op
-from ..samples import between, ints
+from ..samples import ints, uniform
 from . import special
 
 
@@ -29,13 +29,13 @@ def _define(name, doc, function, rule, *ranges, integers=False, takes=Trait.HOLO
     defined = op(name, trait=Trait.UNARY | takes)(kernel)
     defined.gradient(rule)
     if not integers:
-        defined.infer(floating(name))
+        defined.infer(real_shape_rule(name))
 
     @defined.samples
     def _(make):
         for low, high in ranges:
-            yield make(x=between(low, high, (2, 3)))
-        yield make(x=between(ranges[0][0], ranges[0][1], ()))
+            yield make(x=uniform(low, high, (2, 3)))
+        yield make(x=uniform(ranges[0][0], ranges[0][1], ()))
         yield make(x=(0, 3))
         if integers:
             yield make(x=ints((2, 3), 5, -5), smooth=False)

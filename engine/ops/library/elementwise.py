@@ -8,7 +8,7 @@ from __future__ import annotations
 from ...core.errors import UsageError
 from ..choosing import choose
 from ..opdef import Like, Trait, op
-from ..samples import between, distinct, exactly, ints
+from ..samples import distinct, exactly, ints, uniform
 from .internal import broadcast_axes
 
 
@@ -202,15 +202,15 @@ for _op in (add, sub, mul, div, max, min):
 
 @pow.samples
 def _(make):
-    yield make(x=between(0.5, 2, (2, 3)), y=between(0.5, 2, (2, 3)))
-    yield make(x=between(0.5, 2, (4, 2, 3)), y=between(-2, 2, (3,)))
-    yield make(x=between(0.5, 2, (4, 2, 3)), y=between(-2, 2, (2,)), axis=1)
-    yield make(x=between(0.5, 2, ()), y=exactly(2.0))
+    yield make(x=uniform(0.5, 2, (2, 3)), y=uniform(0.5, 2, (2, 3)))
+    yield make(x=uniform(0.5, 2, (4, 2, 3)), y=uniform(-2, 2, (3,)))
+    yield make(x=uniform(0.5, 2, (4, 2, 3)), y=uniform(-2, 2, (2,)), axis=1)
+    yield make(x=uniform(0.5, 2, ()), y=exactly(2.0))
 
 
 @mod.samples
 def _(make):
-    yield make(x=distinct((4, 3)), y=between(0.31, 0.37, (3,)))
+    yield make(x=distinct((4, 3)), y=uniform(0.31, 0.37, (3,)))
     yield make(x=ints((4, 3), 9), y=ints((3,), 5, 1), smooth=False)
 
 

@@ -108,8 +108,8 @@ def _(x, *, mode):
     if mode not in ("reduced", "complete", "r"):
         raise UsageError(f"QR type {mode!r} is not supported: mode must be 'reduced', 'complete' or 'r'.")
     inner = rows if mode == "complete" else _least(rows, columns)
-    q = x.with_shape((0,)) if mode == "r" else x.with_shape((*batch, rows, inner))
-    return q, x.with_shape((*batch, inner, columns))
+    q = x.replace_shape((0,)) if mode == "r" else x.replace_shape((*batch, rows, inner))
+    return q, x.replace_shape((*batch, inner, columns))
 
 
 @qr.gradient
@@ -184,7 +184,11 @@ def _(x, *, pivots):
     batch, rows, columns = _matrices("lu", x)
     if not pivots:
         raise UnsupportedError("lu: pivots=False is not there on a CPU, in Paddle neither")
-    return x, x.with_shape((*batch, _least(rows, columns))).with_dtype("int32"), x.with_shape(batch).with_dtype("int32")
+    return (
+        x,
+        x.replace_shape((*batch, _least(rows, columns))).replace_dtype("int32"),
+        x.replace_shape(batch).replace_dtype("int32"),
+    )
 
 
 @lu.gradient
@@ -248,9 +252,9 @@ def _(x, pivots, *, unpack_ludata, unpack_pivots):
     batch, rows, columns = _matrices("lu_unpack", x)
     count = _least(rows, columns)
     return (
-        x.with_shape((*batch, rows, rows)),
-        x.with_shape((*batch, rows, count)),
-        x.with_shape((*batch, count, columns)),
+        x.replace_shape((*batch, rows, rows)),
+        x.replace_shape((*batch, rows, count)),
+        x.replace_shape((*batch, count, columns)),
     )
 
 
@@ -270,7 +274,7 @@ def packed_triangles(k, low, up):
 
 @packed_triangles.infer
 def _(low, up):
-    return low.with_shape((*low.shape[:-1], up.shape[-1]))
+    return low.replace_shape((*low.shape[:-1], up.shape[-1]))
 
 
 @packed_triangles.gradient

@@ -90,7 +90,7 @@ def _(x, *, axes, onesided):
     shape = list(x.shape)
     if onesided and shape[places[-1]] != UNKNOWN:
         shape[places[-1]] = shape[places[-1]] // 2 + 1
-    return x.with_shape(tuple(shape)).with_dtype(WHOLE[x.dtype.name])
+    return x.replace_shape(tuple(shape)).replace_dtype(WHOLE[x.dtype.name])
 
 
 @fft_r2c.gradient
@@ -147,7 +147,7 @@ def _(x, *, axes, last_dim_size):
             f"fft_c2r: X {list(x.shape)} holds one number in dimension {last}: last_dim_size must say more"
         )
     shape[last] = last_dim_size or (UNKNOWN if held == UNKNOWN else 2 * (held - 1))
-    return real_part(x).with_shape(tuple(shape))
+    return real_part(x).replace_shape(tuple(shape))
 
 
 @fft_c2r.gradient

@@ -74,8 +74,8 @@ def _define(name, rank):
                     f"{name}: {out} windows of {max(window, 1)} or more do not fit into {size} elements",
                     hint="choose a smaller output_size or kernel_size",
                 )
-        image = x.with_shape((*x.shape[:2], *output_size))
-        return image, image.with_dtype(int32)
+        image = x.replace_shape((*x.shape[:2], *output_size))
+        return image, image.replace_dtype(int32)
 
     @definition.gradient
     def _(k, x: Like, mask, dout):

@@ -78,8 +78,8 @@ def _(x, *, frame_length, hop_length, axis):
         )
     count = UNKNOWN if size == UNKNOWN else 1 + (size - frame_length) // hop_length
     if axis:
-        return x.with_shape((*x.shape[:-1], frame_length, count))
-    return x.with_shape((count, frame_length, *x.shape[1:]))
+        return x.replace_shape((*x.shape[:-1], frame_length, count))
+    return x.replace_shape((count, frame_length, *x.shape[1:]))
 
 
 @frame.gradient
@@ -95,7 +95,7 @@ def frame_adjoint(k, x, y, *, hop_length, axis):
 
 @frame_adjoint.infer
 def _(x, y):
-    return x.with_shape(y.shape)
+    return x.replace_shape(y.shape)
 
 
 @frame_adjoint.gradient(wrt="X")
@@ -111,7 +111,7 @@ def frame_like(k, x, y, *, hop_length, axis):
 
 @frame_like.infer
 def _(x, y):
-    return x.with_shape(y.shape)
+    return x.replace_shape(y.shape)
 
 
 @frame_like.gradient(wrt="X")
@@ -143,7 +143,7 @@ def _(x, *, hop_length, axis):
             f"overlap_add: hop_length {hop_length} must not be greater than the windows' {length} elements"
         )
     size = UNKNOWN if UNKNOWN in (length, count) else (count - 1) * hop_length + length
-    return x.with_shape((*x.shape[:-2], size) if axis else (size, *x.shape[2:]))
+    return x.replace_shape((*x.shape[:-2], size) if axis else (size, *x.shape[2:]))
 
 
 @overlap_add.gradient

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...core.errors import OperatorError
-from ..infer import broadcast, floating
+from ..infer import broadcast, real_shape_rule
 from ..opdef import Trait, op
-from ..samples import between
+from ..samples import uniform
 from . import gamma_series
 
 
@@ -17,7 +17,7 @@ def _logarithm(name):
 
     kernel.__doc__ = "Logarithm of the size of the gamma function, ``log |Γ(x)|``."
     defined = op(name, "X -> Out" if name == "lgamma" else "x -> out", trait=Trait.UNARY)(kernel)
-    defined.infer(floating(name))
+    defined.infer(real_shape_rule(name))
     return defined
 
 
@@ -71,7 +71,7 @@ def gammaincc(k, x, y):
 
 @gammaincc.infer
 def _(x, y):
-    return x.with_shape(broadcast(x.shape, y.shape, -1, "gammaincc"))
+    return x.replace_shape(broadcast(x.shape, y.shape, -1, "gammaincc"))
 
 
 @gammaincc.gradient(wrt="y")
@@ -83,16 +83,16 @@ for _op in (lgamma, gammaln, digamma, polygamma):
 
     @_op.samples
     def _(make):
-        yield make(x=between(0.2, 3, (2, 3)))
-        yield make(x=between(8, 30, (2, 3)))
-        yield make(x=between(-2.8, -2.2, (3,)))
-        yield make(x=between(1.2, 3, ()))
+        yield make(x=uniform(0.2, 3, (2, 3)))
+        yield make(x=uniform(8, 30, (2, 3)))
+        yield make(x=uniform(-2.8, -2.2, (3,)))
+        yield make(x=uniform(1.2, 3, ()))
         yield make(x=(0, 3))
 
 
 @gammaincc.samples
 def _(make):
-    yield make(x=between(0.5, 3, (2, 3)), y=between(0.5, 3, (2, 3)))
-    yield make(x=between(0.5, 3, (4, 1)), y=between(4, 9, (3,)))
-    yield make(x=between(6, 9, ()), y=between(1, 3, ()))
-    yield make(x=(0, 3), y=between(1, 2, (3,)))
+    yield make(x=uniform(0.5, 3, (2, 3)), y=uniform(0.5, 3, (2, 3)))
+    yield make(x=uniform(0.5, 3, (4, 1)), y=uniform(4, 9, (3,)))
+    yield make(x=uniform(6, 9, ()), y=uniform(1, 3, ()))
+    yield make(x=(0, 3), y=uniform(1, 2, (3,)))

@@ -42,7 +42,7 @@ def _taken_spec(x, index, axis, name):
     if index.ndim > 2 or (index.ndim == 2 and index.shape[1] not in (1, UNKNOWN)):
         raise ShapeError(f"{name}: Index {list(index.shape)} must be a vector, a column or a 0-d tensor")
     at = axis_in(axis, x.ndim, name)
-    return x.with_shape((*x.shape[:at], *index.shape[:1], *x.shape[at + 1 :]))
+    return x.replace_shape((*x.shape[:at], *index.shape[:1], *x.shape[at + 1 :]))
 
 
 @op("gather", "X Index Axis? -> Out", attrs={"axis": 0}, trait=Trait.MOVES, sized="Axis")
@@ -55,7 +55,7 @@ def gather(k, x, index, axis_tensor, *, axis):
 @gather.infer
 def _(x, index, axis_tensor, *, axis):
     if axis_tensor is not None:
-        return x.with_shape((UNKNOWN,) * (x.ndim - 1 + min(index.ndim, 1)))
+        return x.replace_shape((UNKNOWN,) * (x.ndim - 1 + min(index.ndim, 1)))
     return _taken_spec(x, index, axis, "gather")
 
 
@@ -191,7 +191,7 @@ def _(x, index):
         )
     if index.shape[-1] == UNKNOWN:
         raise ShapeError(f"gather_nd: the last dimension of Index {list(index.shape)} must be known")
-    return x.with_shape((*index.shape[:-1], *x.shape[index.shape[-1] :]))
+    return x.replace_shape((*index.shape[:-1], *x.shape[index.shape[-1] :]))
 
 
 @gather_nd.gradient(wrt="X")
@@ -232,7 +232,7 @@ def _(x, index, *, Axis):
             f"take_along_axis: Index {list(index.shape)} must have the dimensions of Input {list(x.shape)}, none "
             f"larger but along axis {at}"
         )
-    return x.with_shape(index.shape)
+    return x.replace_shape(index.shape)
 
 
 @take_along_axis.gradient(wrt="Input")

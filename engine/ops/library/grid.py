@@ -15,7 +15,7 @@ import operator
 from ...core.errors import DtypeError, OperatorError, ShapeError
 from ...core.spec import UNKNOWN
 from ..opdef import Like, Trait, op
-from ..samples import between
+from ..samples import uniform
 from ..writing import add_at
 
 GRID = {"mode": "bilinear", "padding_mode": "zeros", "align_corners": True}
@@ -197,7 +197,7 @@ def _(x, grid, *, mode, padding_mode):
             f"grid_sampler: padding_mode must be 'zeros', 'border' or 'reflection', not {padding_mode!r}"
         )
     batch = grid.shape[0] if x.shape[0] == UNKNOWN else x.shape[0]
-    return x.with_shape((batch, x.shape[1], *grid.shape[1:-1]))
+    return x.replace_shape((batch, x.shape[1], *grid.shape[1:-1]))
 
 
 @grid_sampler.gradient
@@ -228,10 +228,10 @@ def _(k, x, grid, doutput, **attrs):
 @grid_sampler.samples
 def _(make):
     def places(*shape):
-        return between(-0.9, 0.9, (*shape, 2))
+        return uniform(-0.9, 0.9, (*shape, 2))
 
     def around(*shape):
-        return between(-1.7, 1.6, (*shape, 2))
+        return uniform(-1.7, 1.6, (*shape, 2))
 
     yield make(x=(2, 3, 5, 6), grid=places(2, 4, 3))
     yield make(x=(1, 2, 5, 6), grid=around(1, 4, 3), align_corners=False)
@@ -240,10 +240,10 @@ def _(make):
     yield make(x=(1, 2, 5, 6), grid=around(1, 4, 3), padding_mode="reflection")
     yield make(x=(1, 2, 5, 6), grid=around(1, 4, 3), mode="nearest", align_corners=False)
     yield make(x=(0, 2, 5, 6), grid=places(0, 4, 3))
-    yield make(x=(2, 2, 3, 4, 5), grid=between(-0.9, 0.9, (2, 2, 3, 2, 3)))
-    yield make(x=(1, 2, 3, 4, 5), grid=between(-1.7, 1.6, (1, 2, 1, 2, 3)), padding_mode="border", align_corners=False)
-    yield make(x=(1, 2, 3, 4, 5), grid=between(-1.7, 1.6, (1, 2, 1, 2, 3)), padding_mode="reflection")
-    yield make(x=(1, 2, 3, 4, 5), grid=between(-1.7, 1.6, (1, 2, 1, 2, 3)), mode="nearest")
+    yield make(x=(2, 2, 3, 4, 5), grid=uniform(-0.9, 0.9, (2, 2, 3, 2, 3)))
+    yield make(x=(1, 2, 3, 4, 5), grid=uniform(-1.7, 1.6, (1, 2, 1, 2, 3)), padding_mode="border", align_corners=False)
+    yield make(x=(1, 2, 3, 4, 5), grid=uniform(-1.7, 1.6, (1, 2, 1, 2, 3)), padding_mode="reflection")
+    yield make(x=(1, 2, 3, 4, 5), grid=uniform(-1.7, 1.6, (1, 2, 1, 2, 3)), mode="nearest")
 
 
 @op(
@@ -289,7 +289,7 @@ def _(theta, shape_tensor, *, output_shape):
             f"{list(theta.shape)} says"
         )
     sizes = (UNKNOWN,) * rank if shape_tensor is not None else tuple(output_shape[2:])
-    return theta.with_shape((theta.shape[0], *sizes, rank))
+    return theta.replace_shape((theta.shape[0], *sizes, rank))
 
 
 @affine_grid.gradient(wrt="Theta")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN
-from ..composed import composed
+from ..composed import compose
 from ..opdef import op
 from .placing import _alike
 
@@ -17,7 +17,7 @@ def _columns(k, x, size, start, end):
     return k.ops.slice(x, axes=(1,), starts=(start * size,), ends=(end * size,))
 
 
-@composed("Input HiddenPrev Weight Bias Gate ResetHiddenPrev Hidden@GRAD", wrt="Input HiddenPrev Weight Bias")
+@compose("Input HiddenPrev Weight Bias Gate ResetHiddenPrev Hidden@GRAD", wrt="Input HiddenPrev Weight Bias")
 @op(
     "gru_unit",
     "Input HiddenPrev Weight Bias? -> Gate ResetHiddenPrev Hidden",

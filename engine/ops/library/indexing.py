@@ -34,7 +34,7 @@ def embedding(k, ids, w, *, padding_idx):
 def _(ids, w):
     if w.ndim != 2:
         raise ShapeError(f"lookup_table_v2: W {list(w.shape)} must have two dimensions: a row for each id")
-    return w.with_shape((*ids.shape, *w.shape[1:]))
+    return w.replace_shape((*ids.shape, *w.shape[1:]))
 
 
 @embedding.gradient(wrt="W")

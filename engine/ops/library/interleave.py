@@ -42,7 +42,7 @@ def _(x, repeats_tensor, *, Repeats, dim):
     if repeats_tensor is None and Repeats < 0:
         raise ShapeError(f"repeat_interleave: repeats must not be negative, but is {Repeats}")
     size = UNKNOWN if repeats_tensor is not None or x.shape[at] == UNKNOWN else x.shape[at] * Repeats
-    return x.with_shape((*x.shape[:at], size, *x.shape[at + 1 :]))
+    return x.replace_shape((*x.shape[:at], size, *x.shape[at + 1 :]))
 
 
 @repeat_interleave.gradient(wrt="X")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ..infer import floating
+from ..infer import real_shape_rule
 from ..opdef import Trait, op
-from ..samples import between
+from ..samples import uniform
 from . import special
 
 GUESS = 0.147
@@ -36,7 +36,7 @@ def erfinv(k, x):
     return xp.copysign(out, wide).astype(x.dtype)
 
 
-erfinv.infer(floating("erfinv"))
+erfinv.infer(real_shape_rule("erfinv"))
 
 
 @erfinv.gradient
@@ -46,7 +46,7 @@ def _(k, out, dout):
 
 @erfinv.samples
 def _(make):
-    yield make(x=between(-0.9, 0.9, (2, 3)))
-    yield make(x=between(0.97, 0.99, (3,)))
-    yield make(x=between(-0.9, 0.9, ()))
+    yield make(x=uniform(-0.9, 0.9, (2, 3)))
+    yield make(x=uniform(0.97, 0.99, (3,)))
+    yield make(x=uniform(-0.9, 0.9, ()))
     yield make(x=(0, 3))

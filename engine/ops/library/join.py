@@ -35,7 +35,7 @@ def _(xs, axis_tensor, *, axis):
         if x.ndim != first.ndim:
             raise ShapeError(f"concat: X[0] {list(first.shape)} and X[{i}] {list(x.shape)} differ in dimensions")
     if axis_tensor is not None:
-        return first.with_shape((UNKNOWN,) * first.ndim)
+        return first.replace_shape((UNKNOWN,) * first.ndim)
     if not first.ndim:
         raise ShapeError("concat: a 0-d tensor has no axis to join along", hint="use paddle.stack")
     at = axis_in(axis, first.ndim, "concat")
@@ -53,7 +53,7 @@ def _(xs, axis_tensor, *, axis):
             )
         else:
             dims.append(extents.pop() if extents else UNKNOWN)
-    return first.with_shape(dims)
+    return first.replace_shape(dims)
 
 
 @concat.gradient(wrt="X")
@@ -110,14 +110,14 @@ def split(k, x, axis_tensor, sections_list, *, axis, num, sections):
 def _(x, axis_tensor, sections_list, *, axis, num, sections):
     count = len(sections_list) or len(sections) or num
     if axis_tensor is not None:
-        return ((x.with_shape((UNKNOWN,) * x.ndim),) * count,)
+        return ((x.replace_shape((UNKNOWN,) * x.ndim),) * count,)
     if not x.ndim:
         raise ShapeError("split: a 0-d tensor has no axis to split")
     at = axis_in(axis, x.ndim, "split")
     parts = [UNKNOWN] * count if sections_list else _sections(x.shape[at], num, sections)
     if x.shape[at] == UNKNOWN:
         parts = [UNKNOWN] * count
-    return (tuple(x.with_shape((*x.shape[:at], d, *x.shape[at + 1 :])) for d in parts),)
+    return (tuple(x.replace_shape((*x.shape[:at], d, *x.shape[at + 1 :])) for d in parts),)
 
 
 @split.gradient(wrt="X", expands=True)
@@ -143,7 +143,7 @@ def _(xs, *, axis):
             raise ShapeError(f"stack: X[0] {dims} and X[{i}] {list(x.shape)} must have the same shape")
         dims = [b if a == UNKNOWN else a for a, b in zip(dims, x.shape, strict=True)]
     dims.insert(axis_in(axis, len(dims) + 1, "stack"), len(xs))
-    return xs[0].with_shape(dims)
+    return xs[0].replace_shape(dims)
 
 
 @stack.gradient
@@ -162,7 +162,7 @@ def _parts_spec(x, axis, name):
     at = axis_in(axis, x.ndim, name)
     if x.shape[at] == UNKNOWN:
         raise ShapeError(f"{name}: dimension {at} of X {list(x.shape)} must be known, as each part is a variable")
-    return ((x.with_shape((*x.shape[:at], *x.shape[at + 1 :])),) * x.shape[at],)
+    return ((x.replace_shape((*x.shape[:at], *x.shape[at + 1 :])),) * x.shape[at],)
 
 
 @op("unstack", "X -> Y*", attrs={"axis": 0, "num": 0}, trait=Trait.MOVES)

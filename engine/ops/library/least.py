@@ -9,7 +9,7 @@ from ...core.spec import UNKNOWN, TensorSpec
 from ..infer import broadcast, expect_floating, real_part
 from ..opdef import Late, Trait, op
 from ..refusals import refuse
-from ..samples import between, exactly
+from ..samples import exactly, uniform
 from .systems import finite_matrices, square, without
 
 
@@ -35,7 +35,7 @@ def pseudo_inverse(k, x, *, rcond):
 @pseudo_inverse.infer
 def _(x):
     *batch, rows, columns = x.shape
-    return x.with_shape((*batch, columns, rows))
+    return x.replace_shape((*batch, columns, rows))
 
 
 def _through(k, x, out, dout):
@@ -94,9 +94,9 @@ def _(x, y):
     count = UNKNOWN if UNKNOWN in (rows, columns) else min(rows, columns)
     return (
         TensorSpec((*batch, columns, y.shape[-1]), y.dtype),
-        real.with_shape((*batch, y.shape[-1])),
+        real.replace_shape((*batch, y.shape[-1])),
         TensorSpec(x.shape[:-2], "int32"),
-        real.with_shape((*x.shape[:-2], count)),
+        real.replace_shape((*x.shape[:-2], count)),
     )
 
 
@@ -192,9 +192,9 @@ def _(x, atol, rtol, *, hermitian):
 
 @matrix_rank_atol_rtol.samples
 def _(make):
-    yield make(x=(2, 4, 4), atol=between(0.2, 0.3, (1,)))
-    yield make(x=(4, 4), atol=between(0.2, 0.3, ()), rtol=between(0.4, 0.5, ()), hermitian=True)
-    yield make(x=(2, 4, 3), atol=between(0.0, 0.1, ()), rtol=between(0.1, 0.9, (2,)))
+    yield make(x=(2, 4, 4), atol=uniform(0.2, 0.3, (1,)))
+    yield make(x=(4, 4), atol=uniform(0.2, 0.3, ()), rtol=uniform(0.4, 0.5, ()), hermitian=True)
+    yield make(x=(2, 4, 3), atol=uniform(0.0, 0.1, ()), rtol=uniform(0.1, 0.9, (2,)))
 
 
 @op("matrix_exp", "X -> Out", trait=Trait.HOLOMORPHIC)

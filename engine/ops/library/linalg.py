@@ -6,9 +6,9 @@ import math
 
 from ...core.errors import DtypeError, ShapeError
 from ...core.spec import UNKNOWN, TensorSpec
-from ..infer import axis_in, broadcast, expect_floating, meeting, product, reduced
+from ..infer import axis_in, broadcast, common_dtype, expect_floating, product, reduce_shape
 from ..opdef import Like, Trait, op
-from ..samples import between, exactly
+from ..samples import exactly, uniform
 from .reduction import ATTRS, axes_of
 
 
@@ -45,7 +45,7 @@ def _(x, y, *, trans_x, trans_y):
             f"matmul_v2: X is {x.dtype.name} and Y is {y.dtype.name}.", hint="cast one of them to the other's type"
         )
     batch = broadcast(tuple(a[:-2]), tuple(b[:-2]), op="matmul_v2")
-    return TensorSpec((*batch, *rows, *columns), meeting(x.dtype, y.dtype))
+    return TensorSpec((*batch, *rows, *columns), common_dtype(x.dtype, y.dtype))
 
 
 @matmul.gradient
@@ -257,7 +257,7 @@ def _(x, y):
     fits = x.ndim == y.ndim and all(m == n or UNKNOWN in (m, n) for m, n in zip(x.shape, y.shape, strict=True))
     if not fits:
         raise ShapeError(f"dot: X {list(x.shape)} and Y {list(y.shape)} must have the same shape")
-    return x.with_shape(x.shape[:-1])
+    return x.replace_shape(x.shape[:-1])
 
 
 @dot.gradient
@@ -285,7 +285,7 @@ def _(base, x, y):
             f"addmm: Input {list(base.shape)} cannot be broadcast to the product's shape {list(out)}",
             hint="each of its dimensions must be 1 or the product's",
         )
-    return x.with_shape(out)
+    return x.replace_shape(out)
 
 
 @addmm.gradient
@@ -328,7 +328,7 @@ def _(x, *, axis, keepdim, asvector):
     expect_floating(x, "X", "p_norm")
     if not asvector:
         axis_in(axis, x.ndim, "p_norm")
-    return x.with_shape(reduced(x.shape, _norm_axes(x, axis, asvector), keepdim))
+    return x.replace_shape(reduce_shape(x.shape, _norm_axes(x, axis, asvector), keepdim))
 
 
 @p_norm.gradient
@@ -365,7 +365,7 @@ def frobenius_norm(k, x, *, dim, keep_dim, reduce_all):
 @frobenius_norm.infer
 def _(x, *, dim, keep_dim, reduce_all):
     expect_floating(x, "X", "frobenius_norm")
-    return x.with_shape(reduced(x.shape, axes_of(dim, reduce_all, x.ndim, "frobenius_norm"), keep_dim))
+    return x.replace_shape(reduce_shape(x.shape, axes_of(dim, reduce_all, x.ndim, "frobenius_norm"), keep_dim))
 
 
 @frobenius_norm.gradient
@@ -398,7 +398,7 @@ def _(make):
 @p_norm.samples
 def _(make):
     for order in (2.0, 1.0, 3.0, 0.5, -1.0, 0.0, math.inf, -math.inf):
-        yield make(x=between(0.2, 0.9, (2, 3, 4)), porder=order, axis=1)
+        yield make(x=uniform(0.2, 0.9, (2, 3, 4)), porder=order, axis=1)
     yield make(x=(2, 3), porder=2.0, asvector=True)
     yield make(x=(2, 3), porder=1.5, asvector=True, keepdim=True)
     yield make(x=(2, 3), axis=0, keepdim=True)

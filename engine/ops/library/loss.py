@@ -7,7 +7,7 @@ from ...core.spec import UNKNOWN
 from ..choosing import choose
 from ..infer import broadcast, expect_floating, product
 from ..opdef import Late, Like, Trait, op
-from ..samples import between, exactly, ints, simplex
+from ..samples import exactly, ints, simplex, uniform
 from .softmax import classes_of
 
 
@@ -159,7 +159,7 @@ def kldiv_loss(k, x, target, *, reduction, log_target):
 @kldiv_loss.infer
 def _(x, target, *, reduction):
     _same_shape("kldiv_loss", "X", "Target", x, target)
-    return x if reduction == "none" else x.with_shape(())
+    return x if reduction == "none" else x.replace_shape(())
 
 
 @kldiv_loss.gradient(wrt="X")
@@ -219,7 +219,7 @@ def _(x, label, weight, *, reduction):
         weight.ndim != 1 or (weight.shape[0] != x.shape[1] and UNKNOWN not in (weight.shape[0], x.shape[1]))
     ):
         raise ShapeError(f"nll_loss: Weight {list(weight.shape)} must hold one number for each of {x.shape[1]} classes")
-    return x.with_shape(wanted if reduction == "none" else ()), x.with_shape(())
+    return x.replace_shape(wanted if reduction == "none" else ()), x.replace_shape(())
 
 
 @nll_loss.gradient(wrt="X")
@@ -270,17 +270,17 @@ def _(k, dout, *, epsilon):
 
 @bce_loss.samples
 def _(make):
-    yield make(x=between(0.1, 0.9, (4, 3)), label=between(0, 1, (4, 3)))
-    yield make(x=between(0.1, 0.9, ()), label=exactly(1.0))
+    yield make(x=uniform(0.1, 0.9, (4, 3)), label=uniform(0, 1, (4, 3)))
+    yield make(x=uniform(0.1, 0.9, ()), label=exactly(1.0))
     yield make(x=exactly([0.0, 0.0, 1.0, 1.0]), label=exactly([0.0, 1.0, 0.0, 1.0]), smooth=False)
     yield make(x=(0, 3), label=(0, 3))
 
 
 @sigmoid_cross_entropy_with_logits.samples
 def _(make):
-    yield make(x=(4, 3), label=between(0, 1, (4, 3)))
-    yield make(x=(4, 3), label=between(0, 1, (4, 3)), pos_weight=between(0.5, 2, (4, 3)))
-    yield make(x=(4, 3), label=between(0, 1, (4, 3)), pos_weight=between(0.5, 2, (3,)))
+    yield make(x=(4, 3), label=uniform(0, 1, (4, 3)))
+    yield make(x=(4, 3), label=uniform(0, 1, (4, 3)), pos_weight=uniform(0.5, 2, (4, 3)))
+    yield make(x=(4, 3), label=uniform(0, 1, (4, 3)), pos_weight=uniform(0.5, 2, (3,)))
     yield make(x=(4,), label=exactly([0.0, 1.0, -1.0, 1.0]), ignore_index=-1, smooth=False)
     yield make(x=(4,), label=exactly([0.0, 1.0, -1.0, 1.0]), ignore_index=-1, normalize=True, smooth=False)
     yield make(x=exactly([1000.0, -1000.0]), label=exactly([0.0, 1.0]))
@@ -295,8 +295,8 @@ def _(make):
 
 @log_loss.samples
 def _(make):
-    yield make(predicted=between(0.1, 0.9, (4, 1)), labels=between(0, 1, (4, 1)))
-    yield make(predicted=between(0.1, 0.9, (4, 1)), labels=exactly([[0.0], [1.0], [1.0], [0.0]]), epsilon=0.01)
+    yield make(predicted=uniform(0.1, 0.9, (4, 1)), labels=uniform(0, 1, (4, 1)))
+    yield make(predicted=uniform(0.1, 0.9, (4, 1)), labels=exactly([[0.0], [1.0], [1.0], [0.0]]), epsilon=0.01)
 
 
 @huber_loss.samples
@@ -320,7 +320,7 @@ def _(make):
     for reduction in ("none", "sum", "mean"):
         yield make(x=(4, 3), label=ints((4,), 3), reduction=reduction)
         yield make(
-            x=(4, 3, 2, 5), label=ints((4, 2, 5), 3), weight=between(0.5, 2, (3,)), ignore_index=1, reduction=reduction
+            x=(4, 3, 2, 5), label=ints((4, 2, 5), 3), weight=uniform(0.5, 2, (3,)), ignore_index=1, reduction=reduction
         )
     yield make(x=(2, 3), label=exactly([1, 1], "int64"), ignore_index=1)
 

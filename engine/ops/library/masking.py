@@ -27,7 +27,7 @@ def _(x, mask, value):
     every = broadcast(whole, value.shape, op="masked_fill")
     if len(every) > len(whole) or any(n not in (m, UNKNOWN) for m, n in zip(every, whole, strict=True)):
         raise ShapeError(f"masked_fill: value {list(value.shape)} must fit into x and mask, {list(whole)}")
-    return x.with_shape(whole)
+    return x.replace_shape(whole)
 
 
 @masked_fill.gradient(wrt="x value")

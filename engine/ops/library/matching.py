@@ -52,8 +52,8 @@ def _(likeness, *, match_type):
         )
     if likeness.ndim != 2:
         raise ShapeError(f"bipartite_match: DistMat {list(likeness.shape)} must have 2 dimensions")
-    out = likeness.with_shape((1, likeness.shape[1]))
-    return out.with_dtype("int32"), out
+    out = likeness.replace_shape((1, likeness.shape[1]))
+    return out.replace_dtype("int32"), out
 
 
 @bipartite_match.samples

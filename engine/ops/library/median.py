@@ -57,8 +57,8 @@ def _(x, *, axis):
     at = axis_in(axis, x.ndim, "median")
     if not x.shape[at]:
         raise _shape_error(x.shape)
-    out = x.with_shape(1 if i == at else d for i, d in enumerate(x.shape))
-    return out, out.with_dtype("int64"), x.with_dtype("int64")
+    out = x.replace_shape(1 if i == at else d for i, d in enumerate(x.shape))
+    return out, out.replace_dtype("int64"), x.replace_dtype("int64")
 
 
 @median.gradient

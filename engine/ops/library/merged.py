@@ -6,7 +6,7 @@ from ...core.errors import ShapeError
 from ...core.spec import UNKNOWN
 from ..branching import pick
 from ..opdef import op
-from ..samples import between, exactly
+from ..samples import exactly, uniform
 from .adam import ADAM, adam
 from .optimizer import momentum, new, number, source_of, updates, weights
 from .placing import _alike
@@ -255,7 +255,7 @@ def _(param, *rest):
     return rest
 
 
-RATE = between(0.1, 0.2, (1,))
+RATE = uniform(0.1, 0.2, (1,))
 
 
 def _state(*names):
@@ -282,8 +282,8 @@ def _(make):
 
 @merged_adam.samples
 def _(make):
-    positive = [between(0.1, 0.9, (3, 2)), between(0.1, 0.9, (2,))]
-    powers = [between(0.5, 0.9, (1,)), between(0.5, 0.9, (1,))]
+    positive = [uniform(0.1, 0.9, (3, 2)), uniform(0.1, 0.9, (2,))]
+    powers = [uniform(0.5, 0.9, (1,)), uniform(0.5, 0.9, (1,))]
     state = {**_state("params", "grads", "firsts"), "seconds": positive, "rates": [RATE, RATE], "masters": []}
     yield make(**state, peaks=[], first_powers=powers, second_powers=powers, beta1=0.8, beta2=0.95, epsilon=1e-3)
     yield make(**state, peaks=positive, first_powers=powers, second_powers=powers, amsgrad=True)
@@ -291,14 +291,14 @@ def _(make):
 
 @ftrl.samples
 def _(make):
-    state = {"param": (3, 2), "grad": (3, 2), "linear": (3, 2), "squared": between(0.1, 0.9, (3, 2)), "rate": RATE}
+    state = {"param": (3, 2), "grad": (3, 2), "linear": (3, 2), "squared": uniform(0.1, 0.9, (3, 2)), "rate": RATE}
     yield make(**state, l1=0.1, l2=0.2)
     yield make(**state, l1=2.0, l2=0.2, lr_power=-0.7)
 
 
 @decayed_adagrad.samples
 def _(make):
-    yield make(param=(3, 2), grad=(3, 2), moment=between(0.1, 0.9, (3, 2)), rate=RATE, decay=0.8, epsilon=0.1)
+    yield make(param=(3, 2), grad=(3, 2), moment=uniform(0.1, 0.9, (3, 2)), rate=RATE, decay=0.8, epsilon=0.1)
 
 
 @average_accumulates.samples

@@ -127,7 +127,7 @@ def _(x, ids, *, pooltype):
             f"segment_pool: Segment_ids should be the same size as dimension 0 of input X, but received "
             f"{list(ids.shape)} and {list(x.shape)}"
         )
-    return x.with_shape((UNKNOWN, *x.shape[1:])), x.with_shape((UNKNOWN, 1))
+    return x.replace_shape((UNKNOWN, *x.shape[1:])), x.replace_shape((UNKNOWN, 1))
 
 
 @segment_pool.gradient(wrt="X")
@@ -150,7 +150,7 @@ def _received(x, message_shape, out_size, size_tensor, how, name):
     """The specs of Out and Dst_count."""
     _expect_one_of(REDUCTIONS, how, "reduce_op", name)
     rows = UNKNOWN if size_tensor is not None else _count_of(x, out_size, None)
-    return x.with_shape((rows, *message_shape)), TensorSpec((rows,), "int32")
+    return x.replace_shape((rows, *message_shape)), TensorSpec((rows,), "int32")
 
 
 @op(
@@ -274,7 +274,7 @@ def _(x, y, src_index, dst_index, *, message_op):
     _expect_index("graph_send_uv", src_index=src_index, dst_index=dst_index)
     if not x.ndim or not y.ndim:
         raise ShapeError(f"graph_send_uv: x {list(x.shape)} and y {list(y.shape)} must have at least one dimension")
-    return x.with_shape((src_index.shape[0], *_sent_shape(x, y, message_op, "graph_send_uv")))
+    return x.replace_shape((src_index.shape[0], *_sent_shape(x, y, message_op, "graph_send_uv")))
 
 
 @graph_send_uv.gradient(wrt="x y")

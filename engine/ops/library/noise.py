@@ -163,7 +163,7 @@ def _(input, label, weight, bias, sample_weight, probabilities, *alias, num_tota
         raise OperatorError(f"nce: num_neg_samples must be at least 1, not {num_neg_samples}")
     rows = label.shape[0] if input.shape[0] == UNKNOWN else input.shape[0]
     columns = UNKNOWN if label.shape[1] == UNKNOWN else label.shape[1] + num_neg_samples
-    return input.with_shape((rows, 1)), input.with_shape((rows, columns)), TensorSpec((rows, columns), "int64")
+    return input.replace_shape((rows, 1)), input.replace_shape((rows, columns)), TensorSpec((rows, columns), "int64")
 
 
 @nce.gradient(wrt="Input Weight Bias")

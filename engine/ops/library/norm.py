@@ -12,7 +12,7 @@ from ...core.errors import DtypeError, OperatorError, ShapeError
 from ...core.spec import UNKNOWN
 from ..infer import product
 from ..opdef import Like, Trait, op
-from ..samples import between
+from ..samples import uniform
 
 # -- shared -----------------------------------------------------------------------------------------------------------
 
@@ -169,7 +169,7 @@ def _(x, scale, bias, mean, variance, momentum_tensor, *, data_layout):
     channels = x.shape[_channel_axis("batch_norm", x, data_layout)]
     specs = {"Scale": scale, "Bias": bias, "Mean": mean, "Variance": variance}
     _check_sizes("batch_norm", channels, f"X {list(x.shape)} has channels", specs)
-    return mean, variance, x.with_shape((0,)), x, mean, variance
+    return mean, variance, x.replace_shape((0,)), x, mean, variance
 
 
 def _test_form(attrs):
@@ -250,7 +250,7 @@ def _(x, scale, bias, *, begin_norm_axis):
         f"X {list(x.shape)} has from dimension {begin_norm_axis} on",
         {"Scale": scale, "Bias": bias},
     )
-    row = x.with_shape(x.shape[:begin_norm_axis])
+    row = x.replace_shape(x.shape[:begin_norm_axis])
     return row, row, x
 
 
@@ -313,7 +313,7 @@ def _(x, scale, bias, *, groups, data_layout):
             f"group_norm: the {channels} channels of X {list(x.shape)} cannot be divided into {groups} groups"
         )
     _check_sizes("group_norm", channels, f"X {list(x.shape)} has channels", {"Scale": scale, "Bias": bias})
-    moments = x.with_shape((x.shape[0], groups))
+    moments = x.replace_shape((x.shape[0], groups))
     return moments, moments, x
 
 
@@ -355,7 +355,7 @@ def instance_norm(k, x, scale, bias, *, epsilon):
 def _(x, scale, bias):
     _check("instance_norm", x, 2)
     _check_sizes("instance_norm", x.shape[1], f"X {list(x.shape)} has channels", {"Scale": scale, "Bias": bias})
-    moments = x.with_shape((product(x.shape[:2]),))
+    moments = x.replace_shape((product(x.shape[:2]),))
     return moments, moments, x
 
 
@@ -375,8 +375,8 @@ def _(make):
         {"use_global_stats": True},
         {"is_test": True, "trainable_statistics": True, "momentum": 0.7},
     ):
-        yield make(x=(4, 3, 2, 5), scale=(3,), bias=(3,), mean=(3,), variance=between(0.5, 2, (3,)), **attrs)
-    vectors = {"mean": (3,), "variance": between(0.5, 2, (3,))}
+        yield make(x=(4, 3, 2, 5), scale=(3,), bias=(3,), mean=(3,), variance=uniform(0.5, 2, (3,)), **attrs)
+    vectors = {"mean": (3,), "variance": uniform(0.5, 2, (3,))}
     yield make(x=(5, 3), scale=(3,), bias=(3,), epsilon=0.1, **vectors)
     yield make(x=(4, 2, 5, 3), scale=(3,), bias=(3,), data_layout="NHWC", **vectors)
     yield make(x=(4, 3, 6), **vectors)

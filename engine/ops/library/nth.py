@@ -15,13 +15,13 @@ from ..writing import put, put_along
 def _one_of(name, x, axis, keepdim):
     """The specs of one element along *axis*, and of its place."""
     if not x.ndim:
-        return x, x.with_dtype("int64")
+        return x, x.replace_dtype("int64")
     at = axis_in(axis, x.ndim, name)
     if not x.shape[at]:
         raise ShapeError(f"{name}: X {list(x.shape)} has no elements along axis {at}")
     kept = (1,) if keepdim else ()
-    out = x.with_shape((*x.shape[:at], *kept, *x.shape[at + 1 :]))
-    return out, out.with_dtype("int64")
+    out = x.replace_shape((*x.shape[:at], *kept, *x.shape[at + 1 :]))
+    return out, out.replace_dtype("int64")
 
 
 def _taken(xp, x, places, axis, keepdim):
@@ -151,8 +151,8 @@ def _(x, *, axis, keepdim, mode):
         raise OperatorError(f"nanmedian: mode must be 'avg' or 'min', but is {mode!r}")
     if 0 in [x.shape[i] for i in _axes(x.ndim, axis)]:
         raise _shape_error(x.shape)
-    out = x.with_shape(_reduced(x.shape, axis, keepdim))
-    return out, out.with_shape((*out.shape, 2) if mode == "avg" else out.shape).with_dtype("int64")
+    out = x.replace_shape(_reduced(x.shape, axis, keepdim))
+    return out, out.replace_shape((*out.shape, 2) if mode == "avg" else out.shape).replace_dtype("int64")
 
 
 @nanmedian.gradient

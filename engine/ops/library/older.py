@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ...core.errors import ShapeError
 from ...core.spec import UNKNOWN
-from ..composed import composed
+from ..composed import compose
 from ..infer import product
 from ..opdef import Like, Trait, op
 from ..samples import distinct, exactly, ints, simplex
 from .placing import _alike
 
 
-@composed("X Y Out@GRAD")
+@compose("X Y Out@GRAD")
 @op(
     "matmul_scaled",
     "X Y -> Out",
@@ -24,7 +24,7 @@ def matmul(k, x, y, *, transpose_X, transpose_Y, alpha):
     return out if alpha == 1.0 else k.ops.scale(out, scale=alpha)
 
 
-@composed("X Shape ShapeTensor Out Out@GRAD", wrt="X")
+@compose("X Shape ShapeTensor Out Out@GRAD", wrt="X")
 @op(
     "reshape_v1",
     "X Shape? ShapeTensor* -> Out",
@@ -38,14 +38,14 @@ def reshape(k, x, shape_tensor, shape_tensor_list, *, shape):
     return k.ops.reshape(x, shape_tensor, shape_tensor_list, shape=shape)[0]
 
 
-@composed("X Out Out@GRAD")
+@compose("X Out Out@GRAD")
 @op("transpose_v1", "X -> Out", type="transpose", attrs={"axis": ()}, trait=Trait.MOVES)
 def transpose(k, x, *, axis):
     """The dimensions in another order."""
     return k.ops.transpose(x, axis=axis)[0]
 
 
-@composed()
+@compose()
 @op("reverse", "X -> Out", attrs={"axis": ()}, trait=Trait.MOVES)
 def reverse(k, x, *, axis):
     """The elements in the opposite order along each dimension of *axis*."""
@@ -73,7 +73,7 @@ def flatten2(k, x, *, axis):
 def _(x, *, axis):
     if not 0 <= axis <= x.ndim:
         raise ShapeError(f"flatten2: axis {axis} is out of range for a tensor of {x.ndim} dimensions")
-    return x.with_shape(_rows(x.shape, axis)), x.with_shape((0, *x.shape))
+    return x.replace_shape(_rows(x.shape, axis)), x.replace_shape((0, *x.shape))
 
 
 @flatten2.gradient
@@ -81,28 +81,28 @@ def _(k, x: Like, xshape: Like, dout):
     return k.unshape(dout, xshape)
 
 
-@composed("X K Indices Out@GRAD", wrt="X")
+@compose("X K Indices Out@GRAD", wrt="X")
 @op("topk_v1", "X K? -> Out Indices", type="top_k", attrs={"k": 1})
 def top_k(backend, x, count, *, k):
     """The *k* largest elements of each row, the largest first, and their places."""
     return backend.ops.topk(x, count, k=k)
 
 
-@composed("X Out@GRAD")
+@compose("X Out@GRAD")
 @op("tile_v1", "X -> Out", type="expand", attrs={"expand_times": ()})
 def expand(k, x, *, expand_times):
     """The tensor repeated that many times along each dimension."""
     return k.ops.tile(x, repeat_times=expand_times)
 
 
-@composed()
+@compose()
 @op("grad_add", "X Y -> Out", attrs={"axis": -1}, differentiable=False)
 def grad_add(k, x, y, *, axis):
     """The sum of two gradients, which has none itself."""
     return k.ops.add(x, y, axis=axis)
 
 
-@composed()
+@compose()
 @op("rint", "x -> out")
 def rint(k, x):
     """The nearest whole number, of two that are as near the even one."""
@@ -133,7 +133,7 @@ def _cropped(k, x, starts, sizes):
     return k.ops.slice(x, axes=tuple(range(x.ndim)), starts=starts, ends=ends)
 
 
-@composed("X Y Out@GRAD", wrt="X")
+@compose("X Y Out@GRAD", wrt="X")
 @op("crop_v1", "X Y? -> Out", type="crop", attrs={"offsets": (), "shape": ()}, trait=Trait.MOVES)
 def crop(k, x, y, *, offsets, shape):
     """The box of *shape*, or of the shape of *Y*, that begins at *offsets*."""
@@ -143,12 +143,12 @@ def crop(k, x, y, *, offsets, shape):
 @crop.infer
 def _(x, y, *, offsets, shape):
     if y is not None:
-        return x.with_shape(y.shape)
+        return x.replace_shape(y.shape)
     starts, ends = _box(x, offsets, shape)
-    return x.with_shape(tuple(UNKNOWN if e == UNKNOWN else e - s for s, e in zip(starts, ends, strict=True)))
+    return x.replace_shape(tuple(UNKNOWN if e == UNKNOWN else e - s for s, e in zip(starts, ends, strict=True)))
 
 
-@composed("X Out@GRAD")
+@compose("X Out@GRAD")
 @op("crop_tensor", "X -> Out", attrs={"offsets": (), "shape": ()}, trait=Trait.MOVES)
 def crop_tensor(k, x, *, offsets, shape):
     """The box of *shape* that begins at *offsets*; a size of -1 reaches to the end."""
@@ -166,7 +166,7 @@ def _picked(k, x, label, ignore_index):
     return -k.ops.log(probable + ignored)
 
 
-@composed("X Label Y@GRAD", wrt="X")
+@compose("X Label Y@GRAD", wrt="X")
 @op("cross_entropy", "X Label -> Y", attrs={"soft_label": False, "ignore_index": -100})
 def cross_entropy(k, x, label, *, soft_label, ignore_index):
     """Minus the logarithm of the probability that *X* gives to each label, or to the labels' distribution."""
@@ -180,13 +180,13 @@ def _(x, label, *, soft_label):
     wanted = x.shape if soft_label else (*x.shape[:-1], 1)
     if not _alike(wanted, label.shape):
         raise ShapeError(f"cross_entropy: Label must have the shape {list(wanted)}, but is {list(label.shape)}")
-    return x.with_shape((*x.shape[:-1], 1))
+    return x.replace_shape((*x.shape[:-1], 1))
 
 
 # -- lookup, layers ---------------------------------------------------------------------------------------------------
 
 
-@composed("Ids W Out@GRAD", wrt="W")
+@compose("Ids W Out@GRAD", wrt="W")
 @op(
     "lookup_table",
     "W Ids -> Out",
@@ -197,7 +197,7 @@ def lookup_table(k, w, ids, *, padding_idx):
     return k.ops.embedding(k.ops.squeeze(ids, axes=(-1,))[0], w, padding_idx=padding_idx)
 
 
-@composed()
+@compose()
 @op(
     "fc",
     "Input W Bias? -> Out",

@@ -6,7 +6,7 @@ from functools import partial
 
 from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN
-from ..composed import composed
+from ..composed import compose
 from ..opdef import Late, Like, Trait, op
 from ..refusals import refuse_outside
 from ..samples import exactly, ints, simplex
@@ -71,7 +71,7 @@ def _(x, label):
     wanted = (*x.shape[:-1], 1)
     if not x.ndim or not _alike(wanted, label.shape):
         raise ShapeError(f"cross_entropy2: Label must have the shape {list(wanted)}, but is {list(label.shape)}")
-    return x.with_shape(wanted), x.with_shape((0, *x.shape)), x.with_shape(wanted)
+    return x.replace_shape(wanted), x.replace_shape((0, *x.shape)), x.replace_shape(wanted)
 
 
 @cross_entropy2.gradient(wrt="X")
@@ -86,7 +86,7 @@ def _(k, label, xshape: Like, matchx, dy, dmatchx: Late, *, ignore_index):
 # -- other losses -----------------------------------------------------------------------------------------------------
 
 
-@composed("Logits Labels Loss@GRAD", wrt="Logits")
+@compose("Logits Labels Loss@GRAD", wrt="Logits")
 @op("hinge_loss", "Logits Labels -> Loss")
 def hinge_loss(k, logits, labels):
     """``max(0, 1 - (2·label - 1)·logit)`` of each of a column of logits, whose labels are 0 or 1."""
@@ -106,7 +106,7 @@ SUM, MEAN, NONE = range(3)
 """What the attribute ``reduction`` says."""
 
 
-@composed("X Out@GRAD")
+@compose("X Out@GRAD")
 @op("identity_loss", attrs={"reduction": MEAN})
 def identity_loss(k, x, *, reduction):
     """Quantity to be minimised: the sum (0) or mean (1) of the elements, or these as they are (2)."""
@@ -118,14 +118,14 @@ def identity_loss(k, x, *, reduction):
     return reduce(x, reduce_all=True)
 
 
-@composed("X Out@GRAD")
+@compose("X Out@GRAD")
 @op("l1_norm")
 def l1_norm(k, x):
     """The sum of the sizes of all elements."""
     return k.ops.reduce_sum(k.ops.abs(x), reduce_all=True)
 
 
-@composed("x out@GRAD")
+@compose("x out@GRAD")
 @op("variance", "x -> out", attrs={"axis": (), "keepdim": False})
 def variance(k, x, *, axis, keepdim):
     """The mean of the squares of what differs from the mean, over the dimensions of *axis*, or over all."""
@@ -157,7 +157,7 @@ def _expect_matrices(xs, name):
 PARTS = {"start_index": 0, "length": -1}
 
 
-@composed("X Out@GRAD")
+@compose("X Out@GRAD")
 @op("partial_concat", "X* -> Out", attrs=PARTS)
 def partial_concat(k, xs, *, start_index, length):
     """The same columns of several matrices side by side."""
@@ -165,7 +165,7 @@ def partial_concat(k, xs, *, start_index, length):
     return k.ops.concat([_columns(k, x, start_index, length, "partial_concat") for x in xs], axis=1)
 
 
-@composed("X Out@GRAD")
+@compose("X Out@GRAD")
 @op("partial_sum", "X* -> Out", attrs=PARTS)
 def partial_sum(k, xs, *, start_index, length):
     """The sum of the same columns of several matrices."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from ...core.errors import ShapeError
 from ...core.spec import UNKNOWN
 from ..opdef import op
-from ..samples import between
+from ..samples import uniform
 from .shape_tensors import known
 
 
@@ -105,9 +105,9 @@ def sgd(k, param, rate, grad, master):
 
 @sgd.samples
 def _(make):
-    yield make(param=(2, 3), rate=between(0.1, 0.2, ()), grad=(2, 3))
-    yield make(param=(), rate=between(0.1, 0.2, (1,)), grad=(), master=())
-    yield make(param=(0, 2), rate=between(0.1, 0.2, ()), grad=(0, 2))
+    yield make(param=(2, 3), rate=uniform(0.1, 0.2, ()), grad=(2, 3))
+    yield make(param=(), rate=uniform(0.1, 0.2, (1,)), grad=(), master=())
+    yield make(param=(0, 2), rate=uniform(0.1, 0.2, ()), grad=(0, 2))
 
 
 @updates(
@@ -150,13 +150,13 @@ def momentum(
 
 @momentum.samples
 def _(make):
-    yield make(param=(2, 3), grad=(2, 3), velocity=(2, 3), rate=between(0.1, 0.2, ()))
-    yield make(param=(3,), grad=(3,), velocity=(3,), rate=between(0.1, 0.2, ()), mu=0.5, use_nesterov=True)
+    yield make(param=(2, 3), grad=(2, 3), velocity=(2, 3), rate=uniform(0.1, 0.2, ()))
+    yield make(param=(3,), grad=(3,), velocity=(3,), rate=uniform(0.1, 0.2, ()), mu=0.5, use_nesterov=True)
     yield make(
         param=(2,),
         grad=(2,),
         velocity=(2,),
-        rate=between(0.1, 0.2, (1,)),
+        rate=uniform(0.1, 0.2, (1,)),
         master=(2,),
         regularization_method="l2_decay",
         regularization_coeff=0.3,
@@ -177,8 +177,8 @@ def adagrad(k, param, grad, moment, rate, master, *, epsilon):
 
 @adagrad.samples
 def _(make):
-    yield make(param=(2, 3), grad=(2, 3), moment=between(0.1, 0.9, (2, 3)), rate=between(0.1, 0.2, ()), epsilon=0.1)
-    yield make(param=(2,), grad=(2,), moment=between(0.1, 0.9, (2,)), rate=between(0.1, 0.2, ()), master=(2,))
+    yield make(param=(2, 3), grad=(2, 3), moment=uniform(0.1, 0.9, (2, 3)), rate=uniform(0.1, 0.2, ()), epsilon=0.1)
+    yield make(param=(2,), grad=(2,), moment=uniform(0.1, 0.9, (2,)), rate=uniform(0.1, 0.2, ()), master=(2,))
 
 
 @updates(
@@ -202,9 +202,9 @@ def _(make):
         yield make(
             param=shape,
             grad=shape,
-            squared_grad=between(0.1, 0.9, shape),
-            squared_update=between(0.1, 0.9, shape),
-            rate=between(0.1, 0.2, ()),
+            squared_grad=uniform(0.1, 0.9, shape),
+            squared_update=uniform(0.1, 0.9, shape),
+            rate=uniform(0.1, 0.2, ()),
             master=shape,
             rho=0.8,
             epsilon=0.1,
@@ -238,12 +238,12 @@ def _(make):
     def state(shape):
         return {
             "param": shape,
-            "mean_square": between(0.5, 0.9, shape),
+            "mean_square": uniform(0.5, 0.9, shape),
             "grad": shape,
             "moment": shape,
-            "rate": between(0.1, 0.2, ()),
+            "rate": uniform(0.1, 0.2, ()),
         }
 
     yield make(**state((2, 3)), epsilon=0.1, decay=0.8, momentum=0.5)
-    yield make(**state((3,)), mean_grad=between(0.1, 0.2, (3,)), centered=True, epsilon=0.1)
+    yield make(**state((3,)), mean_grad=uniform(0.1, 0.2, (3,)), centered=True, epsilon=0.1)
     yield make(**state(()), mean_grad=(), master=())

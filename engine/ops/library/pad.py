@@ -71,7 +71,7 @@ def _(x, paddings_tensor, *, paddings, mode, data_format):
         raise UnsupportedError(f"pad3d: mode {mode!r} is none of {', '.join(MODES)}")
     if paddings_tensor is not None:
         inner = range(1, 4) if data_format == "NDHWC" else range(2, 5)
-        return x.with_shape(UNKNOWN if i in inner else d for i, d in enumerate(x.shape))
+        return x.replace_shape(UNKNOWN if i in inner else d for i, d in enumerate(x.shape))
     if len(paddings) != 6:
         raise ShapeError(f"pad3d: paddings {list(paddings)} must be six numbers")
     sides = _sides(paddings, data_format)
@@ -84,7 +84,7 @@ def _(x, paddings_tensor, *, paddings, mode, data_format):
             raise ShapeError(f"pad3d: reflection of {max(pair)} elements needs a dimension larger than {d}")
         if mode != "constant" and max(pair) and not d:
             raise ShapeError(f"pad3d: X {list(x.shape)} has no elements to {mode}")
-    return x.with_shape(UNKNOWN if d == UNKNOWN else d + b + a for d, (b, a) in zip(x.shape, sides, strict=True))
+    return x.replace_shape(UNKNOWN if d == UNKNOWN else d + b + a for d, (b, a) in zip(x.shape, sides, strict=True))
 
 
 @pad3d.gradient(wrt="X")
@@ -131,7 +131,7 @@ def pad(k, x, *, paddings, pad_value):
 def _(x, *, paddings):
     if len(paddings) != 2 * x.ndim or min(paddings, default=0) < 0:
         raise ShapeError(f"pad: paddings {list(paddings)} must be two numbers for each dimension of X {list(x.shape)}")
-    return x.with_shape(
+    return x.replace_shape(
         UNKNOWN if d == UNKNOWN else d + b + a for d, (b, a) in zip(x.shape, _pairs(paddings), strict=True)
     )
 

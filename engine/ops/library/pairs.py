@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..infer import broadcast
 from ..opdef import Like, Trait, op
-from ..samples import between, exactly, ints
+from ..samples import exactly, ints, uniform
 
 
 @op("atan2", "X1 X2 -> Out", trait=Trait.ELEMENTWISE)
@@ -105,7 +105,7 @@ def lerp(k, x, y, weight):
 
 @lerp.infer
 def _(x, y, weight):
-    return x.with_shape(broadcast(broadcast(x.shape, y.shape, -1, "lerp"), weight.shape, -1, "lerp"))
+    return x.replace_shape(broadcast(broadcast(x.shape, y.shape, -1, "lerp"), weight.shape, -1, "lerp"))
 
 
 @lerp.gradient(wrt="X Y")
@@ -193,7 +193,7 @@ for _op in (fmax, fmin):
 def _(make):
     yield make(x=(2, 3), y=(2, 3), weight=(2, 3))
     yield make(x=(4, 1), y=(3,), weight=())
-    yield make(x=(3,), y=(2, 3), weight=between(0, 1, (4, 1, 1)))
+    yield make(x=(3,), y=(2, 3), weight=uniform(0, 1, (4, 1, 1)))
     yield make(x=(), y=(), weight=())
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..infer import floating
+from ..infer import real_shape_rule
 from ..opdef import Trait, op
-from ..samples import between, exactly, ints
+from ..samples import exactly, ints, uniform
 
 
 @op("trunc", trait=Trait.UNARY)
@@ -41,7 +41,7 @@ def logit(k, x, *, eps):
     return xp.where(inside, xp.log(safe) - xp.log1p(-safe), xp.nan).astype(x.dtype)
 
 
-logit.infer(floating("logit"))
+logit.infer(real_shape_rule("logit"))
 
 
 @logit.gradient
@@ -54,8 +54,8 @@ def _(k, x, dout, *, eps):
 
 @trunc.samples
 def _(make):
-    yield make(x=between(0.1, 0.9, (2, 3)))
-    yield make(x=between(-1.9, -1.1, ()))
+    yield make(x=uniform(0.1, 0.9, (2, 3)))
+    yield make(x=uniform(-1.9, -1.1, ()))
     yield make(x=ints((2, 3), 5, -5), smooth=False)
     yield make(x=(0, 3))
 
@@ -70,8 +70,8 @@ def _(make):
 
 @logit.samples
 def _(make):
-    yield make(x=between(0.1, 0.9, (2, 3)), eps=0.0)
-    yield make(x=between(0.3, 0.7, (2, 3)), eps=0.2)
+    yield make(x=uniform(0.1, 0.9, (2, 3)), eps=0.0)
+    yield make(x=uniform(0.3, 0.7, (2, 3)), eps=0.2)
     yield make(x=exactly([0.05, 0.95, 0.5]), eps=0.1)
-    yield make(x=between(0.1, 0.9, ()))
+    yield make(x=uniform(0.1, 0.9, ()))
     yield make(x=(0, 3))

@@ -53,7 +53,7 @@ def _(x, index):
         raise ShapeError(
             f"index_sample: X {list(x.shape)} and Index {list(index.shape)} must be matrices with as many rows"
         )
-    return x.with_shape(index.shape)
+    return x.replace_shape(index.shape)
 
 
 @index_sample.gradient(wrt="X")
@@ -120,7 +120,7 @@ def _(ids, xs):
         raise ShapeError("multiplex: X must hold at least two tensors of two or more dimensions")
     if not all(_alike(x.shape, xs[0].shape) for x in xs):
         raise ShapeError(f"multiplex: all X must have one shape, but received {[list(x.shape) for x in xs]}")
-    return xs[0].with_shape((ids.shape[0], *xs[0].shape[1:]))
+    return xs[0].replace_shape((ids.shape[0], *xs[0].shape[1:]))
 
 
 @multiplex.gradient(wrt="X")
@@ -162,8 +162,8 @@ def _(x, target):
     spread = broadcast(x.shape, target.shape, -1, "reduce_as")
     if not _alike(spread, x.shape):
         raise ShapeError(f"reduce_as: target {list(target.shape)} must be what broadcasts to x {list(x.shape)}")
-    out = x.with_shape(target.shape)
-    return out.with_dtype("int64") if x.dtype.name in SUMMED and x.shape != target.shape else out
+    out = x.replace_shape(target.shape)
+    return out.replace_dtype("int64") if x.dtype.name in SUMMED and x.shape != target.shape else out
 
 
 @reduce_as.gradient(wrt="x")
@@ -198,7 +198,7 @@ def _(x, *, dims, stride, offset):
     last = offset // x.dtype.size + sum(max(d - 1, 0) * s for d, s in zip(dims, stride, strict=True))
     if UNKNOWN not in x.shape and 0 not in dims and last >= math.prod(x.shape):
         raise ShapeError(f"as_strided: element {last} is beyond the storage of {list(x.shape)}")
-    return x.with_shape(dims)
+    return x.replace_shape(dims)
 
 
 @as_strided.gradient

@@ -327,7 +327,7 @@ def pooled(name, x, window):
         sizes = window.ksize
     else:
         sizes = tuple(_size(name, image, i, window) for i in range(rank))
-    return x.with_shape((x.shape[0], *sizes, x.shape[-1]) if last else (*x.shape[:2], *sizes))
+    return x.replace_shape((x.shape[0], *sizes, x.shape[-1]) if last else (*x.shape[:2], *sizes))
 
 
 def _size(name, image, index, window):
@@ -387,7 +387,7 @@ def _define_indexed(name, rank):
                     "place there",
                     hint="use less padding, ceil_mode=False or return_mask=False",
                 )
-        return out, out.with_dtype(int32)
+        return out, out.replace_dtype(int32)
 
     @definition.gradient
     def _(k, x: Like, mask, dout):

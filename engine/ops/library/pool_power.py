@@ -6,7 +6,7 @@ import math
 
 from ...core.errors import OperatorError
 from ..opdef import Like, Trait, op
-from ..samples import between, distinct
+from ..samples import distinct, uniform
 from .pool import back, first, lines_of, maximum, pooled, spread, total
 from .window import Window
 
@@ -89,11 +89,11 @@ def _(k, x, size: Like, sizes: Like, out, dout, *, norm_type, **attrs):
 
 @lp_pool2d.samples
 def _(make):
-    image = between(0.5, 2.0, (2, 3, 5, 4))
+    image = uniform(0.5, 2.0, (2, 3, 5, 4))
     yield make(x=image, sizes=[], kernel_size=(2, 3), strides=(2, 1), norm_type=2.0)
     yield make(x=image, sizes=[], kernel_size=(3, 2), strides=(1, 2), paddings=(1, 0), norm_type=3.0)
     yield make(x=image, sizes=[], kernel_size=(3, 2), strides=(2, 2), ceil_mode=True, norm_type=1.5)
     yield make(x=image, sizes=[], kernel_size=(2, 2), norm_type=1.0)
     yield make(x=distinct((2, 3, 5, 4)), sizes=[], kernel_size=(2, 2), strides=(2, 1), norm_type=math.inf)
-    yield make(x=between(0.5, 2.0, (1, 4, 5, 2)), sizes=[], kernel_size=(2, 2), norm_type=2.0, data_format="NHWC")
+    yield make(x=uniform(0.5, 2.0, (1, 4, 5, 2)), sizes=[], kernel_size=(2, 2), norm_type=2.0, data_format="NHWC")
     yield make(x=(0, 3, 5, 4), sizes=[], kernel_size=(2, 2), norm_type=2.0)

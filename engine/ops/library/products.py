@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN
-from ..composed import composed
+from ..composed import compose
 from ..opdef import op
 from ..samples import exactly
 from .placing import _alike
@@ -17,7 +17,7 @@ def _spread(k, x, ndim, first):
     return k.ops.reshape(x, shape=tuple(shape))[0]
 
 
-@composed("X Y Out@GRAD")
+@compose("X Y Out@GRAD")
 @op("kron", "X Y -> Out")
 def kron(k, x, y):
     """Every element of *X* times the whole of *Y* (the Kronecker product)."""
@@ -31,17 +31,17 @@ def kron(k, x, y):
 def _(x, y):
     ndim = max(x.ndim, y.ndim)
     pairs = zip((1,) * (ndim - x.ndim) + x.shape, (1,) * (ndim - y.ndim) + y.shape, strict=True)
-    return x.with_shape(tuple(UNKNOWN if UNKNOWN in (m, n) else m * n for m, n in pairs))
+    return x.replace_shape(tuple(UNKNOWN if UNKNOWN in (m, n) else m * n for m, n in pairs))
 
 
-@composed("X Y Out Out@GRAD")
+@compose("X Y Out Out@GRAD")
 @op("dist", "X Y -> Out", attrs={"p": 2.0})
 def dist(k, x, y, *, p):
     """The *p*-norm of the difference of two tensors."""
     return k.ops.p_norm(x - y, porder=p, asvector=True)
 
 
-@composed("Input X Y Out@GRAD")
+@compose("Input X Y Out@GRAD")
 @op("baddbmm", "Input X Y -> Out", attrs={"Alpha": 1.0, "Beta": 1.0})
 def baddbmm(k, added, x, y, *, Alpha, Beta):
     """*Beta* times *Input* plus *Alpha* times the products of a batch of matrices."""
@@ -57,10 +57,10 @@ def _(added, x, y):
     ends = zip(added.shape[::-1], shape[::-1], strict=False)
     if added.ndim > 3 or not all(n in (1, m) or UNKNOWN in (n, m) for n, m in ends):
         raise ShapeError(f"baddbmm: Input {list(added.shape)} must broadcast to the products, {list(shape)}")
-    return x.with_shape(shape)
+    return x.replace_shape(shape)
 
 
-@composed("X Out@GRAD")
+@compose("X Out@GRAD")
 @op("multi_dot", "X* -> Out")
 def multi_dot(k, xs):
     """The product of several matrices; the first and the last may be vectors."""
@@ -70,7 +70,7 @@ def multi_dot(k, xs):
     return out
 
 
-@composed("X Out Out@GRAD")
+@compose("X Out Out@GRAD")
 @op("matrix_power", "X -> Out", attrs={"n": 1})
 def matrix_power(k, x, *, n):
     """The product of *n* times the same matrix; of its inverse where *n* is negative."""
@@ -92,7 +92,7 @@ def _(x):
     return x
 
 
-@composed("X Y Out Out@GRAD")
+@compose("X Y Out Out@GRAD")
 @op("cholesky_solve", "X Y -> Out", attrs={"upper": False})
 def cholesky_solve(k, x, y, *, upper):
     """Solution of a positive definite system, given its factor *Y* and the right side *X*."""
@@ -100,7 +100,7 @@ def cholesky_solve(k, x, y, *, upper):
     return k.ops.triangular_solve(y, first, upper=upper, transpose=not upper)
 
 
-@composed("b lu pivots out out@GRAD", wrt="b lu")
+@compose("b lu pivots out out@GRAD", wrt="b lu")
 @op("lu_solve", "b lu pivots -> out", attrs={"trans": "N"})
 def lu_solve(k, b, lu, pivots, *, trans):
     """Solution of a system, given the factors of its matrix, the rows that were swapped and the right side *b*."""
@@ -122,7 +122,7 @@ def _(b, lu, pivots, *, trans):
     return b
 
 
-@composed("x s@GRAD")
+@compose("x s@GRAD")
 @op("svdvals", "x -> s")
 def svdvals(k, x):
     """The singular values, the largest first."""

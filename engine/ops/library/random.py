@@ -9,7 +9,7 @@ from ...core.spec import TensorSpec
 from ...core.spec import dtype as dtype_of
 from ..opdef import Trait, op
 from ..refusals import refuse
-from ..samples import between, exactly
+from ..samples import exactly, uniform
 from .creation import made_shape, shaped
 
 SHAPES = "ShapeTensor? ShapeTensorList* -> Out"
@@ -207,6 +207,6 @@ def _(make):
 
 @bernoulli.samples
 def _(make):
-    yield make(x=between(0, 1, (3, 4)))
-    yield make(x=between(0, 1, ()))
+    yield make(x=uniform(0, 1, (3, 4)))
+    yield make(x=uniform(0, 1, ()))
     yield make(x=(0, 3))

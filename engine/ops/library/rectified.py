@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..samples import between
+from ..samples import uniform
 from .optimizer import new, updates, weights
 
 MOMENTS = {"beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8}
@@ -87,23 +87,23 @@ def _state(shape):
     return {
         "param": shape,
         "grad": shape,
-        "rate": between(0.1, 0.2, ()),
-        "beta2_pow": between(0.5, 0.9, shape),
+        "rate": uniform(0.1, 0.2, ()),
+        "beta2_pow": uniform(0.5, 0.9, shape),
         "moment1": shape,
-        "moment2": between(0.1, 0.9, shape),
+        "moment2": uniform(0.1, 0.9, shape),
     }
 
 
 @radam.samples
 def _(make):
     for shape in ((2, 3), (), (0, 3)):
-        powers = {"beta1_pow": between(0.5, 0.9, shape), "rho": between(0.5, 2.0, shape)}
+        powers = {"beta1_pow": uniform(0.5, 0.9, shape), "rho": uniform(0.5, 2.0, shape)}
         yield make(**_state(shape), **powers)
-    yield make(**_state((2, 3)), beta1_pow=between(0.5, 0.9, (2, 3)), rho=between(3.0, 9.0, (2, 3)), beta2=0.9)
+    yield make(**_state((2, 3)), beta1_pow=uniform(0.5, 0.9, (2, 3)), rho=uniform(3.0, 9.0, (2, 3)), beta2=0.9)
 
 
 @nadam.samples
 def _(make):
     for shape in ((2, 3), (), (0, 3)):
-        powers = {"decay_pow": between(0.5, 0.9, shape), "mu_product": between(0.5, 0.9, shape)}
+        powers = {"decay_pow": uniform(0.5, 0.9, shape), "mu_product": uniform(0.5, 0.9, shape)}
         yield make(**_state(shape), **powers, momentum_decay=0.1)

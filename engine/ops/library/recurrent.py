@@ -238,12 +238,12 @@ def _(x, before, weights, lengths, *, dropout_prob, is_bidirec, input_size, hidd
     size = batch if batch != UNKNOWN else before[0].shape[1]
     width = hidden_size * ways
     masks = num_layers - 1 if _drops(dropout_prob, is_test, num_layers) else 0
-    state = x.with_shape((cells, size, hidden_size))
+    state = x.replace_shape((cells, size, hidden_size))
     return (
-        x.with_shape((steps, size, width)),
+        x.replace_shape((steps, size, width)),
         (state,) * parts,
-        x.with_shape((masks, steps, batch, width)).with_dtype(uint8),
-        x.with_shape((0,)).with_dtype(uint8),
+        x.replace_shape((masks, steps, batch, width)).replace_dtype(uint8),
+        x.replace_shape((0,)).replace_dtype(uint8),
     )
 
 

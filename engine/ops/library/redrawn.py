@@ -8,7 +8,7 @@ from ...core.spec import dtype as dtype_of
 from ..infer import axis_in, expect_floating
 from ..opdef import Late, Like, Trait, op
 from ..refusals import refuse
-from ..samples import between, distinct
+from ..samples import distinct, uniform
 from ..writing import put_along
 from .draws import HOSTED
 from .random import UNIFORM
@@ -164,7 +164,7 @@ def _(make):
 
 @dirichlet.samples
 def _(make):
-    yield make(alpha=between(0.5, 2.0, (2, 3)))
+    yield make(alpha=uniform(0.5, 2.0, (2, 3)))
 
 
 @gumbel_softmax.samples

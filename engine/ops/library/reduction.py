@@ -12,8 +12,8 @@ from typing import Any
 from ...core.errors import DtypeError, UnsupportedError
 from ...core.spec import bool_, int64
 from ...core.spec import dtype as dtype_of
-from ..accumulation import running
-from ..infer import axes_in, axis_in, expect_floating, product, reduced
+from ..accumulation import accumulate
+from ..infer import axes_in, axis_in, expect_floating, product, reduce_shape
 from ..opdef import Like, Trait, op
 from ..samples import bools, distinct, exactly, ints
 
@@ -42,10 +42,10 @@ def _reduced_spec(name, dtype_rule=None, real=False):
                 f"{name}: a result of {dtype_of(out_dtype).name} cannot hold {x.dtype.name}.",
                 hint="sum the parts, paddle.real(x) and paddle.imag(x)",
             )
-        spec = x.with_shape(reduced(x.shape, axes_of(dim, reduce_all, x.ndim, name), keep_dim))
+        spec = x.replace_shape(reduce_shape(x.shape, axes_of(dim, reduce_all, x.ndim, name), keep_dim))
         if out_dtype != -1:
-            return spec.with_dtype(out_dtype)
-        return spec.with_dtype(dtype_rule(x.dtype)) if dtype_rule else spec
+            return spec.replace_dtype(out_dtype)
+        return spec.replace_dtype(dtype_rule(x.dtype)) if dtype_rule else spec
 
     return infer
 
@@ -102,14 +102,14 @@ reduce_prod.infer(_reduced_spec("reduce_prod"))
 
 @mean.infer
 def _(x, *, rank):
-    return x.with_shape((1,) * rank)
+    return x.replace_shape((1,) * rank)
 
 
 @op("restore", "X Y -> Out", attrs={"dim": (), "reduce_all": False}, trait=Trait.INTERNAL | Trait.MOVES)
 def restore(k, x, like, *, dim, reduce_all):
     """Broadcast a reduced *x* back to the shape of *like*: the transpose of a sum over *dim*."""
     axes = axes_of(dim, reduce_all, like.ndim, "restore")
-    return k.xp.broadcast_to(x.reshape(reduced(like.shape, axes, True)), like.shape)
+    return k.xp.broadcast_to(x.reshape(reduce_shape(like.shape, axes, True)), like.shape)
 
 
 @restore.gradient(wrt="X")
@@ -288,17 +288,17 @@ def logsumexp(k, x, *, axis, keepdim, reduce_all):
     xp = k.xp
     axes = axes_of(axis, reduce_all, x.ndim, "logsumexp")
     if not x.size:
-        return xp.full(reduced(x.shape, axes, keepdim), -xp.inf, x.dtype)
+        return xp.full(reduce_shape(x.shape, axes, keepdim), -xp.inf, x.dtype)
     top = xp.max(x, axis=axes, keepdims=True)
     top = xp.where(xp.isfinite(top), top, 0)
     logs = xp.log(xp.sum(xp.exp(x - top), axis=axes, keepdims=True)) + top
-    return logs.reshape(reduced(x.shape, axes, keepdim))
+    return logs.reshape(reduce_shape(x.shape, axes, keepdim))
 
 
 @logsumexp.infer
 def _(x, *, axis, keepdim, reduce_all):
     expect_floating(x, "X", "logsumexp")
-    return x.with_shape(reduced(x.shape, axes_of(axis, reduce_all, x.ndim, "logsumexp"), keepdim))
+    return x.replace_shape(reduce_shape(x.shape, axes_of(axis, reduce_all, x.ndim, "logsumexp"), keepdim))
 
 
 @logsumexp.gradient
@@ -320,7 +320,7 @@ def cumsum(k, x, *, axis, flatten, exclusive, reverse):
         return (x - x if exclusive else x).astype(kind, copy=False)
     if reverse:
         x = k.xp.flip(x, axis)
-    sums = running(k.xp, "cumsum", x, axis, kind)
+    sums = accumulate(k.xp, "cumsum", x, axis, kind)
     if exclusive:
         first, others = ([slice(None)] * sums.ndim for _ in range(2))
         first[axis], others[axis] = slice(1), slice(-1)
@@ -330,9 +330,9 @@ def cumsum(k, x, *, axis, flatten, exclusive, reverse):
 
 @cumsum.infer
 def _(x, *, axis, flatten):
-    x = x.with_dtype(_running_dtype(x.dtype))
+    x = x.replace_dtype(_running_dtype(x.dtype))
     if flatten:
-        return x.with_shape((product(x.shape),))
+        return x.replace_shape((product(x.shape),))
     axis_in(axis, x.ndim, "cumsum")
     return x
 

@@ -50,7 +50,7 @@ def _miscounted(batch, regions, numbers):
 def _shape_rule(name):
     def infer(x, rois, counts, *, pooled_height, pooled_width):
         expect_regions(name, x, rois, pooled_height, pooled_width)
-        return x.with_shape((rois.shape[0], x.shape[1], pooled_height, pooled_width))
+        return x.replace_shape((rois.shape[0], x.shape[1], pooled_height, pooled_width))
 
     return infer
 
@@ -201,7 +201,7 @@ def roi_pool(k, x, rois, counts, *, pooled_height, pooled_width, spatial_scale):
 @roi_pool.infer
 def _(x, rois, counts, *, pooled_height, pooled_width):
     out = _shape_rule("roi_pool")(x, rois, counts, pooled_height=pooled_height, pooled_width=pooled_width)
-    return out, out.with_dtype("int64")
+    return out, out.replace_dtype("int64")
 
 
 @roi_pool.gradient(wrt="X")
@@ -284,7 +284,7 @@ def _(x, rois, counts, *, output_channels, pooled_height, pooled_width):
             f"psroi_pool: X has {x.shape[1]} channels, which are not {output_channels} for each of "
             f"{pooled_height} by {pooled_width} bins"
         )
-    return x.with_shape((rois.shape[0], output_channels, pooled_height, pooled_width))
+    return x.replace_shape((rois.shape[0], output_channels, pooled_height, pooled_width))
 
 
 @psroi_pool.gradient(wrt="X")

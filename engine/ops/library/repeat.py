@@ -53,8 +53,8 @@ def _(x, shape_tensor, shape_tensor_list, *, shape):
     if shape_tensor is not None or shape_tensor_list:
         target = shape or (UNKNOWN,) * length(shape_tensor, "expand_v2")
         dims = (1,) * (len(target) - x.ndim) + x.shape  # a dimension other than 1 stays as it is
-        return x.with_shape(k if k > 1 else max(d, UNKNOWN) for k, d in zip(dims, target, strict=True))
-    return x.with_shape(_expanded(x.shape, shape))
+        return x.replace_shape(k if k > 1 else max(d, UNKNOWN) for k, d in zip(dims, target, strict=True))
+    return x.replace_shape(_expanded(x.shape, shape))
 
 
 @expand.gradient(wrt="X")
@@ -71,10 +71,10 @@ def expand_as(k, x, y, *, target_shape):
 @expand_as.infer
 def _(x, y, *, target_shape):
     if y is None:
-        return x.with_shape(_expanded(x.shape, target_shape))
+        return x.replace_shape(_expanded(x.shape, target_shape))
     if x.ndim > y.ndim:
         raise ShapeError(f"expand_as_v2: X {list(x.shape)} has more dimensions than Y {list(y.shape)}")
-    return x.with_shape(broadcast(x.shape, y.shape, op="expand_as_v2"))
+    return x.replace_shape(broadcast(x.shape, y.shape, op="expand_as_v2"))
 
 
 @expand_as.gradient
@@ -99,7 +99,7 @@ def _common(xs):
 @broadcast_tensors.infer
 def _(xs):
     shape = _common(xs)
-    return (tuple(x.with_shape(shape) for x in xs),)
+    return (tuple(x.replace_shape(shape) for x in xs),)
 
 
 @broadcast_tensors.gradient
@@ -137,7 +137,7 @@ def _(x, times_tensor, times_list, *, repeat_times):
     if times_tensor is not None:
         repeat_times = (UNKNOWN,) * length(times_tensor, "tile")
     times, more = _repeats(x.ndim, repeat_times)
-    return x.with_shape(
+    return x.replace_shape(
         UNKNOWN if UNKNOWN in (d, t) else d * t for d, t in zip((1,) * more + x.shape, times, strict=True)
     )
 
@@ -205,7 +205,7 @@ def _(xs):
         if x.ndim > 1:
             raise ShapeError(f"meshgrid: each input must be a vector or a scalar, but one is {list(x.shape)}")
     shape = tuple(product(x.shape) for x in xs)
-    return (tuple(x.with_shape(shape) for x in xs),)
+    return (tuple(x.replace_shape(shape) for x in xs),)
 
 
 @meshgrid.gradient

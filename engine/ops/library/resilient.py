@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..samples import between, exactly
+from ..samples import exactly, uniform
 from .optimizer import new, number, updates, weights
 
 
@@ -52,7 +52,7 @@ def asgd(k, param, grad, rate, total, last, count, master, **attrs):
 def _(make):
     fixed = {"bounds": exactly([[1e-2, 0.3]], "float64"), "etas": exactly([[0.5, 1.2]], "float64")}
     for shape in ((3, 4), (), (0, 3)):
-        yield make(param=shape, grad=shape, prev=shape, rate=between(0.1, 0.4, shape), **fixed)
+        yield make(param=shape, grad=shape, prev=shape, rate=uniform(0.1, 0.4, shape), **fixed)
 
 
 @asgd.samples
@@ -61,7 +61,7 @@ def _(make):
         yield make(
             param=shape,
             grad=shape,
-            rate=between(0.1, 0.2, ()),
+            rate=uniform(0.1, 0.2, ()),
             total=shape,
             last=shape,
             count=exactly([3.0], "float64"),

@@ -215,7 +215,7 @@ def _define(name, doc, first=False):
         elif any(n == 0 or (n < 0 and x.shape[a] != UNKNOWN) for a, n in zip(axes, sizes, strict=True)):
             raise ShapeError(f"{type_}: X {list(x.shape)} cannot be resized to {sizes}")
         dims = dict(zip(axes, sizes, strict=True))
-        return x.with_shape(dims.get(i, d) for i, d in enumerate(x.shape))
+        return x.replace_shape(dims.get(i, d) for i, d in enumerate(x.shape))
 
     @definition.gradient(wrt="X")
     def _(k, x: Like, out_size, size_list, scale_tensor, dout, **attrs):

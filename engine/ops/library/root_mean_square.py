@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN
-from ..composed import composed
+from ..composed import compose
 from ..infer import product
 from ..opdef import op
 from .placing import _alike
 
 
-@composed("x bias residual norm_weight norm_bias inv_var out@GRAD", wrt="x bias residual norm_weight norm_bias")
+@compose("x bias residual norm_weight norm_bias inv_var out@GRAD", wrt="x bias residual norm_weight norm_bias")
 @op(
     "rms_norm",
     "x bias? residual? norm_weight norm_bias? -> out residual_out? inv_var",
@@ -58,7 +58,7 @@ def _(x, bias, residual, weight, norm_bias, *, begin_norm_axis, quant_scale):
     for slot, spec in (("norm_weight", weight), ("norm_bias", norm_bias)):
         if spec is not None and spec.count not in (product(inner), UNKNOWN):
             raise ShapeError(f"rms_norm: {slot} {list(spec.shape)} must have {product(inner)} elements")
-    return x, None if residual is None else x, x.with_shape(x.shape[:begin_norm_axis])
+    return x, None if residual is None else x, x.replace_shape(x.shape[:begin_norm_axis])
 
 
 @rms_norm.samples

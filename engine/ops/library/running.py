@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...core.errors import DtypeError
 from ...core.spec import dtype as dtype_of
-from ..accumulation import running
+from ..accumulation import accumulate
 from ..infer import axis_in, product
 from ..opdef import Like, Trait, op
 from ..samples import distinct, exactly, ints
@@ -58,7 +58,7 @@ def cumprod(k, x, *, dim, exclusive, reverse):
     if not x.ndim:
         return xp.ones_like(x) if exclusive else x
     turned = xp.flip(x, dim) if reverse else x
-    out = running(xp, "cumprod", turned, dim, x.dtype)
+    out = accumulate(xp, "cumprod", turned, dim, x.dtype)
     if exclusive:
         moved = put(xp.moveaxis(xp.ones_like(out), dim, 0), slice(1, None), xp.moveaxis(out, dim, 0)[:-1])
         out = xp.moveaxis(moved, 0, dim)
@@ -111,7 +111,7 @@ def logcumsumexp(k, x, *, axis, flatten, exclusive, reverse):
 @logcumsumexp.infer
 def _(x, *, axis, flatten):
     if flatten:
-        return x.with_shape((product(x.shape),))
+        return x.replace_shape((product(x.shape),))
     axis_in(axis, x.ndim, "logcumsumexp")
     return x
 
@@ -161,7 +161,7 @@ def _extreme(name, function, doc):
         axis_in(axis, x.ndim, name)
         if dtype_of(dtype).name not in ("int32", "int64"):
             raise DtypeError(f"{name}: places are int32 or int64, not {dtype_of(dtype).name}")
-        return x, x.with_dtype(dtype)
+        return x, x.replace_dtype(dtype)
 
     @defined.gradient
     def _(k, x: Like, indices, dout, *, axis):

@@ -165,7 +165,7 @@ def _(potentials, transition, lengths, *, include_bos_eos_tag):
         )
     _expect_whole("viterbi_decode", Length=lengths)
     rows = potentials.shape[0]
-    return potentials.with_shape((rows,)), TensorSpec((rows, UNKNOWN), "int64")
+    return potentials.replace_shape((rows,)), TensorSpec((rows, UNKNOWN), "int64")
 
 
 # -- without blanks ---------------------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def _(labels, lengths):
             "number for each row"
         )
     _expect_whole("ctc_align", Input=labels, InputLength=lengths)
-    return labels, labels.with_shape((labels.shape[0], 1))
+    return labels, labels.replace_shape((labels.shape[0], 1))
 
 
 @edit_distance.samples

@@ -33,7 +33,7 @@ def _nothing(shape, dtype):
 
 
 def _xshape_spec(x):
-    return x.with_shape((0, *x.shape))
+    return x.replace_shape((0, *x.shape))
 
 
 # -- reshape ----------------------------------------------------------------------------------------------------------
@@ -107,10 +107,10 @@ def _target(old, shape):
 @reshape.infer
 def _(x, shape_tensor, shape_tensor_list, *, shape):
     if shape_tensor is not None:
-        return x.with_shape((UNKNOWN,) * length(shape_tensor, "reshape2")), _xshape_spec(x)
+        return x.replace_shape((UNKNOWN,) * length(shape_tensor, "reshape2")), _xshape_spec(x)
     if shape_tensor_list:
-        return x.with_shape(shape), _xshape_spec(x)
-    return x.with_shape(_target(x.shape, shape)), _xshape_spec(x)
+        return x.replace_shape(shape), _xshape_spec(x)
+    return x.replace_shape(_target(x.shape, shape)), _xshape_spec(x)
 
 
 @reshape.gradient(wrt="X")
@@ -145,7 +145,7 @@ def _range(ndim, start, stop):
 def _(x, *, start_axis, stop_axis):
     start, stop = _range(x.ndim, start_axis, stop_axis)
     shape = (*x.shape[:start], product(x.shape[start : stop + 1]), *x.shape[stop + 1 :])
-    return x.with_shape(shape), _xshape_spec(x)
+    return x.replace_shape(shape), _xshape_spec(x)
 
 
 @flatten.gradient
@@ -172,7 +172,7 @@ def squeeze(k, x, *, axes):
 @squeeze.infer
 def _(x, *, axes):
     dropped = _squeezed(x.shape, axes)
-    return x.with_shape(d for i, d in enumerate(x.shape) if i not in dropped), _xshape_spec(x)
+    return x.replace_shape(d for i, d in enumerate(x.shape) if i not in dropped), _xshape_spec(x)
 
 
 @squeeze.gradient
@@ -208,7 +208,7 @@ def _unsqueezed(shape, axes):
 def _(x, axes_tensor, axes_tensor_list, *, axes):
     count = length(axes_tensor, "unsqueeze2") if axes_tensor is not None else len(axes_tensor_list)
     shape = (UNKNOWN,) * (x.ndim + count) if count else _unsqueezed(x.shape, axes)
-    return x.with_shape(shape), _xshape_spec(x)
+    return x.replace_shape(shape), _xshape_spec(x)
 
 
 @unsqueeze.gradient(wrt="X")
@@ -243,7 +243,7 @@ def transpose(k, x, *, axis):
 
 @transpose.infer
 def _(x, *, axis):
-    return x.with_shape(x.shape[a] for a in _permutation(axis, x.ndim)), _xshape_spec(x)
+    return x.replace_shape(x.shape[a] for a in _permutation(axis, x.ndim)), _xshape_spec(x)
 
 
 @transpose.gradient

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ...core.errors import ShapeError
 from ...core.spec import UNKNOWN
-from ..composed import composed
+from ..composed import compose
 from ..infer import product
 from ..opdef import Trait, op
 
 
-@composed("X Window Out@GRAD", wrt="X")
+@compose("X Window Out@GRAD", wrt="X")
 @op(
     "stft",
     "X Window -> Out",

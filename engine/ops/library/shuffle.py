@@ -54,7 +54,7 @@ def _(x, *, upscale_factor, data_format):
     r = upscale_factor
     n, c, h, w = _image("pixel_shuffle", x, data_format)
     c = _divided("pixel_shuffle", c, r * r, "channels", x.shape)
-    return x.with_shape(_shape(n, c, _times(h, r), _times(w, r), data_format))
+    return x.replace_shape(_shape(n, c, _times(h, r), _times(w, r), data_format))
 
 
 @pixel_shuffle.gradient
@@ -78,7 +78,7 @@ def _(x, *, downscale_factor, data_format):
     r = downscale_factor
     n, c, h, w = _image("pixel_unshuffle", x, data_format)
     h, w = (_divided("pixel_unshuffle", size, r, "rows or columns", x.shape) for size in (h, w))
-    return x.with_shape(_shape(n, _times(c, r * r), h, w, data_format))
+    return x.replace_shape(_shape(n, _times(c, r * r), h, w, data_format))
 
 
 @pixel_unshuffle.gradient

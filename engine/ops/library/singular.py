@@ -33,9 +33,9 @@ def _(x, *, full_matrices):
     count = UNKNOWN if UNKNOWN in (rows, columns) else min(rows, columns)
     left, right = (rows, columns) if full_matrices else (count, count)
     return (
-        x.with_shape((*batch, rows, left)),
-        real_part(x).with_shape((*batch, count)),
-        x.with_shape((*batch, right, columns)),
+        x.replace_shape((*batch, rows, left)),
+        real_part(x).replace_shape((*batch, count)),
+        x.replace_shape((*batch, right, columns)),
     )
 
 
@@ -98,7 +98,7 @@ def _(x, s, *, last):
     count, width = s.shape[-1], x.shape[-1]
     if last:
         count = UNKNOWN if UNKNOWN in (count, width) else width - count
-    return x.with_shape((*x.shape[:-1], count))
+    return x.replace_shape((*x.shape[:-1], count))
 
 
 @some_columns.gradient(wrt="X")
@@ -115,7 +115,7 @@ def columns_among(k, x, y, s, *, last):
 
 @columns_among.infer
 def _(x, y, s):
-    return x.with_shape(y.shape)
+    return x.replace_shape(y.shape)
 
 
 @columns_among.gradient(wrt="X")
@@ -173,7 +173,7 @@ def _(x):
     expect_floating(x, "X", "pinv")
     if x.ndim < 2:
         raise ShapeError(f"pinv: X {list(x.shape)} must have at least 2 dimensions")
-    return x.with_shape((*x.shape[:-2], x.shape[-1], x.shape[-2]))
+    return x.replace_shape((*x.shape[:-2], x.shape[-1], x.shape[-2]))
 
 
 @pinv.gradient

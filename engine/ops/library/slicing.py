@@ -121,7 +121,7 @@ def _cut_spec(x, axes, starts, ends, strides, flags, decreased, unknown, name):
         dims[at] = len(range(dims[at])[slice(starts[i], ends[i], strides[i] if strides else 1)])
         if axis in decreased and dims[at] != 1:
             raise ShapeError(f"{name}: index {starts[i]} is out of range for dimension {at} of X {list(x.shape)}")
-    return x.with_shape(_without(dims, decreased) if decreased else dims)
+    return x.replace_shape(_without(dims, decreased) if decreased else dims)
 
 
 @op(

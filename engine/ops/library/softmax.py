@@ -9,7 +9,7 @@ from ...core.spec import UNKNOWN, DType
 from ..infer import axis_in, expect_floating
 from ..opdef import Late, Trait, op
 from ..refusals import refuse_first
-from ..samples import between, exactly, ints, simplex
+from ..samples import exactly, ints, simplex, uniform
 from .reduction import axes_of
 
 
@@ -158,7 +158,7 @@ def _(logits, label, *, soft_label, axis):
                 f"{name}: Logits {list(logits.shape)} and Label {list(label.shape)} differ in dimension {i}",
                 hint="all dimensions but the one of the classes must be the same",
             )
-    return logits, logits.with_shape(1 if i == at else d for i, d in enumerate(logits.shape))
+    return logits, logits.replace_shape(1 if i == at else d for i, d in enumerate(logits.shape))
 
 
 @cross_entropy.gradient(wrt="Logits")
@@ -223,8 +223,8 @@ def _(make):
     yield make(logits=(4, 3), label=exactly([[0], [-1], [2], [-1]], "int64"), ignore_index=-1)
     yield make(logits=(4, 3), label=simplex((4, 3)), soft_label=True)
     yield make(logits=(4, 3), label=simplex((4, 3)), soft_label=True, axis=0)
-    yield make(logits=between(0.1, 0.9, (4, 3)), label=ints((4, 1), 3), use_softmax=False)
-    yield make(logits=between(0.1, 0.9, (4, 3)), label=simplex((4, 3)), soft_label=True, use_softmax=False)
+    yield make(logits=uniform(0.1, 0.9, (4, 3)), label=ints((4, 1), 3), use_softmax=False)
+    yield make(logits=uniform(0.1, 0.9, (4, 3)), label=simplex((4, 3)), soft_label=True, use_softmax=False)
     yield make(logits=(4, 3), label=ints((4, 1), 3), numeric_stable_mode=False)
     yield make(logits=exactly([[-1000.0, 1000.0]]), label=exactly([[0]], "int64"))
     yield make(logits=(0, 3), label=ints((0, 1), 3))

@@ -39,7 +39,7 @@ def argsort(k, x, *, axis, descending):
 def _(x, *, axis):
     if x.ndim:
         axis_in(axis, x.ndim, "argsort")
-    return x, x.with_dtype("int64")
+    return x, x.replace_dtype("int64")
 
 
 @argsort.gradient
@@ -78,13 +78,13 @@ def topk(backend, x, count, *, k, axis, largest):
 @topk.infer
 def _(x, count, *, k, axis):
     if not x.ndim:
-        return x, x.with_dtype("int64")
+        return x, x.replace_dtype("int64")
     at = axis_in(axis, x.ndim, "top_k_v2")
     length = k if count is None else UNKNOWN
     if k < 1 or (x.shape[at] != UNKNOWN and length > x.shape[at]):
         raise ShapeError(f"top_k_v2: k={k} must be from 1 to the {x.shape[at]} elements along axis {at}")
-    spec = x.with_shape((*x.shape[:at], length, *x.shape[at + 1 :]))
-    return spec, spec.with_dtype("int64")
+    spec = x.replace_shape((*x.shape[:at], length, *x.shape[at + 1 :]))
+    return spec, spec.replace_dtype("int64")
 
 
 @topk.gradient(wrt="X")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from ..choosing import choose
-from ..writing import into
+from ..writing import apply_in_place
 
 # erf(x) = x · P(x²)/Q(x²) for |x| <= 0.46875; highest power first, as in every list below.
 NEAR = (
@@ -98,7 +98,7 @@ def _erf_single(xp, x):
         total *= square
     total += SINGLE[-1]
     total *= near
-    return into(xp.tanh, total)
+    return apply_in_place(xp.tanh, total)
 
 
 def erfc(xp, x):
@@ -111,7 +111,7 @@ def bell(xp, x):
     """``exp(-x²/2)``."""
     exponent = xp.multiply(x, x)
     exponent *= -0.5
-    return into(xp.exp, exponent)
+    return apply_in_place(xp.exp, exponent)
 
 
 def normal_cdf(xp, x, density=None):
@@ -127,7 +127,7 @@ def normal_cdf(xp, x, density=None):
     t = xp.abs(x)
     t *= 0.3275911 * ROOT_HALF
     t += 1
-    t = into(partial(xp.divide, 1), t)  # the same as the reciprocal, in half the time
+    t = apply_in_place(partial(xp.divide, 1), t)  # the same as the reciprocal, in half the time
     tail = t * (0.5 * SHORT[0])
     for c in SHORT[1:]:
         tail += 0.5 * c
@@ -135,7 +135,7 @@ def normal_cdf(xp, x, density=None):
     tail *= bell(xp, x) if density is None else density
     # 1 - tail from 0 on, tail below: the tail is at most a half, and a choice by `where` takes several times as long.
     tail -= xp.greater_equal(x, 0)
-    return into(xp.abs, tail)
+    return apply_in_place(xp.abs, tail)
 
 
 def _parts(xp, x):

@@ -7,7 +7,7 @@ import math
 from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN
 from ..opdef import Trait, op
-from ..samples import between, exactly
+from ..samples import exactly, uniform
 
 KEPT = {
     "background_label": 0,
@@ -63,7 +63,7 @@ def nms(k, boxes, *, iou_threshold):
 def _(boxes):
     if boxes.ndim != 2 or boxes.shape[1] not in (4, UNKNOWN):
         raise ShapeError(f"nms: Boxes {list(boxes.shape)} must be boxes of 4 numbers")
-    return boxes.with_shape((UNKNOWN,)).with_dtype("int64")
+    return boxes.replace_shape((UNKNOWN,)).replace_dtype("int64")
 
 
 # -- several classes -------------------------------------------------------------------------------------------------
@@ -135,11 +135,11 @@ def multiclass_nms3(k, boxes, scores, counts, **attrs):
 def _(boxes, scores, counts):
     if counts is None:
         _expect_scored("multiclass_nms3", boxes, scores)
-    rows = boxes.with_shape((UNKNOWN, 6))
+    rows = boxes.replace_shape((UNKNOWN, 6))
     return (
         rows,
-        rows.with_shape((UNKNOWN, 1)).with_dtype("int32"),
-        rows.with_shape(scores.shape[:1]).with_dtype("int32"),
+        rows.replace_shape((UNKNOWN, 1)).replace_dtype("int32"),
+        rows.replace_shape(scores.shape[:1]).replace_dtype("int32"),
     )
 
 
@@ -187,11 +187,11 @@ def _decay(xp, boxes, extra, attrs):
 @matrix_nms.infer
 def _(boxes, scores):
     _expect_scored("matrix_nms", boxes, scores)
-    rows = boxes.with_shape((UNKNOWN, 6))
+    rows = boxes.replace_shape((UNKNOWN, 6))
     return (
         rows,
-        rows.with_shape((UNKNOWN, 1)).with_dtype("int32"),
-        rows.with_shape(scores.shape[:1]).with_dtype("int32"),
+        rows.replace_shape((UNKNOWN, 1)).replace_dtype("int32"),
+        rows.replace_shape(scores.shape[:1]).replace_dtype("int32"),
     )
 
 
@@ -230,9 +230,9 @@ def _(rois, counts, *, min_level, max_level):
     if max_level < min_level:
         raise OperatorError(f"distribute_fpn_proposals: max_level {max_level} is below min_level {min_level}")
     levels = max_level - min_level + 1
-    numbers = None if counts is None else (counts.with_dtype("int32"),) * levels
-    parts = (rois.with_shape((UNKNOWN, 4)),) * levels
-    return parts, rois.with_shape((rois.shape[0], 1)).with_dtype("int32"), numbers
+    numbers = None if counts is None else (counts.replace_dtype("int32"),) * levels
+    parts = (rois.replace_shape((UNKNOWN, 4)),) * levels
+    return parts, rois.replace_shape((rois.shape[0], 1)).replace_dtype("int32"), numbers
 
 
 PROPOSALS = {
@@ -307,8 +307,8 @@ def generate_proposals_v2(k, scores, deltas, images, anchors, variances, **attrs
 def _(scores, deltas, images, anchors, variances):
     if scores.ndim != 4 or deltas.ndim != 4:
         raise ShapeError("generate_proposals_v2: Scores and BboxDeltas must have 4 dimensions")
-    rows = scores.with_shape((UNKNOWN, 4))
-    return rows, rows.with_shape((UNKNOWN, 1)), rows.with_shape(scores.shape[:1]).with_dtype("int32")
+    rows = scores.replace_shape((UNKNOWN, 4))
+    return rows, rows.replace_shape((UNKNOWN, 1)), rows.replace_shape(scores.shape[:1]).replace_dtype("int32")
 
 
 SOME = [[0.0, 0.0, 4.0, 4.0], [0.5, 0.5, 4.5, 4.0], [3.0, 3.0, 8.0, 9.0], [0.0, 5.0, 3.0, 9.0], [3.5, 3.0, 8.0, 8.0]]
@@ -351,8 +351,8 @@ def _(make):
 def _(make):
     common = {
         "images": exactly([[20.0, 24.0], [18.0, 20.0]]),
-        "anchors": between(2.0, 9.0, (2, 3, 2, 4)),
-        "variances": between(0.5, 1.0, (2, 3, 2, 4)),
+        "anchors": uniform(2.0, 9.0, (2, 3, 2, 4)),
+        "variances": uniform(0.5, 1.0, (2, 3, 2, 4)),
     }
 
     def anchors(rng):

@@ -88,7 +88,7 @@ def determinant(k, input):
 
 @determinant.infer
 def _(input):
-    return input.with_shape(square("determinant", input, "Input")[:-2])
+    return input.replace_shape(square("determinant", input, "Input")[:-2])
 
 
 @determinant.gradient
@@ -132,7 +132,7 @@ def slogdeterminant(k, input):
 
 @slogdeterminant.infer
 def _(input):
-    return input.with_shape((2, *square("slogdeterminant", input, "Input")[:-2]))
+    return input.replace_shape((2, *square("slogdeterminant", input, "Input")[:-2]))
 
 
 @slogdeterminant.gradient

@@ -136,7 +136,7 @@ def _(input, label, input_lengths, label_lengths, *, blank):
         )
     if blank < 0 or (input.shape[3] != UNKNOWN and blank >= input.shape[3]):
         raise ShapeError(f"warprnnt: blank must be one of the {input.shape[3]} classes, not {blank}")
-    return input.with_shape(input.shape[:1])
+    return input.replace_shape(input.shape[:1])
 
 
 @warprnnt.gradient(wrt="input")

@@ -95,7 +95,7 @@ def _(x, w, label, table, code, bias, *, num_classes):
     if bias is not None and UNKNOWN not in (bias.count, w.shape[0]) and bias.count != w.shape[0]:
         raise ShapeError(f"hierarchical_sigmoid: Bias {list(bias.shape)} must have {w.shape[0]} elements")
     steps = _steps(num_classes) if table is None else table.shape[1]
-    return x.with_shape((x.shape[0], 1)), x.with_shape((x.shape[0], steps))
+    return x.replace_shape((x.shape[0], 1)), x.replace_shape((x.shape[0], steps))
 
 
 @hierarchical_sigmoid.gradient(wrt="X W Bias")

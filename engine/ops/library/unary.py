@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ...core.errors import DtypeError
-from ..bounding import at_least, at_most, bounded
+from ..bounding import clamp, maximum, minimum
 from ..opdef import Like, Trait, op
-from ..powers import to_the_power
-from ..samples import between, distinct, exactly, ints
+from ..powers import raise_to_power
+from ..samples import distinct, exactly, ints, uniform
 
 
 @op(
@@ -95,7 +95,7 @@ def power(k, x, factor_tensor, *, factor):
     elif x.dtype.kind in "iu":
         exact = factor >= 0 and factor == int(factor)
         return k.xp.power(x, int(factor)) if exact else k.xp.power(x.astype("float64"), factor).astype(x.dtype)
-    return to_the_power(k.xp, x, factor)
+    return raise_to_power(k.xp, x, factor)
 
 
 @power.gradient(wrt="X")
@@ -114,10 +114,10 @@ def clip(k, x, low, high, *, min, max):
     """Each element, moved to the nearer bound where it lies outside; Min and Max replace the attributes."""
     low, high = _bound(k, x, low, min), _bound(k, x, high, max)
     if low is not None and high is not None:
-        return bounded(k.xp, x, low, high)
+        return clamp(k.xp, x, low, high)
     if low is not None:
-        return at_least(k.xp, x, low)
-    return x if high is None else at_most(k.xp, x, high)
+        return maximum(k.xp, x, low)
+    return x if high is None else minimum(k.xp, x, high)
 
 
 def _bound(k, x, tensor, number):
@@ -173,20 +173,20 @@ def _(make):
 
 @round.samples
 def _(make):
-    yield make(x=between(0.6, 1.4, (2, 3)))
-    yield make(x=between(0.16, 0.24, (2, 3)), decimals=1)
-    yield make(x=between(16, 24, ()), decimals=-1)
+    yield make(x=uniform(0.6, 1.4, (2, 3)))
+    yield make(x=uniform(0.16, 0.24, (2, 3)), decimals=1)
+    yield make(x=uniform(16, 24, ()), decimals=-1)
     yield make(x=exactly([-1.5, -0.5, 0.5, 2.5]), smooth=False)
 
 
 @power.samples
 def _(make):
-    yield make(x=between(0.3, 2, (2, 3)), factor=3.0)
-    yield make(x=between(0.3, 2, (2, 3)), factor=-0.5)
-    yield make(x=between(0.3, 2, ()), factor=2.0)
+    yield make(x=uniform(0.3, 2, (2, 3)), factor=3.0)
+    yield make(x=uniform(0.3, 2, (2, 3)), factor=-0.5)
+    yield make(x=uniform(0.3, 2, ()), factor=2.0)
     yield make(x=(2, 3), factor=2.0)
     yield make(x=(2, 3), factor=0.0)
-    yield make(x=between(0.3, 2, (2, 3)), factor_tensor=exactly([1.7]))
+    yield make(x=uniform(0.3, 2, (2, 3)), factor_tensor=exactly([1.7]))
     yield make(x=ints((2, 3), 9), factor=3.0, smooth=False)
 
 

@@ -58,7 +58,7 @@ def _(x, **attrs):
     if not x.dtype.is_floating:
         raise DtypeError(f"unfold: X must be of a floating-point type, but is {x.dtype.name}")
     count = product(_counts("unfold", x.shape[2:], attrs))
-    return x.with_shape((x.shape[0], product((x.shape[1], *attrs["kernel_sizes"])), count))
+    return x.replace_shape((x.shape[0], product((x.shape[1], *attrs["kernel_sizes"])), count))
 
 
 @unfold.gradient
@@ -108,7 +108,7 @@ def _(x, *, output_sizes, **attrs):
     if x.shape[1] != UNKNOWN and x.shape[1] % size:
         raise ShapeError(f"fold: the {x.shape[1]} rows of X {list(x.shape)} are no multiple of a window's {size}")
     channels = UNKNOWN if x.shape[1] == UNKNOWN else x.shape[1] // size
-    return x.with_shape((x.shape[0], channels, *output_sizes))
+    return x.replace_shape((x.shape[0], channels, *output_sizes))
 
 
 @fold.gradient

@@ -53,7 +53,7 @@ def _define(name, rank, attrs):
             raise OperatorError(f"{name}: output_size must be {rank} numbers, not {list(output_size)}")
         if data_format.endswith("C"):
             raise OperatorError(f"{name}: data_format must have the channels first, not {data_format!r}")
-        return x.with_shape((*x.shape[:2], *output_size))
+        return x.replace_shape((*x.shape[:2], *output_size))
 
     @definition.gradient(wrt="X")
     def _(k, x: Like, indices, dout):

@@ -20,7 +20,7 @@ def _(x, vec):
         raise ShapeError(
             f"mv: X must be a matrix and Vec a vector that fits, but are {list(x.shape)}, {list(vec.shape)}"
         )
-    return x.with_shape(x.shape[:1])
+    return x.replace_shape(x.shape[:1])
 
 
 @mv.gradient

@@ -154,8 +154,8 @@ def _(x, boxes, labels, scores, *, anchors, anchor_mask, class_num):
         )
     if len(anchors) % 2 or any(not 0 <= m < len(anchors) // 2 for m in anchor_mask):
         raise OperatorError(f"yolov3_loss: anchor_mask {list(anchor_mask)} must name some of the anchors {anchors}")
-    objects = x.with_shape((x.shape[0], len(anchor_mask), *x.shape[2:]))
-    return x.with_shape(x.shape[:1]), objects, boxes.with_shape(boxes.shape[:2]).with_dtype("int32")
+    objects = x.replace_shape((x.shape[0], len(anchor_mask), *x.shape[2:]))
+    return x.replace_shape(x.shape[:1]), objects, boxes.replace_shape(boxes.shape[:2]).replace_dtype("int32")
 
 
 @yolov3_loss.gradient(wrt="X")

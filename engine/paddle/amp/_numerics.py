@@ -184,7 +184,7 @@ def enable_tensor_checker(checker_config: TensorCheckerConfig) -> None:
     paddle.seed(123)
     np.random.seed(123)
     random.seed(123)
-    _checking.enter_context(watch.watched(by=functools.partial(_check, checker_config)))
+    _checking.enter_context(watch.watch(by=functools.partial(_check, checker_config)))
 
 
 def disable_tensor_checker() -> None:

@@ -27,7 +27,7 @@ def enable_operator_stats_collection() -> None:
     """Count the operators that are computed from now on."""
     _counting.close()
     _counts.clear()
-    _counting.enter_context(watch.watched(by=_count))
+    _counting.enter_context(watch.watch(by=_count))
 
 
 def disable_operator_stats_collection() -> None:

@@ -122,7 +122,7 @@ FLAGS: dict[str, Flag] = {
 _values: dict[str, Any] = {}
 
 
-@settings.setting
+@settings.register_setting
 def _as_they_were() -> Callable[[], None]:
     before = dict(_values)
 

@@ -174,7 +174,7 @@ def _work(
     np.random.seed(info.seed % 2**32)
     random.seed(info.seed)
     current.set(info)
-    with watch.unwatched(), contextlib.suppress(BrokenPipeError):
+    with watch.pause_watchers(), contextlib.suppress(BrokenPipeError):
         try:
             answer = read(info)
         except Exception as error:

@@ -143,7 +143,7 @@ def _outputs(trace: Trace, returned: Any, feeds: list[Variable], name: str) -> t
         if not isinstance(value, Variable):
             return value
         trace.check_output(value)
-        with state.building():
+        with state.static_mode():
             taken = value.is_data or value.persistable or any(value is v for v in (*feeds, *found))
             value = _creation.assign(value) if taken else value
         found.append(value)

@@ -46,7 +46,7 @@ def enable(on: bool) -> None:
     _Switch.on = on
 
 
-@settings.setting
+@settings.register_setting
 def _as_it_was() -> Callable[[], None]:
     return partial(enable, _Switch.on)
 

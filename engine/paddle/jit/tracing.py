@@ -102,7 +102,7 @@ class Trace:
         token = state.tracing.set(self)
         try:
             with (
-                state.building(),
+                state.static_mode(),
                 program_guard(self.program, self.startup),
                 _layers_call_rewritten(),
                 self._swapped.all(roots),

@@ -7,7 +7,7 @@ from typing import Any
 
 from gradtool.engine.core.errors import UsageError
 from gradtool.engine.ir import build, roles
-from gradtool.engine.ir.marking import marked
+from gradtool.engine.ir.marking import mark
 from gradtool.engine.ir.variable import SELECTED_ROWS, Variable
 from gradtool.engine.ops import registry
 from gradtool.paddle import _creation, _manipulation, _math
@@ -112,14 +112,14 @@ class ClipGradByGlobalNorm(ClipGradBase):
         block = chosen[0][1].block
         norms = []
         for p, g in chosen:
-            with marked(block, roles.OPTIMIZE, (p.name, g.name)):
+            with mark(block, roles.OPTIMIZE, (p.name, g.name)):
                 norms.append(_squared_norm(g))
         last = pairs[-1]
-        with marked(block, roles.OPTIMIZE, (last[0].name, last[1].name)):
+        with mark(block, roles.OPTIMIZE, (last[0].name, last[1].name)):
             factor = self._factor(norms)
-        mul = registry.by_type("elementwise_mul")
+        mul = registry.get_by_type("elementwise_mul")
         for p, g in chosen:
-            with marked(block, roles.OPTIMIZE, (p.name, g.name)):
+            with mark(block, roles.OPTIMIZE, (p.name, g.name)):
                 by: Any = factor if g.ndim else _manipulation.reshape(factor, [])
                 build.emit(block, mul, (g, by), {}, [g])
         return pairs

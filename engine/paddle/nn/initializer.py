@@ -327,7 +327,7 @@ class Orthogonal(Initializer):
 _everywhere: dict[bool, Initializer | None] = {False: None, True: None}
 
 
-@settings.setting
+@settings.register_setting
 def _as_it_was() -> Callable[[], None]:
     return partial(_everywhere.update, dict(_everywhere))
 

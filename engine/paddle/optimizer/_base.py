@@ -12,9 +12,9 @@ from gradtool.engine.core.spec import DType, float32, float64
 from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir import build, default, roles
-from gradtool.engine.ir.marking import marked
+from gradtool.engine.ir.marking import mark
 from gradtool.engine.ir.program import Block, Program
-from gradtool.engine.ir.transaction import unchanged_on_failure
+from gradtool.engine.ir.transaction import restore_on_failure
 from gradtool.engine.ir.variable import SELECTED_ROWS, Parameter, Variable
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef
@@ -187,13 +187,13 @@ class Optimizer(_steps.Steps):
 
     def _finish(self, pairs: Pairs) -> None:
         """Append what follows all updates: the growth of powers that the update operator leaves to others."""
-        scale = registry.by_type("scale")
+        scale = registry.get_by_type("scale")
         accumulators = {k.slot: k for k in self._accumulators()}
         for slot, growth in self._grown().items():
             for p, g in pairs:
                 power = self._state(p, accumulators[slot])
                 home = home_of(power.block.program)
-                with default.name_scope(self.op_type), marked(home, roles.OPTIMIZE, (p.name, g.name)):
+                with default.name_scope(self.op_type), mark(home, roles.OPTIMIZE, (p.name, g.name)):
                     build.emit(home, scale, (power, None, None), {"scale": growth}, [power])
 
     # -- the learning rate ----------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ class Optimizer(_steps.Steps):
         if factor == 1.0:
             return rate
         home = home_of(rate.block.program)
-        with default.name_scope("scale_with_param_lr"), marked(home, roles.OPTIMIZE | roles.LR_SCHED):
+        with default.name_scope("scale_with_param_lr"), mark(home, roles.OPTIMIZE | roles.LR_SCHED):
             scaled: Variable = rate * factor
             return scaled
 
@@ -299,7 +299,7 @@ class Optimizer(_steps.Steps):
         expect_type(startup, Program, "startup_program", f"{self._where}.minimize")
         states, rates = dict(self._states), dict(self._rates)
         try:
-            with unchanged_on_failure(main, startup), default.program_guard(main, startup):
+            with restore_on_failure(main, startup), default.program_guard(main, startup):
                 pairs = self.backward(loss, startup, parameters, no_grad_set)
                 return self.apply_gradients(pairs), pairs
         except BaseException:
@@ -342,7 +342,7 @@ class Optimizer(_steps.Steps):
         pairs = sorted(params_grads, key=lambda pair: str(pair[0].name))
         program = pairs[0][0].block.program if pairs else default.default_main_program()
         block = home_of(program)
-        with default.program_guard(program), default.inside(block):
+        with default.program_guard(program), default.append_to(block):
             with default.name_scope("gradient_clip"):
                 if self._grad_clip is not None:
                     pairs = self._grad_clip(pairs)
@@ -364,10 +364,10 @@ class Optimizer(_steps.Steps):
         decay = self._decay_of(param)
         if decay is None:
             return grad
-        with marked(grad.block, roles.OPTIMIZE, (param.name, grad.name)):
+        with mark(grad.block, roles.OPTIMIZE, (param.name, grad.name)):
             term = decay(param, grad)
             total = grad if grad.kind != SELECTED_ROWS else names.dense(grad.name)
-            build.emit(grad.block, registry.by_type("sum"), ((grad, term),), {}, [total])
+            build.emit(grad.block, registry.get_by_type("sum"), ((grad, term),), {}, [total])
         return grad if grad.kind != SELECTED_ROWS else grad.block.vars[total]
 
     def _state(self, param: Any, accumulator: Accumulator) -> Any:
@@ -385,12 +385,12 @@ class Optimizer(_steps.Steps):
         return value
 
     def _append_update(self, param: Any, grad: Any, rate: Variable) -> None:
-        op = registry.by_type(self.op_type)
+        op = registry.get_by_type(self.op_type)
         operands = self._operands(op, param, grad, rate)
         block = home_of(param.block.program)
         inputs = tuple(operands.get(s.name) for s in op.inputs)
         outputs = [operands.get(_steps.source_of(s.name)) for s in op.outputs]
-        with marked(block, roles.OPTIMIZE, (param.name, grad.name)):
+        with mark(block, roles.OPTIMIZE, (param.name, grad.name)):
             build.emit(block, op, inputs, self._settings(param), outputs)
 
     def _operands(self, op: OpDef, param: Any, grad: Any, rate: Any) -> dict[str, Any]:

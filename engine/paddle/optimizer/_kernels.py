@@ -12,7 +12,7 @@ from gradtool.engine.core.source import Location
 from gradtool.engine.core.spec import float32, float64
 from gradtool.engine.eager.recipe import recipes
 from gradtool.engine.eager.saved import writes
-from gradtool.engine.eager.unusual import cause, explained
+from gradtool.engine.eager.unusual import cause, explain_failure
 from gradtool.engine.kernels import quiet
 from gradtool.engine.ops.opdef import OpDef
 
@@ -54,7 +54,7 @@ def updated(
     try:
         results = call.kernel(*arrays)
     except Exception as error:
-        raise explained(call, arrays, error) from cause(error)
+        raise explain_failure(call, arrays, error) from cause(error)
     finally:
         quiet.unhush(token)
     if len(op.outputs) == 1:

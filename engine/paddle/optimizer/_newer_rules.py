@@ -11,7 +11,7 @@ import numpy as np
 from gradtool.engine.core.errors import UsageError
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir import roles
-from gradtool.engine.ir.marking import marked
+from gradtool.engine.ir.marking import mark
 from gradtool.engine.ir.program import Block
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops.opdef import OpDef
@@ -171,7 +171,7 @@ def _constant(param: Any, grad: Any, values: Sequence[float]) -> Any:
     """Numbers that the operator reads as a tensor of the parameter's type."""
     if isinstance(param, Tensor):
         return Tensor(np.array([values], param.array.dtype))
-    with marked(grad.block, roles.OPTIMIZE, (param.name, grad.name)):
+    with mark(grad.block, roles.OPTIMIZE, (param.name, grad.name)):
         attrs = {"shape": (1, len(values)), "dtype": param.dtype.code, "values": tuple(float(v) for v in values)}
         return apply("assign_value", attrs=attrs)
 
@@ -224,7 +224,7 @@ class ASGD(_Lower):
     def _append_update(self, param: Any, grad: Any, rate: Variable) -> None:
         total, rows, count = (self._state(param, accumulator) for accumulator in self._accumulators())
         block = home_of(param.block.program)
-        with _appending_to(block), marked(block, roles.OPTIMIZE, (param.name, grad.name)):
+        with _appending_to(block), mark(block, roles.OPTIMIZE, (param.name, grad.name)):
             batches = _creation.assign(np.array([self._batches], "int64"))
             place = apply("elementwise_mod", count, batches, direct=True)
             last = _creation.assign(gather_nd(rows, unsqueeze(place, -1)))

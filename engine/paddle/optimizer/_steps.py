@@ -227,7 +227,7 @@ class Steps:
 
     def _asked(self, param: Any, grad: Tensor, rate: float) -> tuple[Any, Any, dict[str, Any], dict[str, Any]]:
         """The update operator of *param*, what it updates, its operands and attributes."""
-        op = registry.by_type(self.op_type)
+        op = registry.get_by_type(self.op_type)
         home = self._home(param)
         rates = self._rate_as_tensor(rate * self._factor(param))
         return op, home, self._operands(op, home, grad, rates), self._attributes(op, self._settings(param))

@@ -148,8 +148,8 @@ class SparseTensor(Tensor):
     persistable = _of_carrier("persistable")
     stop_gradient = _of_carrier("stop_gradient")
 
-    def on_tape(self) -> Any:
-        return self.carrier.on_tape()
+    def tape_place(self) -> Any:
+        return self.carrier.tape_place()
 
     # -- what it is ------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from typing import Any
 from gradtool.engine.core.errors import ArgumentTypeError, LossError, UsageError
 from gradtool.engine.ir import build, default, roles
 from gradtool.engine.ir.program import Program
-from gradtool.engine.ir.transaction import unchanged_on_failure
+from gradtool.engine.ir.transaction import restore_on_failure
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
 from gradtool.paddle import _parameters
@@ -68,7 +68,7 @@ class OptimizerWithMixedPrecision(OptimizerAround):
         main, startup = loss.block.program, startup_program or default.default_startup_program()
         before = self._scaling, self._scaled
         try:
-            with unchanged_on_failure(main, startup), default.program_guard(main, startup):
+            with restore_on_failure(main, startup), default.program_guard(main, startup):
                 pairs = self.backward(loss, startup, parameter_list, no_grad_set)
                 return self.apply_gradients(pairs), pairs
         except BaseException:
@@ -100,7 +100,7 @@ class OptimizerWithMixedPrecision(OptimizerAround):
             return loss
         block = loss.block
         name = block.program.names("tmp")
-        op = registry.by_type("elementwise_mul")
+        op = registry.get_by_type("elementwise_mul")
         return build.emit(block, op, (loss, scaling), {"axis": -1}, [name], role=roles.LOSS).outputs[0]
 
     @property
@@ -120,14 +120,14 @@ class OptimizerWithMixedPrecision(OptimizerAround):
         block = default.current_block()
         settings = self._settings
         name = block.program.names(f"{settings['found']}.tmp")
-        op = registry.by_type("check_finite_and_unscale")
+        op = registry.get_by_type("check_finite_and_unscale")
         outputs: list[Any] = [list(gradients), name]
         checked = build.emit(block, op, (tuple(gradients), scaling), {}, outputs, role=roles.OPTIMIZE)
         checked.role_var = tuple(g.name for g in gradients)
         if not settings["use_dynamic_loss_scaling"]:
             return
         good, bad = self._steps
-        op = registry.by_type("update_loss_scaling")
+        op = registry.get_by_type("update_loss_scaling")
         attrs = {n: settings[n] for n in op.defaults if n in settings}
         inputs = (tuple(gradients), block.var(name), scaling, good, bad, None)
         build.emit(block, op, inputs, attrs, [list(gradients), scaling, good, bad], role=roles.OPTIMIZE)

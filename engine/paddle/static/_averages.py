@@ -158,7 +158,7 @@ def _count_steps() -> None:
         return
     counter = _parameters.create_global_var([1], 0, "int64", persistable=True, name=COUNTER)
     startup = default.default_startup_program().global_block()
-    fill = registry.by_type("fill_constant")
+    fill = registry.get_by_type("fill_constant")
     attrs = {**startup.ops[-1].attrs, "force_cpu": True}
     build.emit(startup, fill, (), attrs, [startup.vars[COUNTER]])
     block._prepend_op("increment", inputs={"X": [counter]}, outputs={"Out": [counter]}, attrs={"step": 1.0})

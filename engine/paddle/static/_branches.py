@@ -12,7 +12,7 @@ from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.ir import build, default
 from gradtool.engine.ir.holders import close_conditional
 from gradtool.engine.ir.program import Block, Program
-from gradtool.engine.ir.transaction import appended_or_nothing
+from gradtool.engine.ir.transaction import append_or_nothing
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
 from gradtool.paddle import _creation, _logic
@@ -65,7 +65,7 @@ def cond(
         if branch is not None and not callable(branch):
             raise ArgumentTypeError(f"The {what} in cond must be callable, but received {type(branch).__name__}")
     main = default.default_main_program()
-    with appended_or_nothing(main, default.default_startup_program()):
+    with append_or_nothing(main, default.default_startup_program()):
         on_true = _branch(main, pred, true_fn) if true_fn is not None else None
         on_false = _branch(main, _logic.logical_not(pred), false_fn) if false_fn is not None else None
         if on_true is None and on_false is None:
@@ -152,7 +152,7 @@ def _merged(program: Program, mask: Any, on_false: Any, on_true: Any) -> Any:
             return on_false
     like = next((v.dtype for v in pair if isinstance(v, Variable)), None)
     chosen = tuple(v if isinstance(v, Variable) else number(v, like) for v in pair)
-    op = registry.by_type("select_input")
+    op = registry.get_by_type("select_input")
     operator = build.emit(program.current_block(), op, (chosen, mask), {}, [program.names("_generated_var")])
     out = operator.outputs[0]
     assert isinstance(out, Variable)

@@ -109,7 +109,7 @@ def Assert(
     expect_type(name, (str, type(None)), "name", where)
     shown = tuple(tensor(v, f"data[{i}]", where) for i, v in enumerate(data or ()))
     if not state.in_static_mode():
-        op = registry.by_type("assert")
+        op = registry.get_by_type("assert")
         from gradtool.engine.ops.library.effects import check
 
         arrays = [v.numpy() for v in shown]

@@ -49,7 +49,7 @@ def values_for(variables: Iterable[Variable], path: str) -> dict[str, Array]:
         FileMissing: there is no such file.
         FileFormatError: it is damaged, or holds something else.
     """
-    with container.opened(path) as file:
+    with container.open_file(path) as file:
         return values_from(variables, file, path)
 
 
@@ -58,7 +58,7 @@ def values_from(variables: Iterable[Variable], file: BinaryIO, where: str) -> di
     start = file.read(START)
     file.seek(0)
     if streams.is_stream(start) or not start:
-        return streams.named(file.read(), [v.name for v in variables], where)
+        return streams.name_tensors(file.read(), [v.name for v in variables], where)
     values = _nested.read(file, where, return_numpy=True)
     if not isinstance(values, dict) or not all(isinstance(v, np.ndarray) for v in values.values()):
         raise FileFormatError(where, "values of variables by name", "it holds something else")

@@ -12,7 +12,7 @@ from gradtool.engine.ir import default
 from gradtool.engine.ir.holders import close_loop
 from gradtool.engine.ir.program import Block, Program
 from gradtool.engine.ir.renew import Loop, current, renew, spread_gradients, take_back
-from gradtool.engine.ir.transaction import appended_or_nothing
+from gradtool.engine.ir.transaction import append_or_nothing
 from gradtool.engine.ir.variable import ARRAY, Variable
 from gradtool.paddle import _creation
 from gradtool.paddle._arguments import tensor
@@ -66,7 +66,7 @@ def while_loop(
     shapes: dict[int, Shape] = {}
     while True:
         try:
-            with appended_or_nothing(main, default.default_startup_program()):
+            with append_or_nothing(main, default.default_startup_program()):
                 return _built(main, cond, body, loop_vars, is_test, shapes)
         except _OtherShape as other:
             shapes[other.place] = other.shape
@@ -174,7 +174,7 @@ def _own(parent: Block, value: Any, taken: set[Variable], shape: Shape | None) -
     if not own or v in taken or shape is not None or _is_cut(v):
         v = cast(Variable, _creation.assign(v))
     if shape is not None:
-        v.spec = v.spec.with_shape(shape)
+        v.spec = v.spec.replace_shape(shape)
     taken.add(v)
     return v
 

@@ -8,7 +8,7 @@ from typing import Any
 from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.core.spec import DType, bfloat16, float32
 from gradtool.engine.ir import build
-from gradtool.engine.ir.operator import Operands, Operator, each, mapped
+from gradtool.engine.ir.operator import Operands, Operator, each, map_operands
 from gradtool.engine.ir.program import Block, Program
 from gradtool.engine.ir.variable import DENSE, Variable
 from gradtool.engine.ops import registry
@@ -71,7 +71,7 @@ class _Narrowing:
         """Cast what *op* reads, and let what it makes be of the type that follows; False where the types do not fit."""
         first = op.op.inputs[0].name if op.type in NORMS else None
         inputs = tuple(
-            value if first is not None and slot.name != first else mapped((value,), self._narrow_operand)[0]
+            value if first is not None and slot.name != first else map_operands((value,), self._narrow_operand)[0]
             for slot, value in zip(op.op.inputs, op.inputs, strict=False)
         )
         attrs = op.op.attributes({**op.attrs, **({"dtype": bfloat16.code} if op.attrs.get("dtype") == 5 else {})})
@@ -85,12 +85,12 @@ class _Narrowing:
             pairs = zip(value, spec, strict=False) if isinstance(value, tuple) else [(value, spec)]
             for v, s in pairs:
                 if v is not None and v.dtype is float32:
-                    v.spec = v.spec.with_dtype(s.dtype)
+                    v.spec = v.spec.replace_dtype(s.dtype)
         return True
 
     def _made_wide(self, op: Operator) -> None:
         if not op.op.holds_blocks:
-            self._take(op, mapped(op.inputs, lambda v: self._cast(v, bfloat16, float32)))
+            self._take(op, map_operands(op.inputs, lambda v: self._cast(v, bfloat16, float32)))
 
     def _narrow_operand(self, v: Variable) -> Variable:
         return self._cast(v, float32, bfloat16)
@@ -103,7 +103,7 @@ class _Narrowing:
             self.casts[v, after] = Variable(
                 self.block,
                 f"{v.name}.cast_{_WORDS[after]}",
-                v.spec.with_dtype(after),
+                v.spec.replace_dtype(after),
                 stop_gradient=v.stop_gradient,
                 loc=v.made_at,
             )
@@ -111,7 +111,7 @@ class _Narrowing:
 
     def _take(self, op: Operator, inputs: Operands) -> None:
         """Let *op* read *inputs*; those that nobody has made so far are made in front of it."""
-        made = registry.by_type("cast")
+        made = registry.get_by_type("cast")
         sources = {id(cast): v for (v, _), cast in self.casts.items()}
         for v in each(inputs):
             if id(v) in sources and v.op is None:

@@ -12,7 +12,7 @@ from gradtool.engine.ir import blocks, default, roles
 from gradtool.engine.ir.holders import append
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.program import Block, Program
-from gradtool.engine.ir.transaction import appended_or_nothing
+from gradtool.engine.ir.transaction import append_or_nothing
 from gradtool.engine.ir.variable import Variable
 from gradtool.paddle import _creation
 from gradtool.paddle._structure import leaves, mapped
@@ -67,7 +67,7 @@ def static_pylayer(
     elif not callable(backward_fn):
         raise PyLayerArgumentError(f"{_HERE}: backward_fn must be callable.")
     main = default.default_main_program()
-    with appended_or_nothing(main, default.default_startup_program()):
+    with append_or_nothing(main, default.default_startup_program()):
         op, results = _forward(main, forward_fn, inputs)
         if backward_fn is not None:
             _backward(main, op, backward_fn)

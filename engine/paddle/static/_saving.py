@@ -68,7 +68,7 @@ class EmptyPathError(UsageError, AssertionError):
 
 def values_in(path: str) -> dict[str, Array]:
     """The arrays by name that a file holds."""
-    with container.opened(path) as file:
+    with container.open_file(path) as file:
         return _values(file, path)
 
 
@@ -410,7 +410,7 @@ def read_inference(model: str, values: str) -> list[Any]:
 
 def program_at(path: str) -> tuple[Program, list[str], list[Variable]]:
     """The program in a file, Paddle's own or one of gradtool's, with what to feed and to fetch if it says so."""
-    with container.opened(path) as file:
+    with container.open_file(path) as file:
         start = file.read(_foreign.START)
         file.seek(0)
         described = _foreign.program_in(file.read(), path) if _foreign.is_foreign(start) else None
@@ -421,7 +421,7 @@ def program_at(path: str) -> tuple[Program, list[str], list[Variable]]:
 
 def holds_program(path: str) -> bool:
     """Whether a file holds a program of Paddle's, as far as its beginning says."""
-    with container.opened(path) as file:
+    with container.open_file(path) as file:
         return _foreign.is_foreign(file.read(_foreign.START))
 
 

@@ -85,7 +85,7 @@ def _part(
 
 
 def _emit(block: Block, op_type: str, inputs: tuple[Any, ...], attrs: dict[str, Any], outputs: list[Any]) -> Any:
-    op = registry.by_type(op_type)
+    op = registry.get_by_type(op_type)
     padded = (*inputs, *[() if s.many else None for s in op.inputs[len(inputs) :]])
     return build.emit(block, op, padded, attrs, outputs).outputs[0]
 

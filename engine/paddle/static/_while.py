@@ -9,7 +9,7 @@ from typing import Any
 from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 from gradtool.engine.ir import blocks, default
 from gradtool.engine.ir.holders import close_loop
-from gradtool.engine.ir.transaction import appended_or_nothing
+from gradtool.engine.ir.transaction import append_or_nothing
 from gradtool.engine.ir.variable import Variable
 from gradtool.paddle._arguments import tensor
 
@@ -53,7 +53,7 @@ class While:
     def block(self) -> Iterator[None]:
         """What is appended inside the ``with`` is the body of the loop."""
         main = default.default_main_program()
-        with appended_or_nothing(main, default.default_startup_program()):
+        with append_or_nothing(main, default.default_startup_program()):
             parent, inside = main.current_block(), main._create_block()
             main.open_loops += 1
             try:

@@ -28,7 +28,7 @@ def set_image_backend(backend: str) -> None:
     _backend = _checked(backend)
 
 
-@settings.setting
+@settings.register_setting
 def _as_it_was() -> Callable[[], None]:
     return partial(set_image_backend, _backend)
 

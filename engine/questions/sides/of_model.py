@@ -48,7 +48,7 @@ class OfModel(Side):
         recorder = None if debug is None else Recorder(debug.history, debug.step)
         with contextlib.ExitStack() as stack:
             if wanted.backend is not None:
-                stack.enter_context(choice.using(wanted.backend))
+                stack.enter_context(choice.use_backend(wanted.backend))
             request = stack.enter_context(self.requested(request))
             request = wanted.asked.requested(request)
             if recorder is None:

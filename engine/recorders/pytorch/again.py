@@ -92,7 +92,7 @@ def _by_rows(
         results_of = [Meta(shape, _DOUBLE.get(dtype, dtype) if double else dtype) for shape, dtype in made]
         node = Node(scope, kind, arguments, [], results_of, scope)
         try:
-            with state.computing(), watch.unwatched(), no_grad():
+            with state.dynamic_mode(), watch.pause_watchers(), no_grad():
                 results = row(node)
         # The last two: a row that asks for what a file alone says.
         except (Missing, Unsound, GradtoolError, AttributeError, TypeError) as error:

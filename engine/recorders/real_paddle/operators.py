@@ -20,7 +20,7 @@ from ...eager.tensor import Tensor
 from ...ir.paddle import attributes
 from ...ir.paddle.pd_ops import TABLE, Entry
 from ...ops.opdef import OpDef
-from ...ops.registry import by_type
+from ...ops.registry import get_by_type
 from ..recorded.matching import Match
 
 _CODES = {d.name: d.code for d in DTYPES}
@@ -47,7 +47,7 @@ def match(name: str, named: Mapping[str, Any], results: Sequence[Tensor]) -> Mat
 
 
 def _read(line: Entry, name: str, arguments: Sequence[tuple[str, Any]], results: Sequence[Tensor]) -> Match:
-    op = by_type(line.type)
+    op = get_by_type(line.type)
     columns = [column for column in line.operands if not column.startswith("@")]
     slots: dict[str, Any] = {}
     for (_, value), column in zip(arguments, columns, strict=False):
@@ -220,7 +220,7 @@ def _recurrent(named: Mapping[str, Any], results: Sequence[Tensor]) -> Match | N
         return None
     if named.get("dropout_prob") and not named.get("is_test"):
         return None
-    op = by_type("rnn")
+    op = get_by_type("rnn")
     attrs = {n: v for n, v in named.items() if n in op.defaults and v is not None}
     out, dropped, *last = results
     reserve = np.zeros((0,), out.array.dtype)  # what Paddle keeps to itself; of ours, too, only the shape is read

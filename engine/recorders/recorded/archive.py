@@ -146,7 +146,7 @@ class Writer:
         return value
 
     def _site(self, where: Any) -> int:
-        location = source.located(where)
+        location = source.locate(where)
         if location not in self._sites:
             self._sites[location] = len(self.frames)
             self.frames.append(
@@ -311,7 +311,7 @@ class Recording:
             for call in loaded.calls.every:
                 scopes = self._left["scopes"].get(str(call.number), [])
                 values = [(function, rebuilder.names(names)) for function, names in scopes]
-                call.names = [Names(f, v, source.recorded(file, f)) for f, v in values]
+                call.names = [Names(f, v, source.stand_in_code(file, f)) for f, v in values]
                 found = (n for _, scope in reversed(values) for n, v in scope.items() if v is call.loss)
                 call.python = next(found, "") if call.loss is not None else ""
         except _MALFORMED as error:
@@ -369,7 +369,7 @@ class Recording:
         key = file, name, whole, first
         if key not in self._codes:
             path = os.path.join(self._folder, file)
-            code = source.recorded("", "").replace(co_filename=path, co_name=name, co_qualname=whole)
+            code = source.stand_in_code("", "").replace(co_filename=path, co_name=name, co_qualname=whole)
             # Code is equal where its text is, whatever the file: the constants part those of two files.
             self._codes[key] = code.replace(co_firstlineno=first, co_consts=(path, first))
         return self._codes[key]

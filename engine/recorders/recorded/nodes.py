@@ -143,7 +143,7 @@ class _ForeignRecipe:
 
             work = running()
             assert work is not None
-            return work.pulled(node, entry[1:], wrt)
+            return work.pull(node, entry[1:], wrt)
         return self._own.pull(node, entry, wrt)  # type: ignore[no-any-return]
 
 

@@ -31,7 +31,7 @@ from ...eager.tensor import Leaf, Tensor, array_of
 from ...eager.unusual import slim, tensor_of, versions_of
 from ...ops.opdef import OpDef
 from ...ops.readings import flatten
-from ...ops.registry import by_type, find
+from ...ops.registry import find, get_by_type
 from . import events
 from .events import Ref
 from .frameworks import Framework
@@ -249,7 +249,7 @@ class Player:
             op: OpDef = self._op(name, named, results, event)
             call = ForeignCall(op, {n: _plain(v) for n, v in named.items() if is_plain(v)}, None)
         else:
-            own = by_type(matched.type)
+            own = get_by_type(matched.type)
             bound = recipes[own].call(own.attributes(matched.attrs))
             op = self._titled(own, name)
             call = ForeignCall(op, {}, bound)
@@ -301,7 +301,7 @@ class Player:
 
     def _fits(self, matched: Match, event: events.Called) -> bool:
         """Whether the gradients of the match go where those of the framework's node go."""
-        op = by_type(matched.type)
+        op = get_by_type(matched.type)
         if event.node is None:
             return True
         return op.rule is not None and len(op.outputs) == len(matched.results)

@@ -216,7 +216,7 @@ class Tensors(ABC):
 
     def spares(self, site: Any) -> bool:
         """Whether gradients are not to be cut off there."""
-        return bool(self._spared) and source.file_and_line(source.located(site)) in self._spared
+        return bool(self._spared) and source.file_and_line(source.locate(site)) in self._spared
 
     # -- what is told of them -----------------------------------------------------------------------------------------
 

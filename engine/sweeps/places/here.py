@@ -16,6 +16,6 @@ class Here:
     def rows(self, spec: Spec, points: Sequence[Keyed]) -> Iterator[Row]:
         """As the protocol's."""
         # On as many threads as processes of its own have: a row is the same wherever it comes from.
-        with threads.limited(threads.told() or 1):
+        with threads.limit_threads(threads.environment_count() or 1):
             for key, point in points:
                 yield carried(spec, point, key)

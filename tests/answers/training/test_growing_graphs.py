@@ -255,7 +255,7 @@ def test_nothing_lives_longer_for_being_watched() -> None:
     growth = Growth()
     w = Tensor([1.0, 2.0], stop_gradient=False)
     nodes = []
-    with watch.watched(growth.step, growth):
+    with watch.watch(growth.step, growth):
         for _ in range(4):
             loss = (w * w).sum()
             nodes.append(weakref.ref(loss.node))

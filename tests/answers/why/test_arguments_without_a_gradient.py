@@ -40,7 +40,7 @@ def test_every_operator_that_refuses_an_argument_has_the_names_of_its_function()
 
 @pytest.mark.parametrize("op_type", NAMES)
 def test_names_are_of_slots_and_of_public_functions(op_type: str) -> None:
-    op, names = registry.by_type(op_type), NAMES[op_type]
+    op, names = registry.get_by_type(op_type), NAMES[op_type]
     assert set(names.slots) <= {s.name for s in (*op.inputs, *op.outputs)}
     assert set(names.instead) <= {s.name for i, s in enumerate(op.inputs) if i not in op.rule.wrt}
     homes = (paddle, F, paddle.vision.ops, paddle.signal, paddle.static.nn, paddle.Tensor)
@@ -49,12 +49,12 @@ def test_names_are_of_slots_and_of_public_functions(op_type: str) -> None:
 
 
 def test_a_sentence_names_the_arguments() -> None:
-    refusal = refuse_argument(registry.by_type("kldiv_loss"), [1])
+    refusal = refuse_argument(registry.get_by_type("kldiv_loss"), [1])
     assert refusal is not None
     assert refusal.sentence == "kl_div gives no gradient to its argument label, only to input"
-    assert refuse_argument(registry.by_type("kldiv_loss"), [0]) is None
-    assert refuse_argument(registry.by_type("arg_max"), [0]) is None
-    both = refuse_argument(registry.by_type("batch_norm"), [3, 4])
+    assert refuse_argument(registry.get_by_type("kldiv_loss"), [0]) is None
+    assert refuse_argument(registry.get_by_type("arg_max"), [0]) is None
+    both = refuse_argument(registry.get_by_type("batch_norm"), [3, 4])
     assert both is not None
     assert both.sentence.startswith("batch_norm gives no gradient to its arguments running_mean and running_var, only")
 
@@ -69,10 +69,10 @@ def test_a_sentence_names_the_arguments() -> None:
     ],
 )
 def test_a_sentence_names_the_results(op_type: str, place: int, result: str) -> None:
-    refusal = refuse_result(registry.by_type(op_type), place)
+    refusal = refuse_result(registry.get_by_type(op_type), place)
     assert refusal is not None
     assert f"passes no gradient through its result {result}, only through" in refusal.sentence
-    assert refuse_result(registry.by_type(op_type), 1 - place) is None
+    assert refuse_result(registry.get_by_type(op_type), 1 - place) is None
 
 
 CALLS: dict[str, tuple[str, tuple[str, ...]]] = {

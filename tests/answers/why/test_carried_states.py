@@ -11,7 +11,7 @@ from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.answers.why.failures import explained
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core import source
-from gradtool.engine.eager.journal import keeping
+from gradtool.engine.eager.journal import keep_journal
 from gradtool.engine.eager.tape import FreedGraphError
 from gradtool.paddle import nn
 
@@ -34,7 +34,7 @@ class Failing:
 
 def answer(script: Callable[[Failing], None]) -> Answer:
     failing = Failing()
-    with source.full_stacks(), keeping() as journal, pytest.raises(FreedGraphError) as raised:
+    with source.full_stacks(), keep_journal() as journal, pytest.raises(FreedGraphError) as raised:
         script(failing)
     return explained(raised.value, failing.began, journal, failing.loss)
 

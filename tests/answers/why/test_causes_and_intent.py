@@ -13,7 +13,7 @@ from gradtool import paddle
 from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.eager.recorded import nodes_behind
-from gradtool.engine.eager.tape import keeping_graphs, restore
+from gradtool.engine.eager.tape import keep_graphs, restore
 from gradtool.paddle import nn
 
 pytestmark = pytest.mark.usefixtures("dynamic")
@@ -363,7 +363,7 @@ def test_running_statistics_are_not_trained_though_all_parameters_are_unfrozen(t
 
 @pytest.mark.parametrize("cleared", [False, True])
 def test_a_copy_that_makes_targets_in_the_graph_is_no_matter_of_clearing(cleared: bool) -> None:
-    with gradtool.watching(), keeping_graphs():
+    with gradtool.watching(), keep_graphs():
         online, target = parameter(1, 2), parameter(3, 4)
         opt = paddle.optimizer.SGD(0.1, parameters=[online])
         for _ in range(3):
@@ -386,7 +386,7 @@ def test_a_copy_that_makes_targets_in_the_graph_is_no_matter_of_clearing(cleared
 
 @pytest.mark.parametrize("unfrozen", ["nothing", "a part", "all"])
 def test_a_second_stage_whose_optimizer_has_more_that_is_still_frozen_is_a_finding(unfrozen: str) -> None:
-    with gradtool.watching(), keeping_graphs():
+    with gradtool.watching(), keep_graphs():
         head, last, first = parameter(1, 2), parameter(3, 4), parameter(5, 6)
         first.stop_gradient = last.stop_gradient = True
         for stage in (1, 2):
@@ -405,7 +405,7 @@ def test_a_second_stage_whose_optimizer_has_more_that_is_still_frozen_is_a_findi
 
 @pytest.mark.parametrize("written", [False, True])
 def test_an_average_of_weights_is_kept_for_evaluation(written: bool) -> None:
-    with gradtool.watching(), keeping_graphs():
+    with gradtool.watching(), keep_graphs():
         online = parameter(1, 2)
         opt = paddle.optimizer.SGD(0.1, parameters=[online])
         average = parameter(3, 4)

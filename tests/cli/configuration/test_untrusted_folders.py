@@ -255,7 +255,7 @@ def test_no_link_is_followed(
     written(folder, f"[{table_of(command)}]\n{setting.key} = {[value] if setting.key == 'out' else value!r}\n")
     call = words(command, setting.key, folder)
     if when == "after":
-        monkeypatch.setattr(confined, "resolved", lambda path, folder: os.path.abspath(path))
+        monkeypatch.setattr(confined, "resolve", lambda path, folder: os.path.abspath(path))
     done = gradtool(*call)
     if when == "before":
         assert done.code == 2

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine.kernels.numba.calling import Function
-from gradtool.engine.kernels.numba.compiling import compiled
+from gradtool.engine.kernels.numba.compiling import compile_source
 from gradtool.engine.kernels.numba.fused import FusedKernel
 from gradtool.engine.kernels.numba.groups import Group
 from gradtool.engine.kernels.numba.loops import inner_loop
 from gradtool.engine.kernels.numba.source import Source
-from gradtool.engine.kernels.numba.tuning import fused, observed
+from gradtool.engine.kernels.numba.tuning import fuse, observe
 
 LOOP = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 
@@ -87,7 +87,7 @@ def computing(source: Source, dtypes: Sequence[str]) -> Callable[..., None]:
 
 def running(source: Source, dtypes: Sequence[str]) -> Callable[..., None]:
     """The same, compiled."""
-    function = compiled(source, dtypes)
+    function = compile_source(source, dtypes)
 
     def group(*arrays: Any) -> None:
         places = (ctypes.c_void_p * len(arrays))(*[a.ctypes.data for a in arrays])
@@ -125,7 +125,7 @@ def always(group: Group) -> bool:
 def tuned(plan: Any, regs: list[Any], compiling: Any = interpreted, pays: Any = always) -> list[FusedKernel]:
     """Run *plan* once, and have its groups computed by generated functions from then on."""
     plan.tuning = None
-    steps, kernels = fused(plan, observed(plan, plan.steps(regs)), pays)
+    steps, kernels = fuse(plan, observe(plan, plan.steps(regs)), pays)
     for kernel in kernels:
         kernel.compile(compiling)
     plan.carry_out(steps)

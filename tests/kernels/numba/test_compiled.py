@@ -113,7 +113,7 @@ def test_what_was_compiled_is_on_disk_and_read_by_others(
     assert {f.suffix for f in files} == {compiling.ENDING}
     monkeypatch.setattr(compiling._Process, "addresses", {})
     monkeypatch.setattr(compiling._Process, "definition", None)
-    monkeypatch.setattr(compiling, "_made", None)  # nothing is compiled again
+    monkeypatch.setattr(compiling, "_make_object", None)  # nothing is compiled again
     here, _ = trained("numba")
     assert all(map(same, expected[-1], here[-1]))
 
@@ -123,14 +123,14 @@ def test_files_that_are_no_good_cost_the_time_of_compiling(
     harm: str, both: Any, home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     kernel = min(both[2], key=lambda k: sum(len(s.text) for s in k.sources))
-    kernel.compile(compiling.compiled)  # and with it what Python calls, which is one for the process
+    kernel.compile(compiling.compile_source)  # and with it what Python calls, which is one for the process
     made = []
     monkeypatch.setattr(compiling._Process, "addresses", {})
-    whole = compiling._made
-    monkeypatch.setattr(compiling, "_made", lambda key, *rest: made.append(key) or whole(key, *rest))
+    whole = compiling._make_object
+    monkeypatch.setattr(compiling, "_make_object", lambda key, *rest: made.append(key) or whole(key, *rest))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     folder = user_cache.folder(compiling.FOLDER)
-    kernel.compile(compiling.compiled)
+    kernel.compile(compiling.compile_source)
     (key,) = made
     shutil.rmtree(folder)
     if harm == "no folder":
@@ -138,7 +138,7 @@ def test_files_that_are_no_good_cost_the_time_of_compiling(
         user_cache.keep(compiling.FOLDER, key, b"lost")
         assert user_cache.read(compiling.FOLDER, key) is None
         compiling._Process.addresses.clear()
-        kernel.compile(compiling.compiled)
+        kernel.compile(compiling.compile_source)
         assert made == [key, key]
         return
     content = (home / (key + compiling.ENDING)).read_bytes().partition(b"\n")[2]
@@ -150,7 +150,7 @@ def test_files_that_are_no_good_cost_the_time_of_compiling(
     if harm == "gone":
         file.unlink()
     compiling._Process.addresses.clear()
-    kernel.compile(compiling.compiled)
+    kernel.compile(compiling.compile_source)
     assert made == [key, key]
 
 

@@ -13,8 +13,8 @@ from gradtool.engine.executor.lower import lower
 from gradtool.engine.executor.plan import Plan
 from gradtool.engine.kernels.choice import backend
 from gradtool.engine.kernels.numba import layout
-from gradtool.engine.kernels.numba.groups import Group, grouped
-from gradtool.engine.kernels.numba.tuning import observed
+from gradtool.engine.kernels.numba.groups import Group, group_code
+from gradtool.engine.kernels.numba.tuning import observe
 from tests.autodiff.nets import data, main, op
 from tests.kernels.numba.interpreted import always, callable_from_c, tuned
 
@@ -31,10 +31,10 @@ def registers(of: Plan, fed: Any = X) -> list[Any]:
 
 def steps(of: Plan, pays: Any = always, fed: Any = X) -> list[Any]:
     """What is carried out: a type, or the types of a group."""
-    sights = observed(of, of.steps(registers(of, fed)))
+    sights = observe(of, of.steps(registers(of, fed)))
     held = {r for i in of.instructions for r in i.outs} - {r for i in of.instructions for r in i.dead}
     names = [i.op.type if i.op is not None else "release" for i in of.instructions]
-    parts = grouped(of.instructions, sights, held, pays)
+    parts = group_code(of.instructions, sights, held, pays)
     return [[names[m] for m in p.members] if isinstance(p, Group) else names[p] for p in parts]
 
 
@@ -223,11 +223,11 @@ COLUMNS = ((6, False), (4, True))
 
 
 def test_layouts() -> None:
-    assert layout.within((3,), (2, 3)) == ((2, False), (3, True))
-    assert layout.within((2, 1), (2, 3)) == ((2, True), (3, False))
-    assert layout.within((1, 4, 1), (5, 4, 1)) == ((5, False), (4, True))
-    assert layout.composed(((2, True), (3, False)), ROWS) == ((2, True), (12, False))
-    assert layout.composed(((3, False), (8, True)), ((24, True),)) == ((3, False), (8, True))
+    assert layout.broadcast_layout((3,), (2, 3)) == ((2, False), (3, True))
+    assert layout.broadcast_layout((2, 1), (2, 3)) == ((2, True), (3, False))
+    assert layout.broadcast_layout((1, 4, 1), (5, 4, 1)) == ((5, False), (4, True))
+    assert layout.compose(((2, True), (3, False)), ROWS) == ((2, True), (12, False))
+    assert layout.compose(((3, False), (8, True)), ((24, True),)) == ((3, False), (8, True))
     assert layout.dimensions([ROWS, COLUMNS, ((24, True),), ((2, True), (12, False))], 24) == [2, 3, 4]
     assert layout.pattern(((2, True), (12, False)), [2, 3, 4]) == (True, False, False)
     assert layout.pattern((), [2, 3, 4]) == (False, False, False)
@@ -236,7 +236,7 @@ def test_layouts() -> None:
 @pytest.mark.parametrize(("part", "whole"), [(((5, True),), ROWS), (((4, True), (3, False)), ((9, True), (2, False)))])
 def test_layouts_that_do_not_go_together(part: layout.Layout, whole: layout.Layout) -> None:
     with pytest.raises(layout.NoLayout):
-        layout.composed(part, whole)
+        layout.compose(part, whole)
 
 
 def test_loops_that_there_are_not() -> None:

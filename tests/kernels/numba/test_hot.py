@@ -55,7 +55,7 @@ def test_a_hot_plan_has_its_groups_compiled_and_gives_the_same_bits() -> None:
     values = runs(exe, main, out, 2)
     assert not fused(exe)
     values += runs(exe, main, out, 1)
-    hot.waited()
+    hot.wait()
     values += runs(exe, main, out, 3)
     (kernel,) = fused(exe)
     assert kernel.verified
@@ -88,7 +88,7 @@ def test_who_names_the_reference_has_nothing_compiled(monkeypatch: pytest.Monkey
     monkeypatch.setattr(hot._worker, "add", None)
     main, out = softmaxes()
     runs(static.Executor(backend="numpy"), main, out, 5)
-    with choice.using("numpy"):
+    with choice.use_backend("numpy"):
         runs(static.Executor(), main, out, 5)
     monkeypatch.setenv(choice.SETTING, "numpy")
     assert choice._first() is choice.reference()
@@ -97,7 +97,7 @@ def test_who_names_the_reference_has_nothing_compiled(monkeypatch: pytest.Monkey
 def test_a_choice_for_a_while_gives_back_what_was_before() -> None:
     before = choice.current()
     assert before is not choice.reference()
-    with choice.using("numpy"):
+    with choice.use_backend("numpy"):
         assert choice.current() is choice.reference()
     assert choice.current() is before
     assert choice.eager() is before.eager
@@ -130,13 +130,13 @@ def test_a_compiler_that_fails_costs_nothing_but_its_speed(fault: str, monkeypat
     if fault == "broken when imported":
         monkeypatch.setitem(sys.modules, compiling.__name__, None)
     if fault == "broken at work":
-        monkeypatch.setattr(compiling, "compiled", broken)
+        monkeypatch.setattr(compiling, "compile_source", broken)
     if fault == "no thread":
         monkeypatch.setattr(threading.Thread, "start", broken)
     main, out = softmaxes()
     exe = static.Executor()
     values = runs(exe, main, out, 3)
-    hot.waited()
+    hot.wait()
     values += runs(exe, main, out, 2)
     assert not fused(exe)
     assert all(same(values[0], v) for v in values)
@@ -147,7 +147,7 @@ def test_errors_name_the_operator_and_its_line() -> None:
     errors = []
     for exe in (static.Executor(backend="numpy"), static.Executor()):
         runs(exe, main, out, 4)
-        hot.waited()
+        hot.wait()
         runs(exe, main, out, 2)
         with pytest.raises(KernelError) as caught:
             exe.run(main, feed={"x": X, "y": X[:3]}, fetch_list=[out])

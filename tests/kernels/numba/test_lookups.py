@@ -11,7 +11,7 @@ import pytest
 from gradtool import paddle
 from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.kernels.numba.fused import FusedKernel, same
-from gradtool.engine.kernels.numba.lookups import looked_up
+from gradtool.engine.kernels.numba.lookups import group_lookup
 from gradtool.paddle import static
 
 RNG = np.random.default_rng(0)
@@ -100,4 +100,4 @@ def test_other_instructions_are_left_alone() -> None:
     assert model.exe.plan is not None
     for index, i in enumerate(model.exe.plan.instructions):
         if i.op is None or not i.op.type.startswith("lookup"):
-            assert looked_up(i, index, ([], [])) is None
+            assert group_lookup(i, index, ([], [])) is None

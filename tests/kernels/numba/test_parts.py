@@ -12,7 +12,7 @@ from gradtool import paddle
 from gradtool.engine.executor.lower import lower
 from gradtool.engine.executor.plan import Plan
 from gradtool.engine.kernels.choice import backend
-from gradtool.engine.kernels.numba.compiling import compiled
+from gradtool.engine.kernels.numba.compiling import compile_source
 from gradtool.engine.kernels.numba.fused import FusedKernel, same
 from gradtool.engine.kernels.numba.nodes import Untraceable
 from tests.autodiff.nets import data, main
@@ -139,7 +139,7 @@ def test_what_is_computed_in_parts_is_looked_at_in_parts() -> None:
     left, right = paddle.split(paddle.sqrt(a) + b, 2, axis=1)
     of = lower(main(), list(feeds), [(F.relu(left) * F.relu(right)).name], backend("numpy"))
     fine = {n: np.abs(v) for n, v in feeds.items()}
-    (kernel,) = tuned(of, of.registers(fine, {}), compiled)
+    (kernel,) = tuned(of, of.registers(fine, {}), compile_source)
     of.run(of.registers(fine, {}))
     assert "split" in types([kernel])[0]
     numbers = {r for m in kernel.members for r in m.outs}

@@ -136,8 +136,8 @@ def test_others_round_as_the_caller_does(share: Any) -> None:
 
 def test_what_the_libraries_say_is_the_number() -> None:
     for count in (1, 3):
-        with threads.limited(count):
-            assert threads.in_use() == count
+        with threads.limit_threads(count):
+            assert threads.current_count() == count
 
 
 # -- groups ------------------------------------------------------------------------------------------------------------

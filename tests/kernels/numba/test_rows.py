@@ -16,8 +16,8 @@ from gradtool.engine.kernels.choice import backend
 from gradtool.engine.kernels.numba import layout
 from gradtool.engine.kernels.numba.fused import FusedKernel, same
 from gradtool.engine.kernels.numba.nodes import Untraceable
-from gradtool.engine.kernels.numba.stages import MOST_STAGES, array_of, check, staged
-from gradtool.engine.kernels.numba.trace import Traced, traced
+from gradtool.engine.kernels.numba.stages import MOST_STAGES, array_of, check, divide_stages
+from gradtool.engine.kernels.numba.trace import Traced, trace_register
 from tests.autodiff.nets import data, main
 from tests.kernels.numba.interpreted import computing, running, tuned
 
@@ -82,7 +82,7 @@ def test_labels_that_were_computed_are_numpys() -> None:
 
 
 def operand(register: int, *shape: int, dtype: str = "float32") -> Traced:
-    return traced(register, shape, np.dtype(dtype))
+    return trace_register(register, shape, np.dtype(dtype))
 
 
 def computed(result: Traced, *operands: Any, by: Any = computing) -> Any:
@@ -92,7 +92,7 @@ def computed(result: Traced, *operands: Any, by: Any = computing) -> Any:
 
 def all_computed(results: list[Traced], *operands: Any, by: Any = computing) -> list[Any]:
     """The same of several results of one nest of loops."""
-    nodes, stages = staged([r.node for r in results])
+    nodes, stages = divide_stages([r.node for r in results])
     shapes = [r.shape for r in results] + [(layout.count(n.layout),) for n in nodes[len(results) :]]
     arrays = [np.zeros(shape, n.dtype) for shape, n in zip(shapes, nodes, strict=True)]
     for stage in stages:
@@ -215,17 +215,17 @@ def test_what_is_computed_for_each_row_again_is_numpys() -> None:
         check([], [(sums * 2).node])  # a number for each channel, once for each image
     check([], [sums.node, (a * sums[:, None]).node])
     with pytest.raises(Untraceable):
-        staged([(rows - (rows + 1).sum(0) / 9).node])  # one for each element of a row
+        divide_stages([(rows - (rows + 1).sum(0) / 9).node])  # one for each element of a row
     with pytest.raises(Untraceable):
-        staged([(rows * np.vecdot(rows, rows).sum()).node])  # NumPy adds those up by parts
+        divide_stages([(rows * np.vecdot(rows, rows).sum()).node])  # NumPy adds those up by parts
     grown = np.tanh(a)
     with pytest.raises(Untraceable):
-        staged([(grown - np.add.reduce(grown, (0, 2), keepdims=True)).node])  # twice the function
+        divide_stages([(grown - np.add.reduce(grown, (0, 2), keepdims=True)).node])  # twice the function
     deep = a
     for _ in range(MOST_STAGES):
         deep = deep - np.add.reduce(deep, (0, 2), keepdims=True)
     with pytest.raises(Untraceable):
-        staged([deep.node])
+        divide_stages([deep.node])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -83,7 +83,7 @@ def compared(name: str, watched: bool = True) -> Compared:
     if watched:
         count = COMPILED + RUNS
         hunt = Hunt()
-        with watch.watched(adapter := Adapter(hunt)):
+        with watch.watch(adapter := Adapter(hunt)):
             seen = runs("numba", count, [])
             adapter.finish()
         outcome.differences += _apart("watched", fetched, runs("numpy", count, []), seen)

@@ -11,7 +11,7 @@ from gradtool.engine.kernels import choice
 from gradtool.engine.kernels.onednn import poolings
 from gradtool.engine.kernels.onednn.loading import ONEDNN
 from gradtool.engine.ops.library.window import Window
-from gradtool.engine.ops.registry import by_type
+from gradtool.engine.ops.registry import get_by_type
 
 ODD = (np.nan, np.inf, -np.inf, 0.0, 0.0, 0.0, 0.0)
 
@@ -43,7 +43,7 @@ def test_both_ways_are_numpys_to_the_bit(seed: int) -> None:
     rng = np.random.default_rng(seed)
     onednn, numpy = choice.backend("onednn").eager, choice.reference()
     assert onednn is not None
-    pool, put = by_type("pool2d"), by_type("put_largest")
+    pool, put = get_by_type("pool2d"), get_by_type("put_largest")
     largest = numpy.bind(pool, attrs)(x)
     np.testing.assert_array_equal(onednn.bind(pool, attrs)(x), largest)
     y = rng.standard_normal(largest.shape).astype("float32")
@@ -59,6 +59,6 @@ def test_most_of_these_are_computed_by_onednn(monkeypatch: pytest.MonkeyPatch) -
         attrs, x = random_case(seed)
         onednn = choice.backend("onednn").eager
         assert onednn is not None
-        onednn.bind(by_type("pool2d"), attrs)(np.abs(np.nan_to_num(x)))
+        onednn.bind(get_by_type("pool2d"), attrs)(np.abs(np.nan_to_num(x)))
     assert len(asked) >= 8
     assert all(compiled(case, (np.zeros(case.image, "float32"),)) is not None for case in asked)

@@ -67,7 +67,7 @@ class Random:
             self.executor.run(self.startup)
             for _ in range(count):
                 results.append(self.executor.run(self.main, feed={"x": image}, fetch_list=self.fetched))
-                hot.waited()
+                hot.wait()
         return results
 
 

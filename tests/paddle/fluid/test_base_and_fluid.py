@@ -116,7 +116,7 @@ def test_calc_gradient_returns_one_gradient_for_one_input() -> None:
     ],
 )
 def test_what_is_called_first_decides_the_mode_after_fluid(code: str, static: bool) -> None:
-    with state.kept(), _alias.active():
+    with state.keep_state(), _alias.active():
         state.begin_anew()
         exec(code, {})
         assert bool(state.in_static_mode()) is static

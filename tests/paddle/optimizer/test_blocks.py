@@ -91,7 +91,7 @@ def test_whoever_watches_sees_the_whole_tensors_written() -> None:
     p, optimizer = trained(RULES["Adam"])
     p.sum().backward()
     written: list[Any] = []
-    with watch.watched(tensors=lambda event: isinstance(event, watch.Written) and written.append(event.tensor)):
+    with watch.watch(tensors=lambda event: isinstance(event, watch.Written) and written.append(event.tensor)):
         optimizer.step()
     assert any(tensor is p for tensor in written)
     assert {tuple(tensor.shape) for tensor in written} == {SIZE, (1,)}

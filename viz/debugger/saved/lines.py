@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from gradtool.engine.core.errors import FileFormatError
 from gradtool.engine.files import jsontext
-from gradtool.engine.files.jsontext import Field, shown
+from gradtool.engine.files.jsontext import Field, shorten_value
 from gradtool.engine.view.graph import BACKWARD, FORWARD
 
 from .writer import FORMAT
@@ -67,11 +67,11 @@ class Lines:
         if number == 1:
             form = line.get("schema") if isinstance(line, dict) else line
             if form != FORMAT:
-                self.fail(f"a saved session ({FORMAT})", f"it is {shown(form)}")
+                self.fail(f"a saved session ({FORMAT})", f"it is {shorten_value(form)}")
             return
         kind = line.get("kind") if isinstance(line, dict) else None
         if not isinstance(kind, str) or kind not in KINDS:
-            self.fail(f"a line of one of the kinds {', '.join(KINDS)}", f"it is {shown(kind)}")
+            self.fail(f"a line of one of the kinds {', '.join(KINDS)}", f"it is {shorten_value(kind)}")
         if self.lines["end"]:
             self.fail("nothing after the end", "there is more")
         del line["kind"]

@@ -106,7 +106,7 @@ def unpack(data: Any, fail: Fail, depth: int = 0) -> Any:
     read = _READERS.get(word) if len(data) == 1 else None
     value = _NO_VALUE if read is None else read(told, fail, depth + 1)
     if value is _NO_VALUE:
-        fail("a value", f"it is {jsontext.shown(data)}")
+        fail("a value", f"it is {jsontext.shorten_value(data)}")
     return value
 
 
@@ -172,7 +172,7 @@ _READERS: dict[str, Callable[[Any, Fail, int], Any]] = {
 
 def _key(value: Any, fail: Fail) -> Any:
     if not isinstance(value, (str, int, float, bool, tuple, type(None))):
-        fail("a key that can be looked up", f"it is {jsontext.shown(value)}")
+        fail("a key that can be looked up", f"it is {jsontext.shorten_value(value)}")
     return value
 
 
@@ -181,18 +181,18 @@ def _read_array(told: Any, fail: Fail) -> np.ndarray[Any, Any]:
         case {"dtype": str(name), "shape": list(shape), "data": str(data), **rest} if rest.keys() <= {"transposed"}:
             pass
         case _:
-            fail("an array with dtype, shape and data", f"it is {jsontext.shown(told)}")
+            fail("an array with dtype, shape and data", f"it is {jsontext.shorten_value(told)}")
     if not _is_known(name):
-        fail("the dtype of an array", f"it is {jsontext.shown(name)}")
+        fail("the dtype of an array", f"it is {jsontext.shorten_value(name)}")
     dtype = np.dtype(name) if name in _PLAIN else dtype_of(name).numpy
     assert dtype is not None
     dtype = np.dtype(dtype)
     if len(shape) > 64 or not all(type(d) is int and 0 <= d < 2**62 for d in shape):
-        fail("a shape", f"it is {jsontext.shown(shape)}")
+        fail("a shape", f"it is {jsontext.shorten_value(shape)}")
     try:
         raw = base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):
-        fail("bytes in base64", f"there is {jsontext.shown(data)}")
+        fail("bytes in base64", f"there is {jsontext.shorten_value(data)}")
     if math.prod(shape) * dtype.itemsize != len(raw):
         fail(f"{math.prod(shape) * dtype.itemsize} bytes for {name}{shape}", f"there are {len(raw)}")
     stored = dtype if dtype.itemsize == 1 else dtype.newbyteorder("<")

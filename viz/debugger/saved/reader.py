@@ -20,7 +20,7 @@ from gradtool.engine.core.source import NOWHERE, Location
 from gradtool.engine.core.streams import Position
 from gradtool.engine.executor.lower import lower
 from gradtool.engine.files import jsontext
-from gradtool.engine.files.jsontext import shown
+from gradtool.engine.files.jsontext import shorten_value
 from gradtool.engine.ir.assemble import definition
 from gradtool.engine.ir.from_json import from_json
 from gradtool.engine.kernels.choice import current
@@ -123,11 +123,11 @@ class _Reader(Lines):
                 case {"name": str(name), "lines": list(lines)} if all(is_numbered(line) for line in lines):
                     pass
                 case _:
-                    self.fail("a file with name and numbered lines", f"it is {shown(entry)}")
+                    self.fail("a file with name and numbered lines", f"it is {shorten_value(entry)}")
             if not name.isprintable() or set("/\\") & set(name):
-                self.fail("the last part of a file's name", f"it is {shown(name)}")
+                self.fail("the last part of a file's name", f"it is {shorten_value(name)}")
             names.append(f"{self.digest}/{i}/{name}")
-            cached = source.recorded(names[i], "").co_filename
+            cached = source.stand_in_code(names[i], "").co_filename
             self.files.setdefault(name, names[i])
             texts = [""] * max((n for n, _ in lines), default=0)
             for n, text in lines:
@@ -141,17 +141,17 @@ class _Reader(Lines):
                     case [int(file), int(line), str(function)] if 0 <= file < len(names) and 0 <= line < MOST:
                         code = codes.get((file, function))
                         if code is None:
-                            code = codes[file, function] = source.recorded(names[file], function)
+                            code = codes[file, function] = source.stand_in_code(names[file], function)
                         location.append((code, line))
                     case _:
-                        self.fail("a frame: file, line and function", f"it is {shown(frame)}")
+                        self.fail("a frame: file, line and function", f"it is {shorten_value(frame)}")
             stacks.append(tuple(location))
         return stacks
 
     def _value(self, line: dict[str, Any]) -> tuple[Value, Any]:
         parts = line["parts"]
         if parts is not None and not (len(parts) == 2 and all(map(self._is_number, parts))):
-            self.fail("two numbers of values", f"there is {shown(parts)}")
+            self.fail("two numbers of values", f"there is {shorten_value(parts)}")
         value = Value(line["name"], line["maker"], line["slot"], line["role"], None, tuple(line["names"]))
         value.parts = (parts[0], parts[1]) if parts is not None else None
         return value, unpack(line["array"], self.fail) if line["array"] is not NO_ARRAY else NO_ARRAY
@@ -172,7 +172,7 @@ class _Reader(Lines):
         entry.reads = [self._slot(pair, 0) for pair in line["reads"]]
         entry.outs = [self._slot(pair, NOBODY) for pair in line["outs"]]
         if not all(map(self._is_number, line["sums"])):
-            self.fail("numbers of values", f"there is {shown(line['sums'])}")
+            self.fail("numbers of values", f"there is {shorten_value(line['sums'])}")
         entry.sums = line["sums"]
         entry.drawn = self._generator(line["drawn"]) if line["drawn"] is not None else None
         if line["kernel"] is not None:
@@ -184,7 +184,7 @@ class _Reader(Lines):
                     case [str(key), list(results)] if len(results) == len(entry.outs):
                         ran[key] = [unpack(r, self.fail) for r in results]
                     case _:
-                        self.fail("operands and as many results as there are", f"it is {shown(pair)}")
+                        self.fail("operands and as many results as there are", f"it is {shorten_value(pair)}")
             self.recalled[index] = ran
             entry.kernel = recalling(entry, ran)
         return entry
@@ -196,20 +196,20 @@ class _Reader(Lines):
             return [self._operand(o, depth + 1) for o in told]
         if isinstance(told, dict) and told.keys() == {"given"}:
             return FixedOperand(unpack(told["given"], self.fail))
-        self.fail("an operand", f"it is {shown(told)}")
+        self.fail("an operand", f"it is {shorten_value(told)}")
 
     def _slot(self, told: Any, least: int) -> tuple[str, int]:
         match told:
             case [str(slot), int(number)] if least <= number < self.count:
                 return slot, number
-        self.fail("a slot and the number of a value", f"it is {shown(told)}")
+        self.fail("a slot and the number of a value", f"it is {shorten_value(told)}")
 
     def _generator(self, told: dict[str, Any]) -> Position:
         match told:
             case {"generator": "Philox", "seed": str(seed), "counter": int(counter)}:
                 if _SEED.fullmatch(seed) and 0 <= counter < 2**64 and len(told) == 3:
                     return Position(int(seed), counter)
-        self.fail("where the stream of random numbers was (Philox)", f"it is {shown(told)}")
+        self.fail("where the stream of random numbers was (Philox)", f"it is {shorten_value(told)}")
 
     def _binding(self, told: dict[str, Any], entry: Entry) -> Binding:
         told = jsontext.take(told, KERNEL, self.fail)
@@ -219,7 +219,7 @@ class _Reader(Lines):
             self.fail("an operator", error.message.removesuffix("."))
         attrs = unpack(told["attrs"], self.fail)
         if not isinstance(attrs, dict):
-            self.fail("attributes by name", f"it is {shown(attrs)}")
+            self.fail("attributes by name", f"it is {shorten_value(attrs)}")
         if told["mask"] != NOBODY and not self._is_number(told["mask"]):
             self.fail("the number of a value", f"it is {told['mask']}")
         wanted = None if told["wanted"] is None else tuple(tuple(w) for w in told["wanted"])
@@ -242,7 +242,7 @@ class _Reader(Lines):
                 case [str(name), int(number)] if 0 <= number < self.count:
                     results[name] = number
                 case _:
-                    self.fail("a name and the number of a value", f"it is {shown(pair)}")
+                    self.fail("a name and the number of a value", f"it is {shorten_value(pair)}")
         if not 0 <= run["begin"] <= len(entries) or (run["loss"] is not None and not self._is_number(run["loss"])):
             self.fail("a run with a beginning and a loss", "they do not exist")
         lowered = self._bind(entries, store)
@@ -259,7 +259,7 @@ class _Reader(Lines):
                     error.add_note(str(said))
                 timeline.failed = index, error
             case _:
-                self.fail("the operator that failed, and how", f"it is {shown(run['failed'])}")
+                self.fail("the operator that failed, and how", f"it is {shorten_value(run['failed'])}")
         return timeline
 
     def _check_order(self, values: list[Value], entries: list[Entry]) -> None:
@@ -328,7 +328,7 @@ class _Reader(Lines):
         """A location of the program's own, where the lines of the file are known."""
         lines = []
         for (file, line, function), (code, _) in zip(source.frames(location), location, strict=True):
-            lines.append((source.recorded(self.files[file], function) if file in self.files else code, line))
+            lines.append((source.stand_in_code(self.files[file], function) if file in self.files else code, line))
         return tuple(lines) or NOWHERE
 
     # -- the notebook -----------------------------------------------------------------------------------------------
@@ -350,7 +350,7 @@ class _Reader(Lines):
                 case [int(number), value]:
                     outputs[number] = unpack(value, self.fail)
                 case _:
-                    self.fail("a number and a value", f"it is {shown(pair)}")
+                    self.fail("a number and a value", f"it is {shorten_value(pair)}")
         session.branches = {}
         for line in self.each("branch"):
             edits = [self._edit(timeline, e) for e in line["edits"]]
@@ -359,7 +359,7 @@ class _Reader(Lines):
             self._run_again(branch, line)
             session.branches[line["name"]] = branch
         if told["branch"] not in session.branches:
-            self.fail("a branch", f"there is no {shown(told['branch'])}")
+            self.fail("a branch", f"there is no {shorten_value(told['branch'])}")
         session.branch = session.branches[told["branch"]]
         self._check_cursor(timeline, began["cursor"])
         book = Notebook(session, run["model"])
@@ -396,7 +396,7 @@ class _Reader(Lines):
     def _edit(self, timeline: Timeline, told: Any) -> Edit:
         edit = jsontext.take(told, EDIT, self.fail)
         if not NOBODY <= edit["number"] < self.count or not NOBODY <= edit["dropped"] < len(timeline.entries):
-            self.fail("an edit of a value or an operator", f"it is {shown(told)}")
+            self.fail("an edit of a value or an operator", f"it is {shorten_value(told)}")
         return Edit(edit["at"], edit["number"], unpack(edit["array"], self.fail), edit["text"], edit["dropped"])
 
     def _stop(self, session: Session, told: Any) -> Stop:

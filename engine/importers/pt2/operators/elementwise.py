@@ -10,7 +10,7 @@ import numpy as np
 
 from gradtool import paddle
 
-from ....core.spec import dtype, promoted
+from ....core.spec import dtype, promote
 from ..errors import Missing, Unsound
 from ..node import Node, cast, is_tensor, is_whole, kind_of
 from ..values import Size, as_number
@@ -127,7 +127,7 @@ def holding(x: Any, y: Any) -> str:
             return a.name if ranks[0] > ranks[1] else b.name
         if ranks[0] == ranks[1] and (len(x.shape) == 0) != (len(y.shape) == 0):
             return b.name if len(x.shape) == 0 else a.name
-        return str(np.promote_types(a.numpy, b.numpy)) if max(ranks) < 2 else promoted(a, b).name
+        return str(np.promote_types(a.numpy, b.numpy)) if max(ranks) < 2 else promote(a, b).name
     tensor, number = (x, y) if is_tensor(x) else (y, x)
     if not is_tensor(tensor):
         raise Missing("two numbers in the place of tensors")

@@ -93,7 +93,7 @@ class OperatorLayer:
     def function(self, name: str) -> Callable[..., Any]:
         """The layer itself, called *name*."""
         signature = parameters(self.text)
-        op = registry.by_type(self.type)
+        op = registry.get_by_type(self.type)
         slots = {s.name: s.many for s in op.inputs}
 
         def layer(*args: Any, **named: Any) -> Any:

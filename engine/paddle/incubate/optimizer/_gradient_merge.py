@@ -9,7 +9,7 @@ from gradtool import paddle
 from gradtool.engine.core.errors import ModeError, UsageError
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir import default, roles
-from gradtool.engine.ir.marking import marked
+from gradtool.engine.ir.marking import mark
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.paddle import _parameters
@@ -82,7 +82,7 @@ class GradientMergeOptimizer:
             return self.inner_optimizer.apply_gradients(params_grads)
         block = default.current_block()
         first = len(block.ops)
-        with marked(block, roles.OPTIMIZE), default.name_scope("gradient_merge"):
+        with mark(block, roles.OPTIMIZE), default.name_scope("gradient_merge"):
             count = _parameters.create_global_var(
                 [1], 0, "int32", persistable=True, name=unique_name.generate("gradient_merge_step")
             )

@@ -10,7 +10,7 @@ from gradtool.engine.core.errors import UsageError
 from gradtool.engine.eager.mode import no_grad
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir import default, roles
-from gradtool.engine.ir.marking import marked
+from gradtool.engine.ir.marking import mark
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.paddle import _parameters
@@ -107,7 +107,7 @@ class LookAhead:
 
     def _append(self, program: Program, parameters: list[Any]) -> None:
         """Append what makes the slow weights follow."""
-        with marked(program.current_block(), roles.OPTIMIZE), default.name_scope("lookahead"):
+        with mark(program.current_block(), roles.OPTIMIZE), default.name_scope("lookahead"):
             count = _parameters.create_global_var(
                 [1], 0, "int32", persistable=True, name=unique_name.generate("lookahead_step")
             )

@@ -163,7 +163,7 @@ class _Choice:
 
 
 def _inside(block: Block, parent: Block, value: Any) -> Any:
-    with default.inside(block):
+    with default.append_to(block):
         return copied_out(parent, value)
 
 
@@ -192,7 +192,7 @@ def _selected(choice: _Choice, mask: Any) -> Any:
     like = next((v.dtype for v in pair if isinstance(v, Variable)), None)
     both = tuple(v if isinstance(v, Variable) else number(v, like) for v in pair)
     program = default.default_main_program()
-    op = registry.by_type("select_input")
+    op = registry.get_by_type("select_input")
     operator = build.emit(program.current_block(), op, (both, mask), {}, [program.names("_generated_var")])
     out: Any = operator.outputs[0]
     out.stop_gradient = all(v.stop_gradient for v in both)

@@ -12,7 +12,7 @@ from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, Usa
 from gradtool.engine.core.spec import bfloat16, float32
 from gradtool.engine.ir import default
 from gradtool.engine.ir.program import Program
-from gradtool.engine.ir.transaction import unchanged_on_failure
+from gradtool.engine.ir.transaction import restore_on_failure
 from gradtool.engine.ir.variable import Variable
 from gradtool.paddle import _creation, _lazy
 from gradtool.paddle.optimizer._around import OptimizerAround
@@ -91,7 +91,7 @@ def rewrite_program_bf16(main_prog: Program, amp_lists: AutoMixedPrecisionListsB
     """
     expect_type(main_prog, Program, "main_prog", "paddle.static.amp.bf16.rewrite_program_bf16")
     lists = amp_lists or AutoMixedPrecisionListsBF16()
-    with unchanged_on_failure(main_prog):
+    with restore_on_failure(main_prog):
         narrowed(main_prog, lists.bf16_list, lists.gray_list, set(lists.fp32_varnames or ()))
 
 
