@@ -102,7 +102,7 @@ def test_profile_times_the_framework_where_it_computed_the_call() -> None:
     x, out = tensor(1, 2), tensor(1, 2)
     again = repetition("relu", {"self": x}, [out])
     assert again is not None
-    op = by_type("relu")
+    op = get_by_type("relu")
     call = watch.Computed(op, {}, (x.array,), (out.array,), None, 1, 0.0, reference(), again=again)
     assert profile._computation(call)()[0] == "aten::relu"
     assert profile._computation(replace(call, again=None))().tolist() == [1, 2]
