@@ -591,7 +591,7 @@ def keep_journal(spared: Iterable[tuple[str, int]] = (), journal: Journal | None
         journal: the one to go on with, instead of a new one.
 
     >>> from gradtool import paddle
-    >>> from gradtool.engine.eager.journal import keeping
+    >>> from gradtool.engine.eager.journal import keep_journal
     >>> with keeping() as journal:
     ...     x = paddle.to_tensor(2.0, stop_gradient=False)
     ...     y = (x * x).detach()

@@ -108,7 +108,7 @@ def test_a_program_says_where_it_is_computed_otherwise(what: str) -> None:
     finally:
         paddle.disable_static()
     differs = [*IN_PROGRAMS].index(what) < 3
-    assert [met["name"] for met in differences.met()] == ["values of programs"] * differs
+    assert [met["name"] for met in differences.recorded_differences()] == ["values of programs"] * differs
 
 
 @pytest.mark.parametrize("name", MET)

@@ -10,7 +10,7 @@ from pathlib import Path
 import gradtool
 
 ROOT = Path(gradtool.__file__).parent
-MARK = re.compile(r"^@settings\.setting$", re.MULTILINE)
+MARK = re.compile(r"^@settings\.register_setting$", re.MULTILINE)
 
 FIRST_INSIDE = """\
 import importlib
@@ -19,7 +19,7 @@ import sys
 from gradtool.engine.core import settings
 
 for name in sys.argv[1:]:
-    with settings.kept():
+    with settings.keep_settings():
         importlib.import_module(name)
 """
 
