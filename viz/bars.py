@@ -46,7 +46,9 @@ def bar(share: float, width: int) -> str:
 
 
 def course(values: Sequence[float], width: int = 20) -> str:
-    """How positive *values* go up and down on a logarithmic scale; ``×`` for one that is not finite, ``·`` for 0."""
+    """Draw how positive *values* go up and down on a logarithmic scale; ``×`` for one that is not finite, ``·`` for
+    0.
+    """
     sizes = [math.log(v) for v in values if v > 0 and math.isfinite(v)]
     low, high = min(sizes, default=0.0), max(sizes, default=0.0)
     columns = min(width, len(values))
@@ -65,7 +67,7 @@ def course(values: Sequence[float], width: int = 20) -> str:
 
 
 def trail(values: Sequence[float | None], width: int = 16) -> str:
-    """How sizes go over steps, on a logarithmic scale of at least a decade.
+    """Draw how sizes go over steps, on a logarithmic scale of at least a decade.
 
     Each sign stands for the largest of its part: ``×`` for one that is not finite, ``0`` for nothing but zeros, ``–``
     where there is none (None).

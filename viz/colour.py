@@ -76,7 +76,7 @@ def by_value(
 
 @dataclass(frozen=True)
 class _Scale:
-    """Which of :data:`STEPS` a number has, on a logarithmic scale."""
+    """Mapping of numbers to :data:`STEPS`, on a logarithmic scale."""
 
     values: tuple[float, ...]
     low: float
@@ -100,7 +100,7 @@ class _Scale:
         return STEPS[min(int((math.log(value) - self.low) / self.width), len(STEPS) - 1)]
 
     def entries(self, text: Callable[[float], str]) -> tuple[tuple[str, str], ...]:
-        """What the legend says of each colour."""
+        """Return the text of the legend for each colour."""
         entries = []
         if self.width > 0:
             bounds = [text(math.exp(self.low + self.width * i)) for i in range(len(STEPS) + 1)]

@@ -1,4 +1,4 @@
-"""What a picture can tell beside the graph: where operators were called, and what was computed."""
+"""Details that a picture shows next to the graph: where operators were called, and what was computed."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def _differentiated(node: NodeView, by_id: Mapping[str, NodeView]) -> str:
 
 
 def tape_facts(graph: from_tape.TapeGraph, model: str) -> dict[str, Any]:
-    """What the manifest says of a graph of dynamic mode."""
+    """Return the manifest's facts about a graph of dynamic mode."""
     view = graph.view
     by_id = view.by_id()
     parts = [n.part for n in view.nodes if n.kind == OP]

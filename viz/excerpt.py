@@ -10,7 +10,7 @@ from gradtool.engine.view.graph import OP, GraphView
 
 
 def focus(view: GraphView, nodes: Iterable[str], radius: int = 2) -> GraphView:
-    """What is at most *radius* operators away from some nodes, along edges in either direction.
+    """Return the part at most *radius* operators away from some nodes, along edges in either direction.
 
     Args:
         nodes: ids of operators or tensors.
@@ -23,7 +23,7 @@ def focus(view: GraphView, nodes: Iterable[str], radius: int = 2) -> GraphView:
     kinds = {n.id: n.kind for n in view.nodes}
 
     def beside(ids: Iterable[str]) -> list[str]:
-        """What is not near yet and has an edge to one of these; it is near from now on."""
+        """Return the nodes that are new and have an edge to one of these; they count as near from now on."""
         reached = dict.fromkeys(chain.from_iterable(neighbours.get(i, ()) for i in ids))
         new = [i for i in reached if i not in near]
         near.update(new)
@@ -38,7 +38,7 @@ def focus(view: GraphView, nodes: Iterable[str], radius: int = 2) -> GraphView:
 
 
 def path(view: GraphView, a: Iterable[str], b: Iterable[str]) -> GraphView:
-    """What lies on a way from one of *a* to one of *b* along the edges; empty where none leads there.
+    """Return what lies on a path from one of *a* to one of *b* along the edges; empty where there is none.
 
     Args:
         a, b: ids of operators or tensors.

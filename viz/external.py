@@ -38,7 +38,7 @@ class GraphvizTimeout(GraphvizError):
 
 
 def draw(text: str, form: str, *, program: str = "neato", seconds: float | None = None) -> bytes:
-    """What Graphviz makes of DOT text.
+    """Draw DOT text with Graphviz.
 
     Args:
         form: ``png``, ``pdf``, ``svg``.
@@ -61,7 +61,7 @@ def draw(text: str, form: str, *, program: str = "neato", seconds: float | None 
 
 
 def _command(program: str, form: str) -> list[str]:
-    """What to run: a program of Graphviz's, or else Python with pygraphviz.
+    """Return the command to run: a program of Graphviz, or else Python with pygraphviz.
 
     Raises:
         GraphvizError: neither is installed.

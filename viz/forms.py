@@ -32,7 +32,7 @@ def _no_note(text: str) -> None:
 
 @dataclass
 class Drawable:
-    """What is drawn, and what a form may want to know of it; what costs time is made when it is first asked for.
+    """Subject of a picture, with the facts that a form may need; what costs time is made on its first use.
 
     Attributes:
         view: what is shown, folded already.
@@ -67,7 +67,7 @@ class Drawable:
 
 @dataclass(frozen=True)
 class Form:
-    """How a picture may come.
+    """Form of a picture.
 
     Attributes:
         name: what ``--format`` calls it.

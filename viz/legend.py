@@ -1,4 +1,4 @@
-"""What the legend of a picture says: one list for every renderer."""
+"""Legend of a picture: one list for every renderer."""
 
 from __future__ import annotations
 

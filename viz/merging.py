@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 
 
 class Key(NamedTuple):
-    """What a node is folded into.
+    """Key of the node that a node is folded into.
 
     Attributes:
         kind: ``layer``, ``repeat`` or ``stretch``; of these the first and last have a name.
@@ -44,12 +44,12 @@ class Key(NamedTuple):
 
     @property
     def is_named(self) -> bool:
-        """Whether all of it is one node with a name of its own."""
+        """True if all of it is one node with a name of its own."""
         return self.kind != REPEAT
 
 
 class Groups:
-    """What the nodes of a view are folded into, by their positions.
+    """Nodes that the nodes of a view are folded into, by their positions.
 
     Attributes:
         keys: all of them, in the order in which they were entered.
@@ -160,7 +160,7 @@ class _Merging:
         return self.nodes[int(self.to[node])].id
 
     def _pair(self, members: Sequence[int]) -> str | None:
-        """What *members* differentiate: a sum of gradients nothing, what it is folded with does."""
+        """Return what *members* differentiate: a sum of gradients nothing, what it is folded with does."""
         first = next((m for m in members if self.nodes[m].pair is not None), None)
         if first is None:
             return None
@@ -255,7 +255,7 @@ class _Merging:
             yield EdgeView(a, b, t, edge.slot, edge.saved, edge.shape_only, count, edge.cut)
 
     def _to_another_copy(self, of: Ints, copy: Ints) -> Bools:
-        """Whether each edge leads from one repetition to the next."""
+        """Mask of the edges that lead from one repetition to the next."""
         families: dict[tuple[str, int], int] = {}
         family = np.array([*(families.setdefault(k[:2], len(families)) for k in self.groups.keys), STAYS])[of]
         here, there = copy[self.source], copy[self.target]
@@ -307,7 +307,7 @@ def _layer(node: NodeView, members: Sequence[NodeView], name: str, shown: str) -
 
 
 def _same(values: Sequence[_T], otherwise: _T) -> _T:
-    """What all values are, if they are one."""
+    """Return what all values are, if they are one."""
     return values[0] if len(set(values)) == 1 else otherwise
 
 
@@ -315,7 +315,7 @@ _NUMBER: Final = re.compile(r"(\d+)")
 
 
 def _pattern(names: Sequence[str]) -> str:
-    """What names have in common: ``blocks.*.weight``."""
+    """Return the common pattern of names: ``blocks.*.weight``."""
     if len(set(names)) == 1:
         return names[0]
     if len({_NUMBER.sub("0", n) for n in names}) == 1:
@@ -329,7 +329,7 @@ def _pattern(names: Sequence[str]) -> str:
 
 
 def _beginning(names: Sequence[str]) -> str:
-    """What all of *names* begin with."""
+    """Return the common beginning of all *names*."""
     first, last = min(names), max(names)
     at = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
     return first[:at]

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 
 class Page(Protocol):
-    """What shows itself in notebooks and can be saved as a page."""
+    """Object that shows itself in notebooks and can be saved as a page."""
 
     def save(self, path: Path, /) -> None: ...
 

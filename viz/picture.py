@@ -221,13 +221,15 @@ class Picture:
         present(self, "graph.html")
 
     def _as_table(self) -> str:
-        """What is left of the picture where viewers of notebooks take frames out."""
+        """Return the rest of the picture for viewers of notebooks that take frames out."""
         from .render.html import static
 
         return f"<details><summary>as a table</summary>{static(self.view)}</details>"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """What notebooks show: an HTML page in a frame of its own; an SVG picture and text for those that cannot."""
+        """Return what notebooks show: an HTML page in a frame of its own; an SVG picture and text for those that
+        cannot.
+        """
         nodes = len(self.view.drawn())
         page = NAMED["html"].draw(self._whole if nodes <= NOTEBOOK_PAGE else self._folded)
         assert isinstance(page, str)

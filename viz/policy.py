@@ -1,4 +1,4 @@
-"""What a page may load: nothing but the texts that stand in it, known by their digests."""
+"""Policy of what a page may load: only the texts that it contains, known by their digests."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def _reads(view: GraphView, ops: Sequence[int]) -> tuple[list[list[str]], list[l
 
 
 def _origins(makers: Sequence[Sequence[int]]) -> Ints:
-    """How far back the inputs of each operator were made, from the positions of the operators that made them.
+    """Return how far back the inputs of each operator were made, from the positions of the operators that made them.
 
     What is made from nothing (a mask, an index) is like a tensor that no operator made, wherever it was made.
     """
@@ -146,7 +146,7 @@ def _free(covered: NDArray[np.bool_], start: int, end: int) -> list[tuple[int, i
 
 
 def _natural(origins: Ints, start: int, slack: int, length: int) -> int:
-    """How much later the first block should start: where the fewest values cross from one block to the next.
+    """Return how much later the first block should start: where the fewest values cross from one block to the next.
 
     Of places where as few cross, the last: what comes before a stretch differs from it in its inputs alone, so that the
     first block often is one of its kind already, whereas behind the last block something else follows.

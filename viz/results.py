@@ -31,7 +31,7 @@ NOTHING: Final = "–"
 
 
 def view(answer: Any) -> View:
-    """What the command that gives an answer shows of it."""
+    """Return what the command that gives an answer shows of it."""
     from . import views
 
     return views.of(answer)
@@ -136,7 +136,7 @@ def _(result: Answer) -> list[Table]:
 
 
 def on_terminal(result: Any) -> Iterator[Any]:
-    """What rich prints of a result: its tables, and text where they do not say all."""
+    """Yield what rich prints of a result: its tables, and text where they do not say all."""
     from rich.text import Text
 
     sheets = tables(result)

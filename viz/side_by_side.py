@@ -88,7 +88,7 @@ class _Merging:
         return GraphView(self.after.title, tuple(nodes), tuple(edges), self.after.part, self.after.blocks)
 
     def colouring(self) -> Colouring:
-        """What became of each node, for every renderer."""
+        """Return the change of each node, for every renderer."""
         fates = self.fates
         present = [fate for fate in _LOOKS if fate in fates.values()]
         return Colouring(
@@ -144,7 +144,7 @@ class _Merging:
         return edge._replace(source=source, target=target, tensor=tensor)
 
     def _mark(self, nodes: Iterable[NodeView]) -> None:
-        """What came, and what is there on both sides and another."""
+        """Return the mark of a node that is new, or that both sides have and that differs."""
         partners = set(self.there.values())
         named = {
             name

@@ -59,7 +59,7 @@ def stretches(scene: Scene, frames: Iterable[tuple[int, int, str]]) -> list[Laye
 
 
 def _side_by_side(scene: Scene, frames: Iterable[tuple[int, int, str]]) -> Iterator[list[_Unit]]:
-    """What stands side by side in the whole graph, and in each frame, from top to bottom."""
+    """Return what stands side by side in the whole graph, and in each frame, from top to bottom."""
     rows = _rows(scene)
     waiting = sorted(frames, key=lambda f: (f[0], -f[1]), reverse=True)
     around: list[tuple[int, int, str]] = []

@@ -14,7 +14,7 @@ from gradtool.engine.view.graph import BIRTH, IDLE, LOST, OP, NodeView
 
 @dataclass(frozen=True, slots=True)
 class NodeStyle:
-    """How one role looks.
+    """Look of one role.
 
     Attributes:
         letter: stands in front of the node's name.

@@ -1,4 +1,4 @@
-"""What colours say of an answer: the one table of them, for terminals of any kind and for notebooks."""
+"""Meanings of colours in answers: the one table of them, for terminals of any kind and for notebooks."""
 
 from __future__ import annotations
 

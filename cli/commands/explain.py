@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from gradtool.engine.core.command_errors import unknown
-from gradtool.engine.core.near_names import near
+from gradtool.engine.core.near_names import find_near
 from gradtool.viz.views import explained, guide
 from gradtool.viz.views.view import View
 
@@ -72,4 +72,4 @@ def _similar(word: str) -> list[str]:
     """Return the names of operators and rules that look like *word*."""
     from gradtool.viz.views import operators, rules
 
-    return near(word, [*operators.names(), *rules.names()])
+    return find_near(word, [*operators.names(), *rules.names()])

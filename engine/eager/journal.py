@@ -592,7 +592,7 @@ def keep_journal(spared: Iterable[tuple[str, int]] = (), journal: Journal | None
 
     >>> from gradtool import paddle
     >>> from gradtool.engine.eager.journal import keep_journal
-    >>> with keeping() as journal:
+    >>> with keep_journal() as journal:
     ...     x = paddle.to_tensor(2.0, stop_gradient=False)
     ...     y = (x * x).detach()
     >>> [call.type for call in journal.calls]

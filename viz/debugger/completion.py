@@ -1,4 +1,4 @@
-"""What may stand where the cursor is in a line: verbs, operators, tensors, lines, branches, stops, names of Python."""
+"""Completions for the cursor in a line: verbs, operators, tensors, lines, branches, stops, names of Python."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TERM = re.compile(r"[^\s,]*$")
 
 
 def complete(book: Notebook, line: str) -> tuple[int, list[str]]:
-    """What the end of *line* may become.
+    """Return the completions of the end of *line*.
 
     Returns:
         Where in the line the part to be replaced begins, and what may stand there, in order.
@@ -46,7 +46,7 @@ def complete(book: Notebook, line: str) -> tuple[int, list[str]]:
 
 
 def _in_python(rest: str) -> bool:
-    """Whether the end of what stands after a verb is an expression."""
+    """Return whether the end of what stands after a verb is an expression."""
     return " if " in rest or _QUOTED.search(rest) is not None or "(" in rest
 
 

@@ -1,4 +1,4 @@
-"""What a verb refuses."""
+"""Errors of verbs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class VerbError(GradtoolError):
 
 
 class NotTrusted(BaseException):
-    """What stands in a saved session was not evaluated, because nobody has said that the file is trusted.
+    """Error of a part of a saved session that was not evaluated, because nobody has said that the file is trusted.
 
     No ``Exception``: whoever asks whether an expression raises one must not take this for its answer.
 

@@ -1,4 +1,4 @@
-"""Which of many backward passes to record: the first one in which something is caught.
+"""Choice of the backward pass to record: the first one in which something is caught.
 
 The question is asked after every pass of a training file, so it is answered from what was written down, without making
 a timeline of it.
@@ -18,7 +18,7 @@ from . import stops
 
 
 def first_with(catches: Sequence[str]) -> Callable[[Recorder], bool] | None:
-    """Whether a pass is one in which one of *catches* (``nan``, ``inf``, ``big=1e4``, ``zero``) finds something.
+    """Return whether one of *catches* (``nan``, ``inf``, ``big=1e4``, ``zero``) finds something in a pass.
 
     None if none of them can tell passes apart: what gets no gradient at all gets none in any pass.
 
@@ -55,7 +55,9 @@ def _caught(recorder: Recorder, kind: str, limit: float) -> bool:
 
 
 def _operators(recorder: Recorder) -> Iterator[tuple[list[int], list[Any], list[int], bool]]:
-    """What each operator of the last pass read, which gradients arrived, what it made; and the forward ones before."""
+    """Yield what each operator of the last pass read, which gradients arrived, what it made; and the forward ones
+    before.
+    """
     for call in recorder.calls:
         yield flat(call.operands), [], flat(call.outs), False
     for event in recorder.last.events if recorder.last is not None else ():

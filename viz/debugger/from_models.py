@@ -77,7 +77,7 @@ def opened(request: Request, asked: Debug, notes: Notes) -> Iterator[Notebook]:
 
 
 class Counter:
-    """How many backward passes of dynamic mode have begun: by that number ``--backward`` knows them."""
+    """Number of backward passes of dynamic mode that have begun: by that number ``--backward`` knows them."""
 
     def __init__(self) -> None:
         self.passes = 0
@@ -87,7 +87,7 @@ class Counter:
 
 
 def _until(request: Request, asked: Debug, counter: Counter) -> Callable[[Recorder], bool] | None:
-    """What says that the pass that was just recorded is the one to go through; None for the last one.
+    """Return a test for the recorded pass to go through; None for the last one.
 
     Raises:
         CommandError: there is no such catch, or no such backward pass.

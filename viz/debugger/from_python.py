@@ -196,7 +196,7 @@ def _namespaces(frame: FrameType | None) -> Iterator[Mapping[str, Any]]:
 
 
 def _names(namespaces: Iterable[Mapping[str, Any]]) -> dict[Tensor, str]:
-    """What the user's functions call tensors, and the parameters of layers."""
+    """Return the names of tensors in the user's functions, and of the parameters of layers."""
     labels: dict[Tensor, str] = {}
     for namespace in namespaces:
         for name, value in list(namespace.items()):

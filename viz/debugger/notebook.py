@@ -25,7 +25,7 @@ class NotAgain(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """How a session stood before its first cell.
+    """State of a session before its first cell.
 
     Attributes:
         cursor: the index of the next entry.
@@ -39,7 +39,7 @@ class Beginning:
 
 
 def beginning(session: Session) -> Beginning:
-    """How *session* stands now."""
+    """Return the current state of *session*."""
     return Beginning(session.cursor, session.arrived, tuple(replace(s) for s in session.stops))
 
 
@@ -121,7 +121,7 @@ class Notebook:
         return cell, reply
 
     def run(self, source: str) -> Reply:
-        """What a verb or Python answers; no cell comes of it, and errors pass."""
+        """Return the answer of a verb or Python; no cell comes of it, and errors pass."""
         stripped = source.strip()
         if stripped.startswith("!"):
             return self._python(stripped[1:].strip())
@@ -153,7 +153,7 @@ class Notebook:
         return Reply(_shown(value), value=value) if shown and value is not None else Reply("")
 
     def place_of(self, number: str) -> tuple[str, int]:
-        """Where a cell was typed.
+        """Return where a cell was typed.
 
         Raises:
             VerbError: there is no such cell.
@@ -165,7 +165,7 @@ class Notebook:
 
 
 def is_complete(source: str) -> bool:
-    """Whether a cell is complete, or more lines of Python have to follow."""
+    """Return whether a cell is complete, or more lines of Python have to follow."""
     import codeop
 
     stripped = source.strip()

@@ -1,4 +1,4 @@
-"""What happens inside branches and loops, run by run of their block."""
+"""Events inside branches and loops, run by run of their block."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def rounds(branch: Branch, entry: Entry) -> list[Round[Inner]]:
 
 
 def iterates(op: Operator) -> bool:
-    """Whether the rounds of the block of *op* are iterations of a loop, or of backward through one."""
+    """Return whether the rounds of the block of *op* are iterations of a loop, or of backward through one."""
     return blocks.run_by(op)[1]
 
 
@@ -63,7 +63,9 @@ def told(block: Round[Inner], op: Operator, name: str) -> str:
 
 
 def births(block_rounds: Sequence[Round[Inner]], op: Operator, name: str) -> Iterator[tuple[Inner, str]]:
-    """Where numbers go wrong, with the rounds around in words; *name* is that of *op*, the operator with the block."""
+    """Yield where numbers go wrong, with a description of the rounds around; *name* is that of *op*, the operator
+    with the block.
+    """
     stack = [_placed(block_rounds, op, name, "")]
     while stack:
         step = next(stack[-1], None)

@@ -1,4 +1,4 @@
-"""What expressions see: arrays that nobody can change, the operator at the cursor, and the user's own names."""
+"""Names that expressions see: arrays that nobody can change, the operator at the cursor, and the user's own names."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ class Op:
 
     @property
     def ins(self) -> dict[str, Any]:
-        """What it reads, by slot; a list where a slot holds several."""
+        """Values that it reads, by slot; a list where a slot holds several."""
         return _by_slot([(s, self._session.branch.value(n, self._entry.index)) for s, n in self._entry.reads])
 
     @property
     def outs(self) -> dict[str, Any]:
-        """What it makes, by slot."""
+        """Values that it makes, by slot."""
         return _by_slot([(s, self._session.branch.made(n)) for s, n in self._entry.outs if n >= 0])
 
     @property
@@ -197,7 +197,7 @@ _TENSOR = re.compile(r"""\s*v\[("[^"'\\\n]*"|'[^"'\\\n]*')\](\[[-\d\s,:]*\])?\s*
 
 
 def is_tensor(text: str) -> bool:
-    """Whether an expression does no more than name a tensor or a part of it: ``v["h@GRAD"][0, :3]``."""
+    """Return whether an expression does no more than name a tensor or a part of it: ``v["h@GRAD"][0, :3]``."""
     return _TENSOR.fullmatch(text) is not None
 
 

@@ -345,7 +345,7 @@ class Session:
 
 
 def _layer(entry: Entry) -> str:
-    """What ``next`` takes as one: a layer; of what belongs to none, what a line made."""
+    """Return the unit of ``next``: a layer; outside of layers, what a line made."""
     return entry.layer or source.short(entry.loc)
 
 

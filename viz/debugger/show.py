@@ -1,4 +1,4 @@
-"""What the debugger prints: operators with their states, the line of source, tensors in a few words."""
+"""Texts of the debugger: operators with their states, the line of source, tensors in a few words."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def states(session: Session, entries: Sequence[Entry]) -> dict[int, str]:
 
 
 def finite(value: Any) -> bool:
-    """Whether a value holds no NaN and no infinity."""
+    """Return whether a value holds no NaN and no infinity."""
     if not (hasattr(value, "dtype") or isinstance(value, RowArray)):
         return True
     array = magnitudes.plain(value)
@@ -71,7 +71,7 @@ def dims(value: Any) -> str:
 
 
 def gap(text: str) -> str:
-    """What stands between ``Out[3]:`` and *text*: columns begin on a line of their own, so that they stay columns."""
+    """Return the gap between ``Out[3]:`` and *text*: columns begin on their own line, so that they stay columns."""
     first, _, rest = text.partition("\n")
     indents = [len(line) - len(line.lstrip()) for line in rest.split("\n") if line.strip()]
     beside = not indents or first.startswith(("■", "✗")) or (2 <= min(indents) <= 4 and not first.startswith(" "))
@@ -126,7 +126,7 @@ def _at_end(session: Session) -> str:
 
 
 def opening(session: Session, halt: Halt | None = None) -> str:
-    """Where a session begins, after what is to be said of the gradients of the whole run."""
+    """Return the text about where a session begins, after the text about the gradients of the whole run."""
     begin = at_cursor(session) if halt is None else halted(session, halt)
     whole = session.timeline.results and session.timeline.failed is None and session.current is not None
     return f"{gradients(session)}\n{begin}" if whole else begin
@@ -152,7 +152,7 @@ def gradients(session: Session) -> str:
 
 
 def halted(session: Session, halt: Halt) -> str:
-    """Where a run stopped, and why."""
+    """Return where a run stopped, and why."""
     entry = session.current
     if halt.why == "start":
         return "■ start of the run\n" + at_cursor(session)
@@ -238,7 +238,7 @@ def excerpt(entry: Entry, around: int, pair: str = "") -> list[str]:
 
 
 def _story(session: Session, entry: Entry) -> Iterator[str]:
-    """What an operator makes, then what arrives, then what it reads of the forward part."""
+    """Yield what an operator makes, then what arrives, then what it reads of the forward part."""
     values, branch = session.timeline.values, session.branch
     failed = session.timeline.failed is not None and session.timeline.failed[0] <= entry.index and not branch.edits
     for _, number in entry.outs:

@@ -1,4 +1,4 @@
-"""Where a run stops: breakpoints, catches and watches, numbered together."""
+"""Places where a run stops: breakpoints, catches and watches, numbered together."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Stop:
 
     @property
     def expression(self) -> str:
-        """What is evaluated to see whether it stops the run; empty if nothing is."""
+        """Expression that decides whether it stops the run; empty if there is none."""
         return self.text if self.kind == "watch" and not scope.is_tensor(self.text) else self.condition
 
     @property
@@ -59,11 +59,12 @@ class Stop:
 
 
 class Raised(str):
-    """What an expression raised, in place of its value."""
+    """Error that an expression raised, in place of its value."""
 
 
 def breakpoint_at(session: Session, text: str) -> tuple[Callable[[Entry], bool], str]:
-    """Which entries a breakpoint stops before, and how many in words; *text* as for :func:`places`.
+    """Return the entries that a breakpoint stops before, and a description of their number; *text* as for
+    :func:`places`.
 
     Raises:
         VerbError: nothing is called so.
@@ -157,7 +158,7 @@ def _nowhere(session: Session, text: str, kind: str, rest: str) -> VerbError:
 
 
 def on_line(entry: Entry, text: str) -> bool:
-    """Whether ``FILE:N`` or ``N`` is the line of an entry."""
+    """Return whether ``FILE:N`` or ``N`` is the line of an entry."""
     place = source.file_and_line(entry.loc)
     file, _, number = text.rpartition(":")
     if place is None or not number.isdigit() or place[1] != int(number):
@@ -199,7 +200,7 @@ def catch(text: str) -> tuple[str, float]:
 
 
 def caught(session: Session, kind: str, limit: float, entry: Entry) -> str:
-    """What a catch has to say of what an entry makes; empty if there is nothing.
+    """Return a catch's message about what an entry makes; empty if there is none.
 
     Numbers are caught where they are born, not where they are carried on: what the entry reads is not wrong itself, or
     it is what was there before the run, such as data or a weight, and this is the first entry to read it.
@@ -226,7 +227,7 @@ _COMING_IN = ("nan", "inf")
 
 
 def is_carried(fault: str, read: Iterable[str]) -> bool:
-    """Whether *fault* was in what was read already; NaN is born where infinity alone was read."""
+    """Return whether *fault* was in what was read already; NaN is born where infinity alone was read."""
     return any(other == fault or (other and fault != "nan") for other in read)
 
 
@@ -243,7 +244,7 @@ def _came_in(session: Session, entry: Entry, kind: str) -> str:
 
 
 def wrong(value: Any, kind: str, limit: float) -> str:
-    """What a catch of that kind finds in a value; empty if there is nothing."""
+    """Return what a catch of that kind finds in a value; empty if there is nothing."""
     if not (hasattr(value, "dtype") or isinstance(value, RowArray)):
         return ""
     array = magnitudes.plain(value)
@@ -276,7 +277,7 @@ def _without(session: Session, entry: Entry) -> str:
 
 
 def holds(session: Session, stop: Stop, entry: Entry) -> bool:
-    """Whether the condition of a stop is true at an entry.
+    """Return whether the condition of a stop is true at an entry.
 
     Raises:
         VerbError: the condition fails.

@@ -43,7 +43,7 @@ _MARKED = re.compile(rf"^( *)([{re.escape(''.join(show.STATES))}]+)(?=  ?\S)|[âœ
 
 
 class Screen:
-    """Where a session is printed.
+    """Output of a session.
 
     Args:
         stream: standard output, unless told otherwise.
@@ -163,7 +163,9 @@ def _at_prompt(book: Notebook, screen: Screen, history: Path | None) -> None:
 
 
 def _in_event_loop() -> bool:
-    """Whether this thread runs an event loop already, as in a notebook: the prompt then needs a thread of its own."""
+    """Return whether this thread runs an event loop already, as in a notebook: the prompt then needs a thread of its
+    own.
+    """
     import asyncio
 
     try:
@@ -234,7 +236,7 @@ def _indent(line: str) -> str:
 
 
 def _history(path: Path | None) -> Any:
-    """What was typed before, in this session and in earlier ones; in this one alone where no file can be had."""
+    """Return the lines typed in this session and in earlier ones; only in this one where no file can be had."""
     from prompt_toolkit.history import FileHistory, InMemoryHistory
 
     try:
@@ -248,7 +250,7 @@ def _history(path: Path | None) -> Any:
 
 
 def history_file() -> Path:
-    """Where what is typed is remembered: ``debugger_history`` in the user's state directory."""
+    """Return the file that keeps typed lines: ``debugger_history`` in the user's state directory."""
     base = user_cache.home("XDG_STATE_HOME", ".local/state")
     if base is None:
         raise RuntimeError("no absolute path of a home is known")

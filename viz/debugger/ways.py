@@ -1,4 +1,4 @@
-"""How the values of a run hang together: ways between them, and the parts of sums."""
+"""Connections of the values of a run: paths between them, and the parts of sums."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _operators(timeline: Timeline, number: int, end: int, onward: dict[int, int]
 
 
 def _read_for(timeline: Timeline, number: int) -> Sequence[int]:
-    """What a value is computed of."""
+    """Yield the values that a value is computed of."""
     value = timeline.values[number]
     if value.parts is not None:
         return value.parts
@@ -56,7 +56,7 @@ def seeds(timeline: Timeline) -> list[int]:
 
 
 def summands(timeline: Timeline, number: int) -> list[int]:
-    """What a gradient is the sum of, in the order of its making; the gradient itself where one use alone makes it.
+    """Return the terms of a gradient, in the order of its making; the gradient itself where only one use makes it.
 
     Sums that the engine makes between operators count as well as those of ``sum`` operators in a program.
     """

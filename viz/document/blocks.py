@@ -1,4 +1,4 @@
-"""What a document consists of, whatever it is rendered to."""
+"""Parts of a document, whatever it is rendered to."""
 
 from __future__ import annotations
 

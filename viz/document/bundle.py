@@ -1,4 +1,4 @@
-"""What notebooks keep of blocks: the same content in several forms, of which they show the best that they can."""
+"""Forms in which notebooks keep blocks: the same content several times, of which they show the best that they can."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def _of_session(cell: Cell, own: set[str]) -> Any:
 
 
 def _typed(source: str, own: set[str]) -> str:
-    """What a notebook has in place of what was typed: ``%gback 2`` for a verb, ``%g`` for Python.
+    """Return the source of a notebook's cell: ``%gback 2`` for a verb, ``%g`` for Python.
 
     In ``%%g`` stands what IPython would read in its own way on a line.
     """

@@ -42,7 +42,7 @@ class _HtmlReader(HTMLParser):
         self._silent: list[str] = []
 
     def text(self) -> str:
-        """What was read, with everything closed."""
+        """Return what was read, with everything closed."""
         return "".join(self._parts) + "".join(f"</{tag}>" for tag in reversed(self._open))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

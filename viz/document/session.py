@@ -29,7 +29,7 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
 
 @dataclass(frozen=True)
 class Kept:
-    """What documents show of a saved session.
+    """Part of a saved session that documents show.
 
     Attributes:
         model: the model with its options, as the command line takes them; empty where it came from Python.
@@ -101,7 +101,7 @@ def seen_from(folder: str, model: str) -> str:
 
 
 def from_jsonl(text: str, file: str) -> Kept:
-    """What documents show of a saved session. Most of its lines are left out: they are for replaying it.
+    """Read what documents show of a saved session. Most of its lines are skipped: they are for replaying it.
 
     Args:
         file: what the file is called in errors.

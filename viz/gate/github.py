@@ -31,7 +31,7 @@ def _command(finding: Finding, root: str) -> str:
 
 
 def _escaped(value: str, *, in_property: bool = False) -> str:
-    """What the runner reads as *value*."""
+    """Escape *value* for the runner."""
     value = printable(value) if in_property else value
     escaped = value.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     return escaped.replace(":", "%3A").replace(",", "%2C") if in_property else escaped

@@ -9,7 +9,7 @@ from . import concise
 
 
 def text(report: Report) -> str:
-    """How many findings there are, and a table of them."""
+    """Return the number of findings, and a table of them."""
     parts = [f"**{markdown.line(concise.summary(report))}**"]
     if report.results:
         rows = []

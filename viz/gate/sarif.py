@@ -33,7 +33,9 @@ def text(report: Report) -> str:
 
 
 def _results(report: Report, index: Mapping[str, int]) -> Iterator[dict[str, Any]]:
-    """What counts, then what is waived or known: of all results, or of none, it is told whether they are suppressed."""
+    """Yield what counts, then what is waived or known; either all results say whether they are suppressed, or none
+    does.
+    """
     for finding in report.results:
         yield {**_result(finding, index[finding.code], report.root), "suppressions": []}
     for left_out in report.suppressed:

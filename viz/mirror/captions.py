@@ -1,4 +1,4 @@
-"""What boxes and edges of a picture say, as far as there is room."""
+"""Texts of boxes and edges of a picture, as far as there is room."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Captions:
         self.notes = notes
 
     def columns(self, texts: Iterable[str]) -> list[int]:
-        """How wide each text is."""
+        """Return how wide each text is."""
         return list(map(len if self.plain else cells, texts))
 
     def names(self, nodes: Iterable[NodeView]) -> list[str]:
@@ -133,7 +133,7 @@ class _Shapes(dict[tuple[int, ...] | None, str]):
 
 
 def _is_plain(texts: Iterable[str]) -> bool:
-    """Whether all characters are printable ASCII."""
+    """Return whether all characters are printable ASCII."""
     text = "".join(texts)
     codes = np.frombuffer(text.encode("ascii"), np.uint8) if text.isascii() else None
     return codes is not None and int(codes.min(initial=32)) >= 32 and int(codes.max(initial=32)) < 127

@@ -28,7 +28,7 @@ from .lanes import distinct, own_lanes
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Where the nodes of a view stand.
+    """Places of the nodes of a view.
 
     Attributes:
         drawn: the nodes and edges.
@@ -50,7 +50,7 @@ class Cells:
     up: Bools
 
     def in_gutter(self) -> Bools:
-        """Whether each node stands in a gutter."""
+        """Mask of the nodes that stand in a gutter."""
         gutters = np.array([name in GUTTERS for name in self.columns], dtype=bool)
         return gutters[self.column]
 

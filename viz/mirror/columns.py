@@ -50,7 +50,7 @@ def column_name(column: int) -> str:
 
 
 class Sheet:
-    """Where nodes stand, before rows are numbered.
+    """Places of nodes, before rows are numbered.
 
     A row is a forward row, its *base*, and how many rows *above* it, which is where the gradients of what comes below
     are added up. Lanes are wishes, until all of a row are known.

@@ -1,4 +1,4 @@
-"""What a picture shows, as arrays: nodes and edges by number, and what the layout asks of them.
+"""Content of a picture as arrays: nodes and edges by number, and what the layout needs of them.
 
 A pass over the objects of a view costs a hundred times what a pass over an array does, so there is one, and it is here.
 """
@@ -109,7 +109,7 @@ class Drawn:
         return _each(self.roles, wanted.__contains__)[self.role]
 
     def tensors(self, edges: Ints) -> list[NodeView]:
-        """What travels along these of the edges."""
+        """Return what travels along these of the edges."""
         return list(map(self.view.nodes.__getitem__, self.tensor[edges].tolist()))
 
 

@@ -1,4 +1,4 @@
-"""Which boxes belong together: layers, repetitions, sub-blocks and recomputed segments."""
+"""Groups of boxes: layers, repetitions, sub-blocks and recomputed segments."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def framed(group: FrameRows, cells: Cells, x: float, y: float, width: float, hei
 
 
 class Nesting(NamedTuple):
-    """How many frames of its column a frame shares its room with.
+    """Number of frames of its column that a frame shares its room with.
 
     Attributes:
         inside: those within its rows, at most :data:`DEEPEST`.

@@ -113,7 +113,7 @@ def distinct(values: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def is_in(values: Ints, keys: Ints) -> Bools:
-    """Whether each of *values* is one of *keys*, which are in order."""
+    """Return which of *values* are one of *keys*, which are in order."""
     at = np.searchsorted(keys, values)
     matches: Bools = np.append(keys, -1)[at] == values
     return matches

@@ -66,7 +66,7 @@ def _nothing(view: GraphView) -> Scene:
 
 @dataclass(frozen=True, slots=True)
 class _Band:
-    """Where lanes and streets lie, or rows and alleys: *start* and *size* of each."""
+    """Places of lanes and streets, or of rows and alleys: *start* and *size* of each."""
 
     start: Floats
     size: Floats
@@ -217,7 +217,7 @@ class _Layout:
         return np.where(target > source, source + 1, source)
 
     def _labels(self, x0: Floats, y0: Floats, x1: Floats) -> tuple[Floats, Floats]:
-        """Where the texts start: beside an edge that goes down, on top of one that goes along a row."""
+        """Return where the texts start: next to an edge that goes down, on top of one that goes along a row."""
         at = self.named
         down = self.ways.kind[at] == DOWN
         alley = self._label_alley(at)
@@ -258,7 +258,7 @@ class _Layout:
     def _corners(
         self, kind: int, of: Ints, start: tuple[Floats, Floats], end: tuple[Floats, Floats]
     ) -> list[tuple[Floats, Floats]]:
-        """Where edges that take one kind of way turn."""
+        """Return where edges that take one kind of way turn."""
         w = self.ways
         (x0, y0), (x1, y1) = start, end
         if kind in (DOWN, ALONG):
@@ -312,12 +312,12 @@ class _Layout:
 
 
 def _stacked(boxes: Ints) -> Floats:
-    """How high so many boxes of a gutter are, one below the other."""
+    """Return the height of so many boxes of a gutter, one below the other."""
     return np.where(boxes > 0, boxes * _PITCH - (_PITCH - _GUTTER_BOX), 0.0)
 
 
 def _kinds(drawn: Drawn) -> Ints:
-    """What travels along each edge, as positions in ``KINDS``."""
+    """Return what travels along each edge, as positions in ``KINDS``."""
     code = {kind: n for n, kind in enumerate(KINDS)}
     computed = np.where(drawn.of_backward, code[GRADIENT], code[VALUE])
     forward = np.where(drawn.is_cut, code[CUT], computed)

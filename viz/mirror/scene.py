@@ -1,4 +1,4 @@
-"""What a layout gives and renderers draw: boxes, routes and frames with their places.
+"""Scene that a layout gives and renderers draw: boxes, routes and frames with their places.
 
 Coordinates are pixels at scale 1, x to the right and y down, from the top left corner of the picture. What there is
 one of for every node or edge is kept in arrays: a program of 20,000 operators has some hundred thousand. Renderers go

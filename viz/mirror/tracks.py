@@ -39,7 +39,7 @@ MOST_TRACKS: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """How edges run. All arrays have one entry per edge; what an edge does not use is 0.
+    """Routes of edges. All arrays have one entry per edge; what an edge does not use is 0.
 
     Attributes:
         kind: :data:`DOWN` … :data:`AROUND`.

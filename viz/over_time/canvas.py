@@ -1,4 +1,4 @@
-"""Where the parts of a heat map stand, and how they look in a light and in a dark scheme."""
+"""Places of the parts of a heat map, and their look in a light and in a dark scheme."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GAPS_FROM: Final = 7.0
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Where the cells are.
+    """Place of the cells.
 
     Attributes:
         x: where the first step begins.

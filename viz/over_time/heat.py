@@ -144,7 +144,7 @@ def _matrix(parts: list[str], answer: Training, grid: Grid, ramp: Ramp, y: float
 
 
 def _kind(points: Sequence[Point | None], ramp: Ramp) -> str:
-    """What a cell looks like: a level, not finite, zero, or empty for no gradient."""
+    """Return the look of a cell: a level, not finite, zero, or empty for no gradient."""
     there = [p.gradient for p in points if p is not None]
     if not there:
         return ""
@@ -234,7 +234,7 @@ def _nice(least: int) -> int:
 
 
 def _told(parts: list[str], answer: Training, y: float, width: float) -> float:
-    """What began at which step, a line each."""
+    """Draw what began at which step, a line each."""
     longest = int((width - 2 * MARGIN - 70) / text_width("x", SMALL))
     shown = answer.happenings[:_MOST_TOLD]
     y += 10 if shown else 0

@@ -29,7 +29,7 @@ def colours() -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Ramp:
-    """Which level a size has, on a logarithmic scale between two powers of ten."""
+    """Levels of sizes, on a logarithmic scale between two powers of ten."""
 
     low: int
     high: int

@@ -1,4 +1,4 @@
-"""What a step has one of, above the cells of a heat map: loss and learning rate as curves, clipping as bars."""
+"""Strips above the cells of a heat map, with one value a step: loss and learning rate as curves, clipping as bars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the HTML page embeds: a scene, and what is known of its nodes, in few characters; ``page/graph.mjs`` reads it.
+"""Data of the HTML page: a scene, and facts about its nodes, in few characters; ``page/graph.mjs`` reads it.
 
 Everything is told in columns of numbers, one for each property: texts stand once and are told by their place among
 them, places by how far they lie from something near, and what follows from something else is left out.
@@ -42,7 +42,7 @@ _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
 def data(scene: Scene, details: Details, colouring: Colouring | None) -> dict[str, Any]:
-    """What the script draws."""
+    """Return the data that the script draws."""
     graph = _Graph(scene, details, colouring)
     nodes = _columns(map(graph.node, graph.shown), 9)
     boxes = _columns(map(graph.box, scene.boxes), 11)
@@ -111,7 +111,7 @@ class _Runs:
 
 
 def _digits(numbers: Ints) -> int:
-    """How many digits it takes to write numbers that are not below 0."""
+    """Return how many digits it takes to write numbers that are not below 0."""
     return len(numbers) + sum(int((numbers >= 10**n).sum()) for n in range(1, 13))
 
 
@@ -186,7 +186,7 @@ class _Graph:
         return [self._id(n), self._name(n, model), look, *told, place, stack, note]
 
     def _id(self, n: NodeView) -> int:
-        """How far the number in the id is from that of the id before."""
+        """Return how far the number in the id is from that of the id before."""
         kind = "op" if n.kind == OP else "v"
         number = int(n.id.removeprefix(kind))
         step = number - self.number[kind]
@@ -309,12 +309,12 @@ def _entry(style: NodeStyle, colouring: Colouring | None) -> dict[str, Any]:
 
 
 def _white(colouring: Colouring) -> str:
-    """What it means that a box has no colour."""
+    """Return the reason why a box has no colour."""
     return colouring.white or ("not known" if colouring.ordered else "not known, or several")
 
 
 def _frames(scene: Scene) -> list[list[Any]]:
-    """What can be collapsed: the frames of the scene with their places, and layers around them that have none."""
+    """Return what can be collapsed: the frames of the scene with their places, and layers around them without one."""
     row = {b.node: b.row for b in scene.boxes}
     boxes: list[list[Any]] = []
     spans = set()

@@ -126,7 +126,7 @@ def _style() -> str:
 
 
 def static(view: GraphView) -> str:
-    """What stands in for the picture where no script runs: operators in their order, folded until they can be read."""
+    """Return the replacement of the picture where no script runs: operators in order, folded until they can be read."""
     rows = []
     for pair in pairs(automatic(view)):
         forward, backward = pair.forward, pair.backward
@@ -146,7 +146,7 @@ def static(view: GraphView) -> str:
 
 
 def _reason(node: NodeView) -> str:
-    """What stands in the place of a gradient operator."""
+    """Return the text in the place of a gradient operator."""
     return f"{SCISSORS} {printable(node.note)}" if node.mark and node.note else ""
 
 

@@ -56,7 +56,7 @@ def render(view: GraphView, *, command: str = "") -> str:
 
 
 def notes(view: GraphView) -> list[str]:
-    """What has to be said of a graph that is larger than Mermaid draws by default; nothing for others."""
+    """Return notes about a graph that is larger than Mermaid draws by default; none for others."""
     return _notes(len(view.edges), len(_body(view)))
 
 

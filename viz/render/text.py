@@ -102,7 +102,7 @@ def table(view: GraphView) -> tuple[list[str], list[list[str]]]:
 
 
 def _instead(node: NodeView | None) -> str:
-    """What stands in the place of a gradient operator: the reason that there is none."""
+    """Return the text in the place of a gradient operator: the reason that there is none."""
     return f"{SCISSORS} {printable(node.note)}" if node is not None and node.mark == IDLE and node.note else NOTHING
 
 

@@ -220,7 +220,7 @@ def _check_usual(**given: Any) -> None:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """What runs inside leaves the random stream, parameters and batch statistics as they are."""
+    """Keep the random stream, parameters and batch statistics as they are while the code inside runs."""
     position = state.random.position
     scope = Scope()
     scope.values.update({name: np.array(value) for name, value in global_scope().values.items()})

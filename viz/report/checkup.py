@@ -219,7 +219,7 @@ def _ratios(told: Findings) -> dict[str, float | None]:
 
 
 def _looked_at(told: Findings, words: Sequence[str]) -> list[str]:
-    """What the screen is about: which pass, how many parameters, how many tensors."""
+    """Return what the screen is about: which pass, how many parameters, how many tensors."""
     looked = [_pass(told)]
     table, births = told.answers.get("backward"), told.answers.get("nan")
     if isinstance(table, GradientTable):

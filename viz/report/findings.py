@@ -1,4 +1,4 @@
-"""What several commands answer about one model: loaded once, run once, asked several times."""
+"""Answers of several commands about one model: loaded once, run once, queried several times."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _USUAL = Policy()
 
 @dataclass(frozen=True, kw_only=True)
 class Inquiry(Cuts):
-    """What a report is asked for.
+    """Request of a report.
 
     Attributes:
         feed: a file of arrays to feed.
@@ -186,11 +186,11 @@ class Search:
 
     @property
     def over(self) -> bool:
-        """Whether the model ran backward itself, so that there is nothing more to look for."""
+        """True if the model ran backward itself, so that there is nothing more to look for."""
         return self.hunt.steps > 0
 
     def beside(self, gatherer: Gatherer) -> Callable[[Any], None]:
-        """Who listens to the report's own pass: *gatherer*, and the search unless it is over."""
+        """Return the listener of the report's own pass: *gatherer*, and the search unless it is over."""
         over = self.over
 
         def listen(event: Any) -> None:

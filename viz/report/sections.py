@@ -107,7 +107,7 @@ def _facts(findings: Findings) -> Iterator[tuple[str, str]]:
 
 
 def _value(findings: Findings) -> str:
-    """What the loss is, also where it is not finite; empty where it is not known."""
+    """Return the value of the loss, also where it is not finite; empty where it is not known."""
     table = findings.answers.get("backward")
     value = findings.value
     if value is None and isinstance(table, GradientTable):

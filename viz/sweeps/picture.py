@@ -71,7 +71,7 @@ def _title(answer: Swept) -> str:
 
 
 def told(answer: Swept) -> str:
-    """What the picture shows, in words."""
+    """Describe the picture."""
     counts = " · ".join(f"{number} {status}" for status, number in counted(answer.rows).items())
     return f"{count(answer.points, 'point')}: {counts or 'none came'}"
 
@@ -192,7 +192,7 @@ class _Scale:
         self._start, self._length = start, length
 
     def at(self, size: float) -> float:
-        """Where a positive size is."""
+        """Return the place of a positive size."""
         share = (math.log10(size) - self.low) / (self.high - self.low)
         return self._start + self._length * min(max(share, 0.0), 1.0)
 

@@ -1,4 +1,4 @@
-"""What is shown of answers: a file for each of them, with a function of the answer."""
+"""Views of answers: a file for each kind, with a function of the answer."""
 
 from __future__ import annotations
 

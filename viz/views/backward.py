@@ -1,4 +1,4 @@
-"""What is shown of a table of gradients."""
+"""View of a table of gradients."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _table(answer: GradientTable) -> Table:
 
 
 def order(first: str) -> Sequence[str]:
-    """What is missed least of a table of gradients whose first column is called so."""
+    """Return the columns of a table of gradients whose first column is called so, the least important first."""
     least = ["tensor", "from op", "from", "gradient", "max |g|", "not finite", "zeros", "source…", "shape", "status…"]
     return [*least, f"{first}…", "‖g‖", "source"]
 
@@ -104,7 +104,9 @@ def _columns(answer: GradientTable) -> list[tuple[Sequence[str], Callable[[Gradi
 
 
 def origin_columns(answer: GradientTable) -> list[tuple[Sequence[str], Callable[[GradientRow], Iterable[str]]]]:
-    """What ``.grad`` held after backward, and what an optimizer used, where that is not the gradient; who gave it."""
+    """Return columns for what ``.grad`` held after backward, and for what an optimizer used, where these differ; and
+    who gave it.
+    """
     held = any(row.held is not None for row in answer.rows)
     used = any(row.used is not None for row in answer.rows)
     given_by = any(row.given_by for row in answer.rows)
@@ -154,12 +156,12 @@ def expected(answer: GradientTable) -> str:
 
 
 def row_name(answer: GradientTable) -> str:
-    """What a row is where it is counted: ``parameter`` where all of them are."""
+    """Return the name of a row where rows are counted: ``parameter`` where all of them are."""
     return "parameter" if all(row.facts.get("is_parameter") for row in answer.counted) else answer.row
 
 
 def told_of_values(rows: Sequence[GradientRow], computed: bool) -> str:
-    """What is to be said of the values of gradients behind how many there are."""
+    """Return the note about values of gradients that follows their number."""
     if not computed:
         return " (values not looked at: --run)"
     counts = Counter(r.status for r in rows if r.returned)

@@ -1,4 +1,4 @@
-"""What is shown of what is kept on disk for the next process."""
+"""View of what is kept on disk for the next process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .view import Table, View
 
 
 def view(clear: bool) -> View:
-    """What is kept in the user's cache folder, by purpose; with *clear* what was deleted there."""
+    """Show what is kept in the user's cache folder, by purpose; with *clear* what was deleted there."""
     purposes = sorted([*available(), user_cache.NAMES])
     listed = user_cache.clear(purposes) if clear else user_cache.list_stored(purposes)
     table = Table(["kept for", "deleted" if clear else "files", "size", "folder"])

@@ -1,4 +1,4 @@
-"""What is shown of the backward passes that a file asked for."""
+"""View of the backward passes that a file requested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of the differences of two graphs."""
+"""View of the differences of two graphs."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def picture(answer: Differences, form: str, command: str = "") -> str:
 
 
 def _resources(before: Resources, after: Resources) -> Table:
-    """What one step takes on each side, and how many times as much after as before."""
+    """Return what one step takes on each side, and the ratio of after to before."""
     table = Table(["", "before", "after", "times"])
     rows: tuple[tuple[str, Any, Any, Callable[[Any], str]], ...] = (
         ("operators", before.operators, after.operators, str),

@@ -1,4 +1,4 @@
-"""What is shown of an installation: versions, programs, backends."""
+"""View of an installation: versions, programs, backends."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _version(package: str) -> str | None:
 
 
 def _dot_version(path: str | None) -> str | None:
-    """What ``dot -V`` says, such as ``2.42.2``."""
+    """Return the version in ``dot -V``, such as ``2.42.2``."""
     if path is None:
         return None
     try:

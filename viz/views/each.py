@@ -1,4 +1,4 @@
-"""What is shown of the answers about several backward passes of one file."""
+"""View of the answers about several backward passes of one file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of a page about an error."""
+"""View of a page about an error."""
 
 from __future__ import annotations
 

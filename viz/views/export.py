@@ -18,7 +18,7 @@ ONNX = ".onnx"
 
 
 def form(file: str) -> str:
-    """What a file of that name holds: ``paddle`` or ``onnx``."""
+    """Return the form that a file of that name holds: ``paddle`` or ``onnx``."""
     return "onnx" if file.endswith(ONNX) else "paddle"
 
 
@@ -48,7 +48,7 @@ def files(answer: Exported, file: str) -> dict[str, str | bytes]:
 
 
 def view(answer: Exported, file: str, contents: Mapping[str, str | bytes]) -> View:
-    """What was written, and how Paddle reads it."""
+    """Show what was written, and how Paddle reads it."""
     sizes = {path: len(content) for path, content in contents.items()}
     table = Table(["file", "bytes"], [[name, str(size)] for name, size in sizes.items()], order=("file…",))
     loss = f" · loss {answer.loss}" if answer.loss else ""

@@ -1,4 +1,4 @@
-"""What is shown of the flow of information from one value to another."""
+"""View of the flow of information from one value to another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of operators that are computed together."""
+"""View of operators that are computed together."""
 
 from __future__ import annotations
 

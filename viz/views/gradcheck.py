@@ -1,4 +1,4 @@
-"""What is shown of gradients beside differences."""
+"""View of gradients next to differences."""
 
 from __future__ import annotations
 

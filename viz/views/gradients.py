@@ -1,4 +1,4 @@
-"""What is shown of gradients of targets by inputs."""
+"""View of gradients of targets by inputs."""
 
 from __future__ import annotations
 

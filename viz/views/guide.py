@@ -1,4 +1,4 @@
-"""What is shown to whoever comes with a symptom: the first words, and what a search has matched."""
+"""View of advice for a symptom: the first words, and what a search has matched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of the births of NaN and infinity."""
+"""View of the births of NaN and infinity."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MARKS = {"BIRTH": "bad", "CLEAN": "good", "absorbed": "warn", "intended": "warn
 
 
 def view(answer: Births, as_table: bool = False) -> View:
-    """Where the first NaN or infinity was born.
+    """Show where the first NaN or infinity was born.
 
     Args:
         as_table: a table even where there is nothing in it.
@@ -64,7 +64,7 @@ def _place(loc: source.Location) -> str:
 
 
 def searched(story: NanStory, number: int | None) -> str:
-    """Which backward passes were searched."""
+    """Return which backward passes were searched."""
     return passes(max(story.steps, 1)) if number is None else f"backward pass {number}"
 
 
@@ -223,7 +223,7 @@ def _other(operator: tuple[str, source.Location] | None) -> dict[str, Any] | Non
 
 
 def _why_absorbed(birth: Birth) -> str:
-    """What became of it."""
+    """Return why it did not spread."""
     if birth.scale is None:
         return "reached neither the loss nor a gradient"
     return f"too large at a loss scale of {birth.scale:g}, the update was left out"

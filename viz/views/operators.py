@@ -1,4 +1,4 @@
-"""What is shown of the operators that programs can hold."""
+"""View of the operators that programs can hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of the losses of a file that an answer about one of them says nothing of."""
+"""View of the losses of a file that an answer about one of them does not cover."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gradtool.engine.kinds.others import Other
 
 
 def lines(about: About, command: str) -> list[str]:
-    """What was not looked at, and what was found where somebody looked; nothing of a file with one loss.
+    """Return what was not looked at, and what was found where somebody looked; nothing for a file with one loss.
 
     Args:
         command: that answers about each of them.
@@ -31,7 +31,7 @@ def not_looked_at(passes: Sequence[Other], command: str, words: Sequence[str]) -
 
 
 def looked_at(passes: Sequence[Other], words: Sequence[str]) -> Iterator[str]:
-    """What ``why`` found about losses that were looked at beside the one that was asked about."""
+    """Yield what ``why`` found about losses other than the requested one."""
     for other in passes:
         if other.findings is None:
             continue

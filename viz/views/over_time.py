@@ -1,4 +1,4 @@
-"""What is shown of gradients over the steps of a training."""
+"""View of gradients over the steps of a training."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def view(answer: Training) -> View:
 
 
 def heading(answer: Training) -> Iterator[str]:
-    """What a step is, in numbers and lines."""
+    """Yield a description of a step, in numbers and lines."""
     history = answer.history
     passes = [*chain.from_iterable(s.passes for s in history.steps)]
     updates = [*chain.from_iterable(s.updates for s in history.steps)]
@@ -157,7 +157,7 @@ def _without(answer: Training) -> list[str]:
 
 
 def _open(answer: Training) -> bool:
-    """Whether something is told that may be wrong or meant, which these numbers do not show."""
+    """Return whether something is told that may be wrong or meant, which these numbers do not show."""
     return bool(_without(answer)) or any(h.kind in (what.ZERO, what.GONE, what.NEVER) for h in answer.happenings)
 
 

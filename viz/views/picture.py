@@ -26,7 +26,7 @@ LIMIT = 20.0
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """How a picture looks.
+    """Look of a picture.
 
     Attributes:
         part: ``fwd``, ``bwd`` or ``both``.
@@ -51,7 +51,7 @@ class Look:
 
     @classmethod
     def take(cls, values: dict[str, Any], **more: Any) -> Look:
-        """How a command's *values* say that it looks; they are taken out of them."""
+        """Take the look out of a command's *values*."""
         return cls(**{f.name: values.pop(f.name) for f in fields(cls) if f.name not in more}, **more)
 
     @property
@@ -66,7 +66,7 @@ class Look:
 
     @property
     def measure(self) -> str | None:
-        """What has to be measured for the fills."""
+        """Measurement that the fills need."""
         return self.color if self.color in ("norm", "time", "bytes") else None
 
 
@@ -85,7 +85,7 @@ _OPTIONS = {
 
 
 class Drawing:
-    """What is shown of a model, to be rendered in one form or several.
+    """View of a model, to be rendered in one form or several.
 
     Args:
         file: the name that the picture will be stored under.
@@ -126,7 +126,7 @@ class Drawing:
         return _drawn(subject, form) if drawn is None else drawn
 
     def _folded(self, form: forms.Form) -> GraphView:
-        """What is shown, folded as far as the options ask for."""
+        """Return what is shown, folded as far as the options request."""
         how = fold.NONE if form.whole and self._look.fold == fold.AUTO else self._look.fold
         before = self._view.visible_count
         view = fold.fold(self._view, how, self._look.max_nodes)
@@ -144,7 +144,7 @@ class Drawing:
 
 
 def as_dot(graph: Graph, path: str, part: str, words: Sequence[str]) -> str:
-    """What ``--dot`` writes to *path*.
+    """Return the text that ``--dot`` writes to *path*.
 
     Args:
         words: those that ask again about the same model.

@@ -1,4 +1,4 @@
-"""What is shown of what forward and backward take."""
+"""View of the time and memory of forward and backward."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .view import Table, View
 
 
 def stacks(answer: Costs, file: str) -> str:
-    """What programs that draw flame graphs read: speedscope's JSON in a ``.json`` file, folded stacks in others."""
+    """Return the input of flame graph viewers: speedscope's JSON in a ``.json`` file, else folded stacks."""
     story, name = answer.story, answer.about.name
     return json.dumps(story.speedscope(name), indent=1) + "\n" if file.endswith(".json") else str(story.flame())
 
@@ -67,7 +67,7 @@ def view(answer: Costs, by: str = "type", top: int | None = None) -> View:
 
 
 def _of_device(device: DeviceTime) -> str:
-    """How that was measured."""
+    """Return how that was measured."""
     elapsed, shared = statistics.median(device.elapsed), statistics.median(device.shared)
     return (
         f"time on {device.device}, of {1e6 * elapsed:.1f} µs from beginning to end; {1e6 * shared:.1f} µs took what "

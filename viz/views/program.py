@@ -1,4 +1,4 @@
-"""What is shown of a model's operators: each on a line, or forward beside backward."""
+"""View of a model's operators: each on a line, or forward next to backward."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of a step on several devices."""
+"""View of a step on several devices."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _alike(findings: Sequence[Finding]) -> list[tuple[Finding, int]]:
 
 
 def _advice(answer: OnReplicas) -> list[str]:
-    """What to do about it."""
+    """Return what to do about it."""
     lines, words = [], answer.vocabulary
     if any(f.op.startswith("batch_norm") and f.kind == "differs" for f in answer.operators):
         lines.append(f"{words.sync_batch_norm} takes the statistics of all rows")

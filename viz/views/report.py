@@ -1,4 +1,4 @@
-"""What is shown of a report that was written."""
+"""View of a report that was written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of the rules of the gate."""
+"""View of the rules of the gate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of the models that come with gradtool."""
+"""View of the models that come with gradtool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of the forward values that backward keeps alive."""
+"""View of the forward values that backward keeps alive."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def _alike(kinds: list[list[Any]], layer: Callable[[Any], str]) -> list[list[Any
 
 
 def _totals(kinds: list[list[Any]], layer: Callable[[Any], str]) -> Table:
-    """What each layer keeps, in the order of the run; of many layers those that hold them."""
+    """Return what each layer keeps, in the order of the run; of many layers those that hold them."""
     buffers = [*chain.from_iterable(kinds)]
     layers = [layer(b) for b in buffers]
     while len(set(layers)) > _MOST_LAYERS and any("." in name for name in layers):
@@ -180,7 +180,7 @@ def _totals(kinds: list[list[Any]], layer: Callable[[Any], str]) -> Table:
 
 
 def _runs_together(buffers: list[Any]) -> list[list[Any]]:
-    """What the iterations of a loop make at one place together; every other buffer by itself."""
+    """Return what the iterations of a loop make at one place together; every other buffer by itself."""
     kinds: dict[Any, list[Any]] = {}
     for b in buffers:
         made = b.producer

@@ -1,4 +1,4 @@
-"""What is shown of settings: values, and where they come from."""
+"""View of settings: values, and where they come from."""
 
 from __future__ import annotations
 

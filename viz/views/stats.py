@@ -1,4 +1,4 @@
-"""What is shown of the sizes of gradients."""
+"""View of the sizes of gradients."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def view(answer: Sizes) -> View:
 
 
 def _extent(answer: Sizes) -> list[str]:
-    """How many rows there are, and of parameters how many get a gradient, in the words of ``why``."""
+    """Return how many rows there are, and how many parameters get a gradient, in the words of ``why``."""
     rows, total = len(answer.lines), answer.total
     if answer.by != "parameter":
         return [f"{rows} of {count(total, answer.by)}"]
@@ -88,7 +88,9 @@ def _explaining(answer: Sizes, look: Collection[str]) -> list[str]:
 
 
 def _headlines(answer: Sizes) -> list[str]:
-    """What ``why`` says of gradients that are too large or too small, or of what no number shows: a line for each."""
+    """Return the words of ``why`` for gradients that are too large or too small, or that have no number: a line for
+    each.
+    """
     rows = {x.name for x in answer.lines if x.verdict != numbers.OK}
     return [
         " · ".join([f"{a.label}: {folded([a.name, *a.also])}", *_sentence(a), *filter(None, [a.source])])
@@ -162,7 +164,7 @@ def _trend(trend: Trend) -> dict[str, Any]:
 
 
 def _runs(x: Line) -> str:
-    """How often an operator ran inside of branches and loops, and how its norm went from run to run."""
+    """Return how often an operator ran inside of branches and loops, and how its norm went from run to run."""
     if not x.runs:
         return NOTHING
     bars = course([math.nan if n.nonfinite else n.norm for _, n in x.runs])

@@ -1,4 +1,4 @@
-"""What is shown of a sweep: how its points came out, what only all of them together say, and those to look at."""
+"""View of a sweep: how its points came out, what only all of them together say, and those to look at."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def counted(rows: Sequence[Row]) -> dict[str, int]:
 
 
 def label(row: Row, seeds: bool = True) -> str:
-    """What tells a point from the others of its model: its data, settings and, of several, its seed."""
+    """Return what distinguishes a point from the others of its model: its data, settings and, of several, its seed."""
     portion = _portion(row)
     parts = [f"{name}={value}" for name, value in row["set"].items()]
     parts += [portion.shown] if portion is not None else []
@@ -100,7 +100,7 @@ def label(row: Row, seeds: bool = True) -> str:
 
 
 def point_of(answer: Swept, row: Row) -> str:
-    """What tells a point from all others of a sweep."""
+    """Return what distinguishes a point from all others of a sweep."""
     if len(answer.axes.models) == 1:
         return label(row, len(answer.axes.seeds) > 1)
     axes = answer.axes
@@ -122,7 +122,7 @@ def _points(answer: Swept, rows: Sequence[Row]) -> Table:
 
 
 def said(row: Row) -> str:
-    """What came of a point, in a few words."""
+    """Describe the result of a point in a few words."""
     answer = row["answer"]
     if answer is None:
         return str(row["error"])
@@ -233,7 +233,7 @@ def _settings(answer: Swept) -> Iterator[str]:
 
 
 def told_of(turning: Turning) -> str:
-    """Where along a setting gradients explode, as a sentence."""
+    """Return a sentence about where along a setting gradients explode."""
     values, at, last = turning.values, turning.start, len(turning.values) - 1
     if not turning.where:
         return f"gradients explode at none of {len(values)} values, {values[0]} to {values[-1]}"

@@ -41,7 +41,7 @@ class Table:
     tones: Mapping[int, str] = field(default_factory=dict)
 
     def tone(self, row: int, heading: str, cell: str) -> str:
-        """What a cell means: a name in ``viz.tones.TONES``, or nothing."""
+        """Return the meaning of a cell: a name in ``viz.tones.TONES``, or nothing."""
         if self.judged and heading != self.judged:
             return ""
         if row in self.tones:
@@ -51,7 +51,7 @@ class Table:
 
 @dataclass
 class View:
-    """What a command answers.
+    """Answer of a command.
 
     Attributes:
         kind: the JSON schema is ``gradtool/<kind>/1``.
@@ -114,7 +114,7 @@ def ended(view: View, incomplete: str) -> View:
 
 
 def left_out(about: About, command: str) -> tuple[list[str], list[dict[str, Any]]]:
-    """What is told of other losses of the file, which the answer says nothing of; and the same in JSON's types.
+    """Return notes about other losses of the file, which the answer does not cover; and the same in JSON's types.
 
     Args:
         command: that answers about each of them.
@@ -127,7 +127,7 @@ def left_out(about: About, command: str) -> tuple[list[str], list[dict[str, Any]
 
 
 def failed(failure: Answer | None) -> list[str]:
-    """What is told below a table of the backward pass after it, which failed; nothing if none did."""
+    """Return the lines below a table about the backward pass after it, which failed; none if none did."""
     return [] if failure is None else ["", "the next backward pass failed:", *failure.lines()]
 
 

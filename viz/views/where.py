@@ -1,4 +1,4 @@
-"""What is shown of operators and where they come from."""
+"""View of operators and where they come from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of verdicts on gradients."""
+"""View of verdicts on gradients."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _frozen(answers: Sequence[Answer]) -> str:
 
 
 def summary(answers: Verdicts, wrong: int) -> str:
-    """How many parameters get a gradient, and what is wrong with how many of these."""
+    """Return how many parameters get a gradient, and what is wrong with how many of these."""
     subjects = answers.subjects
     if not subjects:
         return "no parameters"

@@ -48,7 +48,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Replay:
-    """What came of running a session again.
+    """Result of running a session again.
 
     Attributes:
         book: the session as it is now.
@@ -130,7 +130,7 @@ _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}\b")
 
 
 def same_text(was: str, now: str, exact: bool) -> bool:
-    """Whether two texts say the same, by the rule at the top of this module.
+    """Return whether two texts say the same, by the rule at the top of this module.
 
     >>> same_text("norm 0.1234", "norm 0.1235", exact=False), same_text("norm 0.1234", "norm 0.1240", exact=False)
     (True, False)
@@ -150,6 +150,6 @@ def _near(a: str, b: str) -> bool:
 
 
 def _last_place(text: str) -> float:
-    """What one in the last place shown is worth."""
+    """Return the value of one in the last place shown."""
     digits, _, exponent = text.lower().partition("e")
     return 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2]))

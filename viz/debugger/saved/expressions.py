@@ -8,12 +8,12 @@ from ..notebook import Notebook
 
 
 def of_stops(book: Notebook) -> list[str]:
-    """What moving may evaluate: watches, and the conditions of breakpoints and catches."""
+    """Return what moving may evaluate: watches, and the conditions of breakpoints and catches."""
     return [f"{s.kind} {s.number}: {s.described}" for s in book.session.stops if s.expression]
 
 
 def of_cells(book: Notebook) -> list[str]:
-    """What running the cells again evaluates, the stops that were set before them included."""
+    """Return what running the cells again evaluates, the stops that were set before them included."""
     began = book.began.stops if book.began is not None else ()
     stops = [f"{s.kind} {s.number}: {s.described}" for s in began if s.expression]
     return [*stops, *(f"In [{c.number}]: {c.source}" for c in book.cells if not c.note and _evaluates(c))]

@@ -101,7 +101,7 @@ class Lines:
 
 
 def is_numbered(line: Any) -> bool:
-    """Whether *line* is the number and the text of a line of source."""
+    """Return whether *line* is the number and the text of a line of source."""
     match line:
         case [int(n), str(text)]:
             return 1 <= n < 10_000_000 and "\n" not in text

@@ -44,7 +44,7 @@ _SEED = re.compile("-?[0-9]{1,40}")
 
 
 class RecordedError(GradtoolError):
-    """What the run ended in when it was recorded; its text is that of the error."""
+    """Error that the run ended in when it was recorded; its text is that of the error."""
 
     code = "GT-E604"
 
@@ -263,7 +263,7 @@ class _Reader(Lines):
         return timeline
 
     def _check_order(self, values: list[Value], entries: list[Entry]) -> None:
-        """Whether every value is made once, before it is read."""
+        """Check that every value is made once, before it is read."""
         there = {n for n, v in enumerate(values) if v.maker == NOBODY}
         for entry in entries:
             missing = next((n for n in entry.inputs if n not in there), None)

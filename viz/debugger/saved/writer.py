@@ -170,7 +170,7 @@ def _operand(operand: Any, entry: Entry) -> Any:
 
 
 def _generator(drawn: Position) -> dict[str, Any]:
-    """Where the stream of random numbers was; a seed may have more digits than JSON's readers keep."""
+    """Return the position of the stream of random numbers; a seed may have more digits than JSON's readers keep."""
     return {"generator": "Philox", "seed": str(drawn.seed), "counter": drawn.counter}
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Reply:
-    """What a verb answers.
+    """Answer of a verb.
 
     Attributes:
         text: for people; the first thing that every display shows.

@@ -112,7 +112,9 @@ def rerun(book: Notebook, rest: str) -> Reply:
 
 
 def _sources(book: Notebook, numbers: list[str]) -> list[tuple[str, bool]]:
-    """What was typed in these cells, and whether it stands in a file; of cells that ran others again, of those."""
+    """Return the lines typed in these cells, and whether they stand in a file; of cells that ran others again, of
+    those.
+    """
     numbered = {str(c.number): c for c in book.cells if not c.note}
     sources: list[tuple[str, bool]] = []
     todo = numbers[::-1]
@@ -178,7 +180,7 @@ _ANYTHING_ELSE = (
 
 
 def _page(match: verbs.Verb) -> str:
-    """How a verb is written, what it does, lines to type, and what to go on with."""
+    """Return how a verb is written, what it does, lines to type, and what to go on with."""
     also = f" (also: {', '.join(match.aliases)})" if match.aliases else ""
     page = [f"  {line}".rstrip() for line in match.page.split("\n")] if match.page else []
     lines = [f"{match.usage}{also}", f"  {match.help}", *page]

@@ -46,7 +46,7 @@ def _edited(session: Session, name: str, make: Any, text: str) -> Reply:
 
 
 def _unread(session: Session, number: int) -> str:
-    """That nothing yet to come reads a value, where something that is done has."""
+    """Return a note that nothing yet to come reads a value, where something that is done has."""
     readers = [e for e in session.timeline.entries if number in e.inputs]
     if not readers or readers[-1].index >= session.cursor:
         return ""
@@ -212,7 +212,7 @@ _LISTED = 20
 
 
 def _change(a: Any, b: Any) -> float:
-    """How far a gradient is from what it was, in terms of that; infinity where that is no number."""
+    """Return how far a gradient is from what it was, relative to that; infinity where that is no number."""
     if a is None or b is None:
         return math.inf
     x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)

@@ -45,7 +45,7 @@ def why(book: Notebook, rest: str) -> Reply:
 
 
 def _summary(session: Session, answers: Sequence[Answer]) -> str:
-    """How many gradients there are, in the words of the command where the session is about a file."""
+    """Return how many gradients there are, in the words of the command where the session is about a file."""
     if isinstance(answers, Verdicts):
         return "" if answers.failure is not None else summary(answers, answers.findings)
     return show.gradients(session) if session.timeline.results else "the run is about no gradients"
@@ -199,7 +199,7 @@ def _view(session: Session) -> GraphView:
 
 
 def _asked_file(rest: str) -> tuple[str, str | None]:
-    """What ``graph`` is to show, and the file for it."""
+    """Return what ``graph`` is to show, and the file for it."""
     asked, output, file = rest.partition("-o ") if not rest.startswith("-o") else ("", "-o", rest[2:])
     return asked.strip(), file.strip() if output else None
 

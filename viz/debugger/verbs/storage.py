@@ -111,7 +111,7 @@ def mem(book: Notebook, rest: str) -> Reply:
 
 
 def _bytes(arrays: Iterable[Any]) -> int:
-    """What arrays take, storage that they share once."""
+    """Return the bytes of arrays, storage that they share counted once."""
     shared = {id(r): r for r in (root(a) for a in arrays if hasattr(a, "dtype"))}
     return sum(nbytes(r) for r in shared.values())
 
