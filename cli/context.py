@@ -250,7 +250,7 @@ def taken_by(taker: Taker) -> Iterator[None]:
         _taker.reset(token)
 
 
-_MET: Final = {"unlike_paddle": ("differences", "met"), "ran_otherwise": ("otherwise", "entries")}
+_MET: Final = {"unlike_paddle": ("differences", "recorded_differences"), "ran_otherwise": ("otherwise", "entries")}
 """By entry of JSON, the table of the engine and its function that gives the entries that a run has met."""
 
 
