@@ -243,10 +243,10 @@ class Noticed(Evidence):
         """As in :class:`~gradtool.engine.core.notes.Notes`."""
         self._notes.note(text)
 
-    def stopped(self, text: str) -> None:
+    def note_stop(self, text: str) -> None:
         """As in the base; the user sees it as well."""
-        super().stopped(text)
-        self._notes.stopped(text)
+        super().note_stop(text)
+        self._notes.note_stop(text)
 
 
 def _page(evidence: Evidence, left: Loaded, inquiry: Inquiry, notes: Noting) -> Findings:
