@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from gradtool.engine.core.command_errors import asked_in_python
+from gradtool.engine.core.command_errors import raise_for_python
 from gradtool.engine.gate.check import Check
 from gradtool.engine.gate.discovery import Models
 from gradtool.engine.gate.policy import Policy
@@ -48,7 +48,7 @@ def flow(
     question = Flow(from_=_listed(from_), to=_listed(to), feed=feed, step=step)
     if isinstance(model, Model):
         return model.ask(question)
-    with asked_in_python("gradtool.flow"):
+    with raise_for_python("gradtool.flow"):
         return question.ask(request_of("gradtool.flow", model))
 
 
@@ -99,7 +99,7 @@ def diff(
         against=against,
     )
     sides = (os.fspath(before), os.fspath(after))
-    with asked_in_python("gradtool.diff"):
+    with raise_for_python("gradtool.diff"):
         return question.ask(sides, request_of("gradtool.diff", sides[-1]))
 
 
@@ -128,7 +128,7 @@ def check(
     2
     """
     selection = Selection(select=_listed(select), ignore=_listed(ignore))
-    with asked_in_python("gradtool.check"):
+    with raise_for_python("gradtool.check"):
         subjects = Models().named([os.fspath(model) for model in models])
         return Check(policy=Policy(selection=selection), jobs=jobs).ask(subjects)
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from gradtool.engine.core.collector import paused_gc
+from gradtool.engine.core.collector import pause_gc
 
 ROOT = Path(__file__).parents[2]
 BOUNDS = Path(__file__).with_name("figures.json")
@@ -79,7 +79,7 @@ def modules() -> Mapping[str, Module]:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
     folders: dict[str, str] = settings["package-dir"]
     found: dict[str, Module] = {}
-    with paused_gc():
+    with pause_gc():
         for package in settings["packages"]:
             mapped = max((p for p in folders if package == p or package.startswith(f"{p}.")), key=len)
             folder = ROOT / folders[mapped] / package[len(mapped) :].strip(".").replace(".", "/")
