@@ -147,11 +147,12 @@ def _run_alone(name: str, compiles: bool) -> None:
 def _run_plainly(words: list[str]) -> None:
     """Run a script on the engine with nothing watched; of a file with a function to be called, that as well."""
     from gradtool.engine.loading.loader import MODULE, executed
+    from gradtool.engine.request.limits import passes_watched
     from gradtool.engine.request.request import Request
     from gradtool.paddle import _alias
 
     if words[0] == "--with-entry":
-        with executed(Request(words[1])):
+        with executed(Request(words[1], steps=passes_watched("all"))):
             return
     sys.path.insert(0, os.getcwd())
     sys.argv = [words[0]]
