@@ -161,10 +161,12 @@ class Amounts(Generic[V, C]):
         """Return the rows that rule on a zero, in their order: a test, and what follows where it holds."""
         flow = self._reasons.flow
         return (
+            # Words and excuses first: what is no finding needs no line but the operator's.
             (lambda zero, now: now.verdict is Verdict.SATURATED and zero.asked, self._add_origin),
             (lambda zero, now: now.verdict is Verdict.CANCELLED and zero.use.beside, self._excuse_structure),
             (lambda zero, now: now.verdict is Verdict.TIMES_ZERO, self._name_factor),
             (lambda zero, now: now.finding and zero.at_rest and now.verdict.has(Aspect.AT_REST), self._excuse_minimum),
+            # The line to look at, where it is not the operator's.
             (
                 lambda zero, now: now.verdict is Verdict.INTEGER,
                 lambda zero, now: replace(now, cause=flow.made_at(zero.death.value)),
@@ -173,7 +175,7 @@ class Amounts(Generic[V, C]):
                 lambda zero, now: now.finding and now.verdict.has(Aspect.BY_VALUE) and zero.use.zero is not None,
                 self._find_first_zero,
             ),
-            # A line that somebody is to look at instead of the operator's: the last one that holds counts.
+            # A line that wrote the zero comes before one that made it; the last row that holds counts.
             (
                 lambda zero, now: now.finding and now.factor is not None,
                 lambda zero, now: replace(now, cause=(now.factor and now.factor.set_at) or now.cause),

@@ -63,6 +63,7 @@ class JournalEvidence(intent.Evidence[int]):
         )
         looks = (
             self._keep_not_listed,
+            # What was frozen has no gradient to look for.
             self._explain_freeze,
             self._explain_thaw,
             *(without_gradient if subject.is_parameter and not answer.has_gradient else ()),

@@ -273,6 +273,7 @@ class ProgramCase(Case[Value, Operator]):
         return intended(self._evidence, subject, self._judge(subject, answer))
 
     def _judge(self, subject: Subject[Value], answer: Answer) -> Answer:
+        # The list of the call comes first: what it leaves out gets a gradient that nobody takes.
         looks = (self._not_listed, self._allow_exclusion, self._name_freeze, self._note_lost_uses)
         return judge(looks, subject, answer)
 

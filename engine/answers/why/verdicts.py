@@ -299,6 +299,7 @@ class Verdict(enum.Enum):
     ACCUMULATED = VerdictRow(
         "accumulated over backward calls without clearing", VerdictKind.TIME, GradientState.NUMBERS, rule="GT106"
     )
+    # Of a backward call that raised: no tensor has got anything from it.
     FREED = VerdictRow("freed graph", VerdictKind.TIME, GradientState.NONE, rule="GT108")
     OVERWRITTEN = VerdictRow("overwritten in place", VerdictKind.TIME, GradientState.NONE, rule="GT108")
 
