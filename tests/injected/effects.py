@@ -22,6 +22,7 @@ def fingerprint(path: str) -> dict[str, Any]:
     """
     import paddle
 
+    paddle.disable_static()
     made: list[Any] = []
     create = paddle.nn.Layer.create_parameter
 

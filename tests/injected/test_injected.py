@@ -1,0 +1,100 @@
+"""Faults have places in the right programs, change text alone, and a sample of them is named with cause and line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.sampling import sampled
+
+from .__main__ import Bench, cases, judged
+from .judging import checked
+from .kinds import KINDS, Kind
+from .programs import Program, programs
+from .text import Text
+
+SMALL = Program(
+    "small",
+    """\
+import paddle
+import paddle.nn.functional as F
+
+
+class Net(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.body = paddle.nn.Linear(4, 8)
+        self.head = paddle.nn.Linear(8, 3)
+
+    def forward(self, x):
+        h = paddle.tanh(self.body(x))
+        return self.head(h)
+
+
+def loss_of(net, x, y):
+    scores = net(x)
+    penalty = (net.head.weight**2).sum()
+    loss = F.cross_entropy(scores, y) + 0.01 * penalty
+    return loss
+
+
+paddle.seed(0)
+net = Net()
+opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+for step in range(4):
+    x, y = paddle.randn([6, 4]), paddle.randint(0, 3, [6])
+    value = loss_of(net, x, y)
+    value.backward()
+    opt.step()
+    opt.clear_grad()
+""",
+    Path(__file__).parent,
+)
+
+NAMED = (
+    *("detach", "numpy", "no_grad", "integer", "argmax", "round", "times_zero", "dead_relu"),
+    *("log_of_zero", "root_of_negative", "term_detached", "term_number", "term_to_tensor"),
+    *("first_layers_not_listed", "rate_of_zero", "no_step", "hook_of_zeros", "never_cleared", "loss_times_zero"),
+    *("detached_loss", "probabilities_as_scores"),
+)
+"""Kinds that are named wherever they are put into the small program."""
+
+
+def test_kinds_and_programs_are_many() -> None:
+    assert len(KINDS) >= 40
+    assert len(programs()) >= 60
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_a_kind_has_places_and_changes_text_alone(kind: Kind) -> None:
+    found = 0
+    for program in sampled(programs(), lambda p: f"{kind.name} {p.name}", 12):
+        text = Text(program.source)
+        for edit in kind.sites(text):
+            changed = text.with_edit(edit)
+            compile(changed, program.name, "exec")
+            assert changed != program.source
+            found += 1
+    assert found or any(True for _ in cases(kind, programs(), 1))
+
+
+@pytest.mark.parametrize(
+    "kind", sampled([k for k in KINDS if k.name in NAMED], lambda k: k.name, 3), ids=lambda k: k.name
+)
+def test_a_fault_is_named_with_its_line(kind: Kind, tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    counted = 0
+    for program, edit in cases(kind, [SMALL], 1):
+        path = bench.counts(program, edit)
+        if path is not None:
+            counted += 1
+            said = checked(path, program.folder)
+            assert judged(kind, edit, said) == "named", said
+            break
+    assert counted, bench.plain(SMALL)
+
+
+def test_nothing_is_found_in_the_small_program(tmp_path: Path) -> None:
+    said = checked(Bench(tmp_path).write("small", SMALL.source), tmp_path)
+    assert [f for f in said if not isinstance(f, dict) or f["severity"] != "note"] == []
