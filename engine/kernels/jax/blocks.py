@@ -62,7 +62,7 @@ class BlockKernel:
         """A block is traced, also over constants."""
         raise NeedsValues(BLOCK)
 
-    def trace(self, *arguments: Any) -> list[Any]:
+    def trace_block(self, *arguments: Any) -> list[Any]:
         """Return the results of the operator, in the function that is being traced.
 
         Raises:

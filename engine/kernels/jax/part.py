@@ -379,7 +379,7 @@ def apart(outputs: Sequence[Any], inputs: Sequence[Any] = ()) -> tuple[Any, ...]
 def _result(instruction: Any, inputs: Sequence[Any]) -> Any:
     """Return what an instruction gives while it is traced."""
     kernel = instruction.kernel
-    traced = getattr(kernel, "trace", None)
+    traced = getattr(kernel, "trace_block", None)
     if traced is None:
         return kernel(*inputs)
     if kernel.reason:  # in a block

@@ -16,13 +16,13 @@ class SeparateKernel:
 
     Attributes:
         op: the operator of the program.
-        traced: the kernel over JAX's arrays, for who traces it.
+        trace_block: the kernel over JAX's arrays, for who traces it.
         reason: why it is not compiled; empty where it is.
     """
 
     def __init__(self, op: Any, traced: Callable[..., Any], reference: Callable[[], Callable[..., Any]]) -> None:
         self.op = op
-        self.traced = traced
+        self.trace_block = traced
         self.reason = reason(op)
         self._reference = reference
 
@@ -39,7 +39,7 @@ class SeparateKernel:
         if self.reason:
             return self.reference(*map(to_host, operands))
         with collect_refusals() as refusals:
-            results = self.traced(*map(to_device, operands))
+            results = self.trace_block(*map(to_device, operands))
         for refusal in refusals:
             if to_host(refusal.wrong).any():
                 raise refusal.error(*map(to_host, refusal.values))

@@ -168,11 +168,11 @@ x = static.data("x", [64, 96], "float32")
 h = paddle.nn.functional.softmax(paddle.tanh(x) * 0.5)
 exe, feed = static.Executor(), {"x": np.ones((64, 96), "float32")}
 hot.OPERATOR = 0.0
-whole, begun = compiling._made, threading.Event()
+whole, begun = compiling._make_object, threading.Event()
 def slow(*rest):
     begun.set()
     return whole(*rest)
-compiling._made = slow
+compiling._make_object = slow
 for _ in range(64):
     before = exe.run(feed=feed, fetch_list=[h])
 begun.wait()
@@ -183,9 +183,9 @@ if os.fork() == 0:
             assert np.array_equal(other.run(feed=feed, fetch_list=[h]), before)
     for _ in range(70):
         exe.run(feed=feed, fetch_list=[h])
-    hot.waited()
+    hot.wait()
     os._exit(7)
-hot.waited()
+hot.wait()
 print(os.waitstatus_to_exitcode(os.wait()[1]))
 """
 

@@ -208,7 +208,7 @@ data = static.data("x", list(x.shape)), static.data("w", list(w.shape))
 y = paddle.nn.functional.conv2d(*data, padding=1)
 (program,) = static.Executor().run(feed={"x": x, "w": w}, fetch_list=[y])
 paddle.disable_static()
-with choice.using("numpy"):
+with choice.use_backend("numpy"):
     plain = image()
 print(choice.current().name, early, np.array_equal(eager, program), np.array_equal(eager, plain))
 print(np.abs(eager - plain).max() <= 1e-5 * np.abs(plain).max(), choice.current().why)
