@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING, TypeVar
 from ..answers.flow.fact import Kind
 from ..core.command_errors import CommandError, ModelError, describe_failure
 from ..core.errors import GradtoolError
-from ..core.notes import SILENT
+from ..core.notes import SILENT, Notes
 from ..core.otherwise import sentence
-from ..kinds.model import About
 from ..request.request import Request
+from .finding import Finding
 
 if TYPE_CHECKING:
     from ..answers.diff.structure import Difference
     from ..answers.stats import Line, StatsStory
     from ..answers.training.one_batch import OneBatch
     from ..answers.why.answers import Answer
-    from ..answers.why.terms import LostTerm
-    from ..core.notes import Notes
     from ..kinds.model import Model
     from ..questions.first_steps import FirstSteps
     from ..questions.gradcheck import Comparison
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from ..questions.stats import Sizes
     from ..questions.why import Verdicts
     from ..script.loaded import Loaded
-    from .finding import Finding
     from .listings import FrozenList
     from .run import Run
 
@@ -238,17 +235,15 @@ class Evidence:
         ]
 
     @property
-    def answers(self) -> Iterator[tuple[str, Answer]]:
+    def losses(self) -> Iterator[tuple[str, Verdicts]]:
         """What ``why`` says of every loss of the file; before answers about another than the last stands its name."""
-        yield from (("", answer) for answer in self.verdicts)
-        for other in self.others:
-            yield from ((other.loss, answer) for answer in other.verdicts)
+        yield "", self.verdicts
+        yield from ((other.loss, other.verdicts) for other in self.others)
 
     @property
-    def terms(self) -> Iterator[tuple[str, Sequence[LostTerm]]]:
-        """The terms without a gradient of every loss of the file, likewise."""
-        yield "", self.verdicts.terms
-        yield from ((other.loss, other.verdicts.terms) for other in self.others)
+    def answers(self) -> Iterator[tuple[str, Answer]]:
+        """The single answers of them, likewise."""
+        yield from ((loss, answer) for loss, verdicts in self.losses for answer in verdicts)
 
     @property
     def parameters(self) -> Iterator[tuple[str, Line]]:
@@ -363,10 +358,7 @@ class Evidence:
     @property
     def own_training(self) -> Training | None:
         """Gradients over the steps that the file itself made; None where it made fewer than two."""
-        from ..questions.over_time import OverTime
-
-        history = self.run.history
-        return OverTime().of(About(self.name, "", ()), history) if len(history.steps) > 1 else None
+        return self.run.training(self.name) if len(self.run.history.steps) > 1 else None
 
     def training(self, steps: int | None = None) -> Training | None:
         """Gradients over the steps of the file's own training; None where there is none, which is told.
@@ -379,7 +371,7 @@ class Evidence:
         run = self.run
         if steps is None and run.history.steps:
             self._must_have_ended(run)
-            return OverTime().of(About(self.name, "", ()), run.history)
+            return run.training(self.name)
         self._close_before_another_run()
         notes: Notes = self if steps is None else _UpToAStep(self)
         try:

@@ -14,13 +14,14 @@ from ..core.notes import Notes
 from ..executor.scope import global_scope
 from ..ir.program import Program
 from ..ir.transaction import restore
+from ..kinds.model import About
 from ..loading import loader, opening
 from ..questions.first_steps import FirstSteps, heard
 from ..questions.growing import Growing
 from ..questions.growing import heard as heard_growing
 from ..questions.influence import Influence, Influences
 from ..questions.nan import Births, Nan
-from ..questions.over_time import Listening
+from ..questions.over_time import Listening, OverTime, Training
 from ..questions.saved import Kept, Saved
 from ..questions.why import Why
 from ..request.request import Request
@@ -164,6 +165,14 @@ class Run:
     def first_steps(self) -> FirstSteps:
         """Return the first steps of training."""
         return self.read("first steps", lambda left: self.readers.first(left, self.request))
+
+    def training(self, name: str) -> Training:
+        """Return gradients over the steps that the file made.
+
+        Args:
+            name: of the model.
+        """
+        return OverTime().of(About(name, "", ()), self.history)
 
     def keep(self, model: Model) -> None:
         """Keep the model that a reader has found."""

@@ -12,8 +12,8 @@ from ..rule import Hit, Options, Rule, about
 
 
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
-    for loss, terms in evidence.terms:
-        yield from (_hit(term, loss) for term in terms)
+    for loss, verdicts in evidence.losses:
+        yield from (_hit(term, loss) for term in verdicts.terms)
 
 
 def _hit(term: LostTerm, loss: str) -> Hit:
