@@ -25,12 +25,12 @@ class Absorbs:
 
 ABSORBS: Final = (
     Absorbs(("GT206",), ("GT205", "GT208", "GT204", "GT603")),
-    Absorbs(("GT101", "GT102", "GT103", "GT104", "GT205"), ("GT603",)),
+    Absorbs(("GT101", "GT102", "GT103", "GT104", "GT205"), ("GT111", "GT603")),
     Absorbs(("GT201", "GT202"), ("GT203", "GT204", "GT207", "GT715"), at_line=False),
 )
 """Causes and what comes of them, the strongest first."""
 
-_OF_PARAMETERS: Final = ("GT1", "GT2")
+_OF_PARAMETERS: Final = ("GT10", "GT2")
 """Beginnings of the codes of findings whose subject is a parameter."""
 
 
@@ -73,7 +73,7 @@ def _explaining(cause: Finding, effects: Sequence[Finding]) -> Finding:
     """Return a finding with the parameters, sentences and severity of those that it explains."""
     of_parameters = [f for f in effects if f.subject and f.code.startswith(_OF_PARAMETERS)]
     names = [name for f in of_parameters for name in (f.subject, *f.also) if name != cause.subject]
-    said = [f"this is also why {f.message} ({f.code})" for f in effects if f not in of_parameters]
+    said = [f"this is also why {f.message} ({f.code})" for f in effects if f not in of_parameters and f.subject]
     return replace(
         cause,
         severity=min([f.severity for f in (cause, *effects)], key=list(Severity).index),

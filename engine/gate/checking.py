@@ -49,7 +49,7 @@ def findings(
 
 def applied(evidence: Evidence, selection: Selection) -> list[Finding]:
     """What the rules find in a model that there is evidence of; as :func:`findings`."""
-    with contextlib.closing(evidence):
+    with contextlib.closing(evidence), showing.once():
         return roots([_weighed(f, selection) for f in _found(evidence, selection)])
 
 
@@ -111,7 +111,7 @@ def _of_evidence(
     evidence: Evidence, job: Job, strict: bool, read: Callable[[Evidence], None] | None = None
 ) -> tuple[Checked, dict[str, str]]:
     subject = job.subject
-    with imports.guarded() as guard, contextlib.closing(evidence):
+    with imports.guarded() as guard, contextlib.closing(evidence), showing.once():
         guard.origins.clear()
         if read is not None:
             read(evidence)
@@ -141,16 +141,15 @@ def _waivers(files: Iterable[str]) -> list[waivers.Waiver]:
 def _found(evidence: Evidence, selection: Selection, refused: type[CommandError] = ModelError) -> list[Finding]:
     found: list[Finding] = []
     chosen = selection.rules()
-    with showing.once():
-        try:
-            for rule in chosen:
-                with failures.kept(rule, evidence):
-                    found += _by(rule, evidence, selection)
-        except (refused, GradtoolError) as error:
-            if all(f.code != BACKWARD_FAILS for f in found):  # which says the same, and why
-                known = {f.code for f in found}
-                found += [f for f in _reasons(evidence, selection, chosen) if f.code not in known]
-                found.append(_unloaded(evidence.name, error))
+    try:
+        for rule in chosen:
+            with failures.kept(rule, evidence):
+                found += _by(rule, evidence, selection)
+    except (refused, GradtoolError) as error:
+        if all(f.code != BACKWARD_FAILS for f in found):  # which says the same, and why
+            known = {f.code for f in found}
+            found += [f for f in _reasons(evidence, selection, chosen) if f.code not in known]
+            found.append(_unloaded(evidence.name, error))
     return found + failures.findings(evidence, chosen)
 
 

@@ -45,6 +45,7 @@ QUESTIONS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "gradcheck": ([], {}),
     "why": ([], {}),
 }
+FORMS = {"saved": ["stats", "--memory"]}
 
 
 @pytest.fixture(params=[EAGER, STATIC], ids=["eager", "static"])
@@ -58,9 +59,10 @@ def model(folder: Path, request: pytest.FixtureRequest) -> Model:
 def test_python_gets_what_the_command_shows(gradtool: Run, model: Model, question: str) -> None:
     words, named = QUESTIONS[question]
     answer = getattr(model, question)(**named)
-    shown = gradtool(question, "model.py", *words)
+    command = FORMS.get(question, [question])
+    shown = gradtool(*command, "model.py", *words)
     assert str(answer) == shown.out.rstrip("\n")
-    data = json.loads(gradtool(question, "model.py", *words, "--format", "json").out)
+    data = json.loads(gradtool(*command, "model.py", *words, "--format", "json").out)
     del data["schema"]
     assert json.loads(json.dumps(answer.data)) == data
 

@@ -22,7 +22,7 @@ from gradtool.engine.ops.opdef import OpDef
 
 TARGET = Path(registry.__file__).with_name("index.py")
 
-HEAD = '''"""Which file of ``library/`` defines which operator: one file is loaded for one operator.
+HEAD = '''"""Table of the files of ``library/`` that define operators: one file is loaded for one operator.
 
 Written by ``python -m tests.ops.index``; a test holds it against the folder.
 """

@@ -24,7 +24,7 @@ def test_every_operator_is_found_by_its_name() -> None:
         assert registry.get_by_name(names.get(type_, type_)) is op
 
 
-@pytest.mark.parametrize("asked", ["by_type('relu')", "by_name('add')", "by_type('tanh_grad')"])
+@pytest.mark.parametrize("asked", ["get_by_type('relu')", "get_by_name('add')", "get_by_type('tanh_grad')"])
 def test_one_operator_loads_one_file(asked: str) -> None:
     program = (
         "import sys\nfrom gradtool.engine.ops import registry\n"

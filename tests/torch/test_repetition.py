@@ -111,5 +111,5 @@ def test_profile_times_the_framework_where_it_computed_the_call() -> None:
 def test_profile_says_what_is_timed_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit):
-        main(["profile", str(RUNS / "r_mlp.torchrun")])
+        main(["stats", "--time", str(RUNS / "r_mlp.torchrun")])
     assert "forward operators are timed in PyTorch where it is installed" in capsys.readouterr().err

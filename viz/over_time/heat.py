@@ -240,7 +240,7 @@ def _told(parts: list[str], answer: Training, y: float, width: float) -> float:
     y += 10 if shown else 0
     for h in shown:
         parts.append(text(MARGIN, y, f"step {h.step}", "bad" if h.wrong else "q"))
-        parts.append(text(MARGIN + 70, y, fitted(words.happened(h, answer), longest)))
+        parts.append(text(MARGIN + 70, y, fitted(words.describe(h, answer), longest)))
         y += 15
     left = len(answer.happenings) - len(shown)
     if left:

@@ -25,7 +25,7 @@ from .view import Table, View
 def view(answer: Training) -> View:
     """A line of totals, a row for each parameter or layer, and what began at which step."""
     history = answer.history
-    told = [f"step {h.step:<4} {happened(h, answer)}" for h in answer.happenings]
+    told = [f"step {h.step:<4} {describe(h, answer)}" for h in answer.happenings]
     blocks: list[str | Table] = ["\n".join(heading(answer)), totals(history), rows(answer)]
     blocks.append("\n".join([*told, _sum(answer)]))
     return View("over-time", data(answer), blocks, list(_next(answer)), records="rows", tells_its_end=True)
@@ -131,7 +131,7 @@ def _zeros(points: Sequence[Point]) -> str:
 # -- what happened ----------------------------------------------------------------------------------------------------
 
 
-def happened(h: Happening, answer: Training) -> str:
+def describe(h: Happening, answer: Training) -> str:
     """Return what began at a step, to which parameters, and where."""
     return sentence(h, [t.name for t in answer.parameters], len(answer.history.steps))
 
@@ -255,7 +255,7 @@ def _happening(h: Happening, answer: Training) -> dict[str, Any]:
         "parameters": [t.name for t in h.tracks],
         "numbers": [finite(n) for n in h.numbers],
         "source": line_of(h.loc),
-        "text": happened(h, answer),
+        "text": describe(h, answer),
         "finding": h.wrong,
     }
 

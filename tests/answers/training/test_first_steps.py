@@ -114,10 +114,10 @@ for step in range(6):
     "a rate of zero": (
         """
 net = paddle.nn.Linear(4, 1)
-opt = paddle.optimizer.Adam(0.0, parameters=net.parameters())
+opt = paddle.optimizer.Adam(0.0, parameters=net.parameters())  # here
 for step in range(3):
     F.mse_loss(net(x), paddle.full([8, 1], 3.0)).backward()
-    opt.step()  # here
+    opt.step()
     opt.clear_grad()
 """,
         "GT702",

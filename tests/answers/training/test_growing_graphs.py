@@ -242,10 +242,10 @@ def test_the_first_page_says_it_too(gradtool: Any, tmp_path: Path) -> None:  # n
     file = tmp_path / "train.py"
     file.write_text(HEAD + WRONG["a list"][0], encoding="utf-8")
     done = gradtool(str(file))
-    assert "1 finding" in done.out
+    assert " · 1 warning" in done.out
     assert "losses holds tensors with their graphs, and so keeps the graphs of 6 steps" in done.out
     assert "    losses.append(step(" in done.out
-    assert "--select GT713" in done.out
+    assert "more  gradtool explain GT713" in done.out
     file.write_text(HEAD + RIGHT["numbers and detached tensors"], encoding="utf-8")
     assert "no findings" in gradtool(str(file)).out
 
@@ -282,4 +282,4 @@ def test_what_a_program_reads_fits_its_schema(gradtool: Any, tmp_path: Path) -> 
     file = tmp_path / "train.py"
     file.write_text(HEAD + WRONG["a sum"][0], encoding="utf-8")
     data = json.loads(gradtool(str(file), "--format", "json").out)
-    assert [problem["command"] for problem in data["problems"]] == ["check"]
+    assert [finding["code"] for finding in data["results"]] == ["GT713"]
