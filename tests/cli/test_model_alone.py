@@ -109,6 +109,25 @@ def test_the_answers_are_those_of_the_commands(gradtool: Run, model: Write) -> N
         assert answers[command] == json.loads(gradtool(command, file, "--format", "json").out)
 
 
+TERM = """\
+import paddle
+net = paddle.nn.Linear(2, 1)
+opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+for step in range(3):
+    loss = (net(paddle.ones([4, 2])) - 1).square().mean() + (net.weight**2).sum().detach()
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+"""
+
+
+@pytest.mark.parametrize("text", [TERM, TERM.replace("SGD(0.1", "SGD(0.0").replace(".detach()", "")])
+def test_the_command_that_shows_more_works(gradtool: Run, model: Write, text: str) -> None:
+    (finding,) = screen(gradtool, model(text))["results"]
+    assert finding["code"] in ("GT111", "GT702")
+    assert gradtool(*finding["next"].split()[1:]).code == 0
+
+
 def test_a_script_runs_once_with_its_arguments_and_its_passes_are_told(gradtool: Run, model: Write) -> None:
     done = gradtool(model(SCRIPT), "--", "--lr", "3")
     assert done.code == 0

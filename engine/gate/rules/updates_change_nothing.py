@@ -44,7 +44,7 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
             idle.made if is_rate else idle.loc,
             names[1:],
             said,
-            "call it between backward and the clearing; a rate far below the digits of a parameter is none",
+            _RAISE if is_rate else _BETWEEN,
         )
     if not evidence.incomplete:
         yield from _unstepped(first.unstepped, options)
@@ -53,6 +53,8 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
         yield Hit(name, f"{name} is frozen, an optimizer holds it, and this line changes it", loc)
 
 
+_RAISE = "give the optimizer a learning rate above 0"
+_BETWEEN = "call it between backward and the clearing; a rate far below the digits of a parameter is none"
 _RETURN = "return the gradient from the hook, or remove the hook"
 
 
