@@ -147,15 +147,15 @@ def _row(kind: Kind, rows: dict[str, list[str]]) -> str:
 
 def _right(bench: Bench, among: Sequence[Program], asked: Sequence[str], log: Any) -> None:
     for command in asked:
-        wrong = []
-        for program in among:
+        wrong, running = [], [p for p in among if not bench.plain(p).get("raised") and "died" not in bench.plain(p)]
+        for program in running:
             path = bench.write(program.name.replace(".", "_"), program.source)
             told = getattr(judging, {"bare": "answered", "check": "checked"}[command])(path, program.folder)
             if isinstance(told, dict) or any(f["severity"] != "note" for f in told):
                 wrong.append((program.name, told))
                 if log is not None:
                     log.write(json.dumps({"right": program.name, "command": command, "said": told}) + "\n")
-        print(f"{command}: findings in {len(wrong)} of {len(among)} right programs")
+        print(f"{command}: findings in {len(wrong)} of {len(running)} right programs")
         for name, told in wrong:
             print(f"  {name}: {told if isinstance(told, dict) else [(f['code'], f['lines'][:1]) for f in told]}")
 
