@@ -21,7 +21,7 @@ from ..help_pages import Command
 @exit_option()
 @output_options
 def command(**values: Any) -> int:
-    """Print what is wrong with MODEL's gradients on one screen: the findings of why, nan and stats, and the table.
+    """Print what is wrong with MODEL's gradients on one screen: the findings of check, and the table.
 
     \b
     gradtool train.py
@@ -34,14 +34,13 @@ def command(**values: Any) -> int:
     from gradtool.engine.questions.others import look_at
     from gradtool.engine.request.request import Request
     from gradtool.viz.report import checkup
-    from gradtool.viz.report.findings import Inquiry, Noting, of_file
+    from gradtool.viz.report.findings import Noting, apply_rules
 
-    exit_code = values.pop("exit_code")
-    inquiry = Inquiry.take(values := {**values, "params": (), "no_grad": (), "no_run": False})
+    exit_code, feed = values.pop("exit_code"), values.pop("feed")
     request = Request.take(values)
-    told = of_file(request, inquiry, Noting(out))
+    told = apply_rules(request, feed, Noting(out))
     if exit_code:
-        look_at(told.others, request, inquiry.feed)
+        look_at(told.others, request, feed)
     screen = checkup.view(told, request)
     out.emit(screen)
     if told.failed:

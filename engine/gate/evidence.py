@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..questions.over_time import Training
     from ..questions.saved import Kept
     from ..questions.stats import Sizes
-    from ..questions.why import Verdicts
+    from ..questions.why import Opened, Verdicts, Why
     from ..script.loaded import Loaded
     from .listings import FrozenList
     from .run import Run
@@ -178,7 +178,7 @@ class Evidence:
             case.history = run.history
             if case.model is not None:
                 run.keep(case.model)
-            answers = case.verdicts(asked, self)
+            answers = self._judge(case, asked)
             case.case = case.model = None
             return answers
 
@@ -195,10 +195,17 @@ class Evidence:
         self._close_before_another_run()
         asked = Why(feed=self.feed)
         with opened(request, asked, self) as case:
-            answers = case.verdicts(asked, self)
+            answers = self._judge(case, asked)
             if case.model is not None and case.model.computes_while_loading:
                 self._size(request, case.model)
             case.case = case.model = None
+        return answers
+
+    def _judge(self, case: Opened, asked: Why) -> Verdicts:
+        """Return the answers about a case, with the terms of its loss that give no gradient."""
+        answers = case.verdicts(asked, self)
+        if case.case is not None:
+            answers.terms = case.case.lost_terms()
         return answers
 
     def _size(self, request: Request, model: Model) -> None:

@@ -37,7 +37,7 @@ class Verdicts(Answered, Answers):
         subjects: how many tensors were asked about.
         chosen: whether they were asked for by name.
         failure: the answer about the error that the model raised, where it explains itself; it is the only one then.
-        terms: of the loss, without a gradient although they are computed from trained parameters.
+        terms: of the loss, computed from trained parameters and without a gradient; empty but for the gate.
     """
 
     about: About
@@ -140,9 +140,7 @@ class Opened:
         assert self.model is not None
         subjects = self.case.subjects()
         answers = self.judge(self.model.call(self._answers, self.case, asked))
-        verdicts = Verdicts.of(self.about, self.loss, answers, len(subjects), self.chosen)
-        verdicts.terms = self.case.lost_terms()
-        return verdicts
+        return Verdicts.of(self.about, self.loss, answers, len(subjects), self.chosen)
 
 
 @contextlib.contextmanager

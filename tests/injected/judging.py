@@ -15,7 +15,7 @@ import gradtool.engine.gate.rules as rules
 from gradtool.engine.gate.checking import Selection, findings
 from gradtool.engine.request.request import Request
 from gradtool.viz.report import checkup
-from gradtool.viz.report.findings import Inquiry, Noting, of_file
+from gradtool.viz.report.findings import Noting, apply_rules
 
 rules.every()
 
@@ -91,7 +91,7 @@ def answered(path: Path, folder: Path) -> list[dict[str, Any]] | dict[str, str]:
 
     def work() -> list[dict[str, Any]]:
         request = Request(str(path), unfinished=True)
-        data = checkup.view(of_file(request, Inquiry(), Noting()), request).data
+        data = checkup.view(apply_rules(request, None, Noting()), request).data
         return [_reported(result, path) for result in data["results"]]
 
     told: list[dict[str, Any]] | dict[str, str] = forked(work, folder)

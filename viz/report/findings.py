@@ -53,8 +53,6 @@ if TYPE_CHECKING:
 
 NOT_RUN = "The program was not run."
 
-_USUAL = Policy()
-
 
 @dataclass(frozen=True, kw_only=True)
 class Inquiry(Cuts):
@@ -90,8 +88,7 @@ class Findings:
         raised_at: the user's line that raised it, in a few lines of text.
         calls: the backward passes that the file asked for; None for a model that was there before.
         others: those of other losses, which nobody asked about.
-        report: findings of the rules of the gate; None for a graph that is cut, and of a loss that a session holds.
-        unchecked: what they could not look at.
+        report: findings of the rules of the gate; None where they were not applied.
         places: the user's lines that the findings are about, the most important first.
         notes: what else has to be said, such as what was fed.
         compiled: what the backend compiles, and what it does not; empty where it compiles nothing.
@@ -112,10 +109,14 @@ class Findings:
     raised: str = ""
     raised_at: Sequence[str] = ()
     report: Report | None = None
-    unchecked: Sequence[str] = ()
     places: list[Location] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     compiled: list[str] = field(default_factory=list)
+
+    @property
+    def unchecked(self) -> list[str]:
+        """Sentences about what the rules could not look at."""
+        return [] if self.report is None else [f.message for f in self.report.results if f.code == UNCHECKED]
 
     @cached_property
     def reports(self) -> dict[str, View]:
@@ -201,30 +202,28 @@ class Search:
         return listen
 
 
-def of_file(request: Request, inquiry: Inquiry, notes: Noting, policy: Policy = _USUAL) -> Findings:
+def apply_rules(request: Request, feed: str | None, notes: Noting) -> Findings:
     """Load a model file, ask about it, and apply the rules of the gate to the same run.
 
     Args:
-        policy: rules, severities and exceptions, as ``check`` takes them from the configuration.
+        feed: a file of arrays to feed.
 
     Raises:
-        CommandError: there is no such model, no loss, or a selector selects nothing.
+        CommandError: there is no such model, or no loss.
         GradtoolError: the engine refused.
         ModelError: the file raised before it had computed a loss.
     """
     request = replace(request, full_stacks=True)
-    if inquiry.params or inquiry.no_grad or inquiry.no_run:
-        return _of_a_cut_graph(request, inquiry, notes)
-    subject = Subject(name=request.model, target=request.model, feed=inquiry.feed)
+    policy, subject = Policy(), Subject(name=request.model, target=request.model, feed=feed)
     job = Job(subject=subject, selection=policy.of(subject))
-    evidence = Noticed(request, subject.name, notes, inquiry.feed)
     pages: list[Findings] = []
-    result = weigh(
-        evidence, job, lambda e: pages.append(e.run.read("page", lambda left: _page(e, left, inquiry, notes)))
-    )
+
+    def read(evidence: Evidence) -> None:
+        pages.append(evidence.run.read("page", lambda left: _page(evidence, left, Inquiry(feed=feed), notes)))
+
+    result = weigh(Noticed(request, subject.name, notes, feed), job, read)
     told = pages[0]
     told.report = reported([job], [result], policy, os.getcwd())
-    told.unchecked = [f.message for f in told.report.results if f.code == UNCHECKED]
     return told
 
 
@@ -261,8 +260,9 @@ def _page(evidence: Evidence, left: Loaded, inquiry: Inquiry, notes: Noting) -> 
     return told
 
 
-def _of_a_cut_graph(request: Request, inquiry: Inquiry, notes: Noting) -> Findings:
-    """Load a model file and ask about a graph that is cut, or not run: no rule is about such a graph."""
+def of_file(request: Request, inquiry: Inquiry, notes: Noting) -> Findings:
+    """Load a model file and ask about it; errors as for ``questions.why.opened``."""
+    request = replace(request, full_stacks=True)
     search = Search(number_of(request))
     with (
         heard(search.coverage, search.number) as adapter,
@@ -380,11 +380,7 @@ def _known(
 ) -> list[Location]:
     """Add the sizes and births of a run that was watched, and return where numbers that are not finite are born."""
     about = _about(model, inquiry)
-    if model.computes_while_loading:
-        value = model.loss_value()
-        told.value = None if value is None else finite(value)
-    elif table is not None and table.loss.value is not None:
-        told.value = finite(table.loss.value)
+    told.value = _value(model, table)
     if table is None:
         told.refused["stats"] = told.refused["backward"]
     else:
@@ -392,6 +388,12 @@ def _known(
     told.ask("nan", lambda: replace(known.births_so_far, about=about))
     births = told.answers.get("nan")
     return [b.loc for b in births.story.births] if isinstance(births, Births) else []
+
+
+def _value(model: Model, table: GradientTable | None) -> float | None:
+    """Return what the loss is; None where it is not known, or not finite."""
+    value = model.loss_value() if model.computes_while_loading else None if table is None else table.loss.value
+    return None if value is None else finite(value)
 
 
 def _run(
@@ -406,7 +408,7 @@ def _run(
     search = search if search.over else Search(search.number)
     gatherer = Gatherer()
     arrived = model.run(search.beside(gatherer), inquiry.feed, notes, table=table)
-    told.value = None if table.loss.value is None else finite(table.loss.value)
+    told.value = _value(model, table)
     _sizes(told, model, gatherer, arrived, inquiry)
     return _births(told, model, search, inquiry)
 
@@ -415,8 +417,7 @@ def _computed(
     told: Findings, model: Model, table: GradientTable | None, search: Search, inquiry: Inquiry, notes: Noting
 ) -> list[Location]:
     """The answers about a model that has computed its loss."""
-    value = model.loss_value()
-    told.value = None if value is None else finite(value)
+    told.value = _value(model, table)
     if table is None:
         told.refused["stats"] = told.refused["backward"]
         return _births(told, model, search, inquiry, ["backward: there is nothing to go back through"])

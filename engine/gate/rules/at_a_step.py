@@ -25,6 +25,20 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
             yield Hit(names[0] if names else "", message, h.loc, tuple(names[1:]))
 
 
+_MODEL = """\
+import paddle
+
+paddle.seed(0)
+net = paddle.nn.Linear(3, 1)
+opt = paddle.optimizer.SGD(0.001, parameters=net.parameters())
+for step in range(8):
+    x = paddle.rand([6, 3])
+    loss = (net(x) - 1).square().mean()
+{scaled}    loss.backward()
+    opt.step()
+    opt.clear_grad()
+"""
+
 RULE = Rule(
     code="GT715",
     name="at-a-step",
@@ -35,32 +49,6 @@ RULE = Rule(
     ),
     severity=Severity.WARNING,
     look=_look,
-    wrong="""\
-import paddle
-
-paddle.seed(0)
-net = paddle.nn.Linear(3, 1)
-opt = paddle.optimizer.SGD(0.001, parameters=net.parameters())
-for step in range(8):
-    x = paddle.rand([6, 3])
-    loss = (net(x) - 1).square().mean()
-    if step == 5:
-        loss = loss * 1e4  # a batch that is scaled otherwise
-    loss.backward()
-    opt.step()
-    opt.clear_grad()
-""",
-    right="""\
-import paddle
-
-paddle.seed(0)
-net = paddle.nn.Linear(3, 1)
-opt = paddle.optimizer.SGD(0.001, parameters=net.parameters())
-for step in range(8):
-    x = paddle.rand([6, 3])
-    loss = (net(x) - 1).square().mean()
-    loss.backward()
-    opt.step()
-    opt.clear_grad()
-""",
+    wrong=_MODEL.format(scaled="    if step == 5:\n        loss = loss * 1e4  # a batch that is scaled otherwise\n"),
+    right=_MODEL.format(scaled=""),
 )
