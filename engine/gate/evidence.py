@@ -13,6 +13,7 @@ from ..core.command_errors import CommandError, ModelError, describe_failure
 from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes
 from ..core.otherwise import sentence
+from ..data import words
 from ..request.request import Request
 from .finding import Finding
 
@@ -73,11 +74,16 @@ class Evidence:
     Args:
         request: how it is loaded.
         name: what findings call it.
-        feed: a file of arrays to feed to a program.
+        feed: a file of arrays to feed to a program, or rows of one.
         golden: the file that keeps its graph, if one does.
+
+    Raises:
+        CommandError: there is no such file, or it has no such rows.
     """
 
     def __init__(self, request: Request, name: str, feed: str | None = None, golden: str | None = None) -> None:
+        if feed is not None and words.is_of_rows(feed):  # a function of dynamic mode is called with them
+            request, feed = replace(request, fed=feed, arrays=words.taken(feed)), None
         self.request, self.name, self.feed, self.golden = request, name, feed, golden
         self._told: dict[str, None] = {}
         self._untried: list[str] = []
