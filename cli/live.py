@@ -156,7 +156,7 @@ class Live(ABC):
     @contextlib.contextmanager
     def _tensor(self, loss: Tensor, names: Mapping[str, Any], request: Request) -> Iterator[Loaded]:
         """A loss of dynamic mode, as it stands; what is done to its graph is undone."""
-        if request.spared:
+        if request.run.spared:
             Loaded(request.model, {}, Program(), Program(), live=True).must_run("--prove")
         nodes = nodes_behind([loss])
         journal = self._journal if self._journal.knows(loss, nodes) else None

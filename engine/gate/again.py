@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 from ..request.request import Request
 from ..script import seeds
@@ -17,4 +16,4 @@ SEEDS = (1, 2)
 def with_seed(by: int, request: Request) -> Iterator[Request]:
     """The request with other seeds, which also the seeds are that the file sets itself."""
     with seeds.shifted(by):
-        yield replace(request, seed=request.seed + by)
+        yield request.change(seed=request.run.seed + by)

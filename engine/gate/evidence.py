@@ -83,7 +83,7 @@ class Evidence:
 
     def __init__(self, request: Request, name: str, feed: str | None = None, golden: str | None = None) -> None:
         if feed is not None and words.is_of_rows(feed):  # a function of dynamic mode is called with them
-            request, feed = replace(request, fed=feed, arrays=words.taken(feed)), None
+            request, feed = request.change(fed=feed, arrays=words.taken(feed)), None
         self.request, self.name, self.feed, self.golden = request, name, feed, golden
         self._told: dict[str, None] = {}
         self._untried: list[str] = []

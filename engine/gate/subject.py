@@ -28,7 +28,7 @@ class Subject:
         name: what findings call it.
         target: what a command line calls it: ``model.py``, ``model.py:build``, ``pkg.mod:build``.
         feed: a file of arrays to feed to a program.
-        options: how it is loaded, by the names of :class:`gradtool.engine.request.request.Request`.
+        options: how it is loaded, by the names of :data:`gradtool.engine.request.request.OPTIONS`.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Subject:
         lists = {name: tuple(value) for name, value in self.options.items() if isinstance(value, list)}
         words = {**self.options, **lists}
         words["feed"] = self.feed or words.get("feed")
-        return Request(self.target, **words, unfinished=True)
+        return Request.create(self.target, **words, unfinished=True)
 
     def data(self) -> dict[str, Any]:
         """As JSON's types."""

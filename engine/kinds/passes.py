@@ -150,7 +150,7 @@ def others(left: Loaded, request: Request) -> tuple[list[Other], list[Other]]:
 
     There are none where the request says which pass is meant.
     """
-    if request.backward is not None or request.loss is not None or left.live:
+    if request.backward is not None or request.objective.loss is not None or left.live:
         return [], []
     step = {call.number for call in left.calls.of_step()} if left.calls.swept else set()
     passes = calls_of(left, request).others()

@@ -131,7 +131,7 @@ def pass_before(left: Loaded) -> int | None:
 
 def explain(error: Exception, request: Request) -> None:
     """Let the message of an error that has two sides say who shows both."""
-    if request.unfinished and has_two_sides(error):
+    if request.record.unfinished and has_two_sides(error):
         error.hint = f"{error.hint}; {command_line('gradtool', 'why', *request.words())} shows both sides"
 
 

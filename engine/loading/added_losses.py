@@ -36,20 +36,20 @@ def added(left: Loaded, outputs: Sequence[str] | None, request: Request, notes: 
         CommandError: no output, or several, where one is compared; a label that does not fit.
     """
     program = left.main
-    if request.loss_fn is None:
-        if request.label is not None:
+    if request.objective.loss_fn is None:
+        if request.objective.label is not None:
             raise CommandError("--label names what --loss-fn compares with", "--loss-fn mse, or cross_entropy")
-        candidates = _real(program, [request.loss] if request.loss is not None else outputs or ())
-        if request.loss is None and not request.need_loss:
+        candidates = _real(program, [request.objective.loss] if request.objective.loss is not None else outputs or ())
+        if request.objective.loss is None and not request.objective.need_loss:
             return None
         single = [v for v in candidates if v.spec.count == 1]
         if len(single) == 1:
-            return single[0] if request.loss is None else None
+            return single[0] if request.objective.loss is None else None
         return _sum(left, candidates, notes)
     output = _compared(left, outputs, request)
     with _appending(program, output):
         label = _label(program, request, output)
-        return _FUNCTIONS[request.loss_fn](output, label)  # type: ignore[no-any-return]
+        return _FUNCTIONS[request.objective.loss_fn](output, label)  # type: ignore[no-any-return]
 
 
 def _real(program: Program, names: Sequence[str]) -> list[Variable]:
@@ -111,10 +111,10 @@ def _why_weighted(outputs: Sequence[Variable]) -> str:
 
 def _compared(left: Loaded, outputs: Sequence[str] | None, request: Request) -> Variable:
     there = left.main.global_block().vars
-    if request.loss is not None:
-        if request.loss not in there:
-            raise unknown("output", request.loss, [*(outputs or ()), *there])
-        return there[request.loss]
+    if request.objective.loss is not None:
+        if request.objective.loss not in there:
+            raise unknown("output", request.objective.loss, [*(outputs or ()), *there])
+        return there[request.objective.loss]
     candidates = _real(left.main, outputs) if outputs is not None else _unread(left.main)
     if len(candidates) != 1:
         names = ", ".join(v.name for v in candidates) or "none"
@@ -146,13 +146,13 @@ def _appending(program: Program, after: Variable) -> Iterator[None]:
 
 def _label(program: Program, request: Request, output: Variable) -> Variable:
     """What the output is compared with: an input of the program, or one that is added."""
-    name = request.label or LABEL
+    name = request.objective.label or LABEL
     existing = program.global_block().vars.get(name)
     if existing is not None:
         if not existing.is_data:
             raise CommandError(f"--label {name} is computed, and a label is fed", "another name adds an input")
         return existing
-    if request.loss_fn == "mse":
+    if request.objective.loss_fn == "mse":
         return paddle.static.data(name, list(output.shape), output.dtype)  # type: ignore[no-any-return]
     if not output.shape:
         raise CommandError(f"cross_entropy takes scores of classes, and {output.name} is one number", "--loss-fn mse")

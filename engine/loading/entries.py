@@ -40,16 +40,16 @@ def called(loaded: Loaded, function: str | None, request: Request, helpers: froz
         candidates = [n for n in scripts.ENTRIES if n not in helpers]
         chosen = next((n for n in candidates if _is_entry(names.get(n), loaded, request)), None)
     if chosen is None:
-        if request.arg:
+        if request.run.arg:
             raise CommandError(
                 f"--arg needs a function, and {loaded.name} has neither build() nor model()",
                 f"name the function: {request.model}:FUNCTION",
             )
         return
     entry = names[chosen]
-    arguments = dict(map(_argument, request.arg))
-    if request.arrays is not None and not state.in_static_mode():
-        arguments |= _tensors(loaded, entry, request.arrays)
+    arguments = dict(map(_argument, request.run.arg))
+    if request.inputs.arrays is not None and not state.in_static_mode():
+        arguments |= _tensors(loaded, entry, request.inputs.arrays)
     loaded.function = chosen
     _check_arguments(chosen, entry, arguments)
     with state.made.watch(loaded.hold):
@@ -77,7 +77,7 @@ def must_take(loaded: Loaded, request: Request) -> None:
 
     A program is fed what its function did not take; what it has no variable for is refused there.
     """
-    left = [name for name in request.arrays or () if name not in loaded.taken]
+    left = [name for name in request.inputs.arrays or () if name not in loaded.taken]
     if not left:
         return
     from .opening import kind_of
@@ -110,7 +110,7 @@ def _is_entry(value: Any, loaded: Loaded, request: Request) -> bool:
     value = value if marked is None else marked  # one that to_static marked is the function that it was
     if not is_a(value, types.FunctionType):
         return False
-    wanted = bool(request.arg) or request.arrays is not None
+    wanted = bool(request.run.arg) or request.inputs.arrays is not None
     if (loaded.calls.swept or loaded.calls.appended) and not wanted:
         return False
     code, defaults = value.__code__, value.__defaults__ or ()

@@ -101,7 +101,7 @@ def request_of(who: str, model: str | os.PathLike[str], **words: Any) -> Request
         raise UsageError(f"{who}: a model answers about one backward pass, not about {EACH}.")
     words["steps"] = _read(who, "steps", passes_watched, words.get("steps")) or ENOUGH
     words |= {name: tuple(words[name]) for name in ("arg", "script") if name in words}
-    return Request(os.fspath(model), **words)
+    return Request.create(os.fspath(model), **words)
 
 
 def _read(who: str, name: str, read: Callable[[Any], T], value: Any) -> T:

@@ -76,12 +76,12 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
         stack.enter_context(use_vocabulary(PADDLE))
         if real.is_elsewhere(request):
             target = stack.enter_context(real.replayed(target, request))
-        overlay = None if request.write else Overlay()
+        overlay = None if request.run.write else Overlay()
         stack.enter_context(activate(overlay))
         absent: list[str] = []
         main, startup = stack.enter_context(_environment(request, target, absent))
-        calls = PassCalls(request.backward, request.steps, enough=enough)
-        journal = stack.enter_context(_journal(request)) if request.journal else None
+        calls = PassCalls(request.backward, request.run.steps, enough=enough)
+        journal = stack.enter_context(_journal(request)) if request.record.journal else None
         loaded = Loaded(target.name, {}, main, startup, journal=journal, calls=calls)
         loaded.otherwise = stack.enter_context(otherwise.watch_run())
         for watching in (
@@ -105,7 +105,7 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
             stack.enter_context(showing.run_of(target.shown))
             stack.enter_context(_noted(loaded, target, request, notes))
         calls.over = True
-        if request.arrays is not None and loaded.error is None:
+        if request.inputs.arrays is not None and loaded.error is None:
             entries.must_take(loaded, request)
         telling.stop(loaded, notes)
         telling.absent(loaded, absent, notes)
@@ -119,7 +119,7 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
             if loaded.error is None:
                 raise
             raise loaded.error from loaded.error.__cause__  # what had run is not enough for an answer
-        if not request.post_mortem:
+        if not request.record.post_mortem:
             telling.error(loaded, notes)
         if overlay is not None:
             telling.files(loaded, overlay, notes)
@@ -143,8 +143,8 @@ def _noted(loaded: Loaded, target: Target, request: Request, notes: Notes) -> It
 def _run(loaded: Loaded, target: Target, request: Request, notes: Notes) -> Iterator[None]:
     """Run the file and its function; its module is there as long as it is asked about."""
     data = target.read()
-    wanted = request.as_module or bool(request.script)
-    function = target.function is not None or bool(request.arg)
+    wanted = request.as_module or bool(request.run.script)
+    function = target.function is not None or bool(request.run.arg)
     whole = wanted or (not function and _is_torchs(target, data))
     parts = None if whole or function else scripts.parts(data)
     if parts is not None and parts.goes_on:
@@ -168,7 +168,7 @@ def _note_failure(loaded: Loaded, failed: Exception | None, request: Request) ->
     """
     if failed is None or loaded.error is not None:
         return
-    if not isinstance(failed, GradtoolError) or not request.unfinished:
+    if not isinstance(failed, GradtoolError) or not request.record.unfinished:
         raise failed
     telling.explain(failed, request)
     loaded.error = failed
@@ -187,7 +187,7 @@ def _recorder(
     loaded: Loaded, target: Target, request: Request, data: bytes
 ) -> contextlib.AbstractContextManager[Watched | None]:
     """Watches the file from inside the framework that it is written for, where that is another one."""
-    if request.engine == real.ENGINE:
+    if request.run.engine == real.ENGINE:
         return real.watched(loaded, request)
     if b"torch" not in data and not target.cells:
         return contextlib.nullcontext()
@@ -208,8 +208,8 @@ def _watch_file(
     """Run the file as far as it is wanted, and as far as it comes."""
     try:
         with (
-            interruptible(loaded.calls, request.limit, request.unfinished),
-            effects.watched(target.file, request.write),
+            interruptible(loaded.calls, request.run.limit, request.record.unfinished),
+            effects.watched(target.file, request.run.write),
             leaving(target.name),
         ):
             _run_file(loaded, target, request, data, parts, wanted, notes)
@@ -217,7 +217,7 @@ def _watch_file(
         if not _is_done(loaded, request, error):
             loaded.error = error
             telling.explain(error, request)
-            if not request.unfinished and not request.post_mortem:
+            if not request.record.unfinished and not request.record.post_mortem:
                 raise
     except Stopped:
         pass  # the calls know where
@@ -268,7 +268,7 @@ def _is_done(loaded: Loaded, request: Request, error: Exception) -> bool:
     if loaded.calls.interrupted:
         return True  # it leaves at Ctrl-C
     script = loaded.namespace["__name__"] == "__main__"
-    return error.succeeded and (script or (request.unfinished and _is_there(loaded)))
+    return error.succeeded and (script or (request.record.unfinished and _is_there(loaded)))
 
 
 def _import(loaded: Loaded, read: Callable[..., Any], target: Target, request: Request, notes: Notes) -> None:
@@ -277,14 +277,14 @@ def _import(loaded: Loaded, read: Callable[..., Any], target: Target, request: R
     Raises:
         CommandError: a function, arguments or a mode are asked for that it does not have.
     """
-    if target.function is not None or (request.arg and not target.takes_sizes):
+    if target.function is not None or (request.run.arg and not target.takes_sizes):
         raise CommandError(f"{target.name} holds a program: it has no functions")
     if target.takes_sizes:
         read = functools.partial(read, open_sizes.told(request))
     if target.is_run:
         _replay(loaded, read, target, request)
         return
-    if request.mode == "eager":
+    if request.run.mode == "eager":
         raise CommandError(f"{target.name} holds a static program", "leave out --mode eager")
     # What an importer builds was made by the file, as far as people are told: by its first line.
     names: dict[str, Any] = {"__name__": MODULE, "read": read}
@@ -300,7 +300,7 @@ def _import(loaded: Loaded, read: Callable[..., Any], target: Target, request: R
         loaded.result = loaded.result.program
     if isinstance(loaded.result, Program):
         loaded.main, loaded.startup = loaded.result, Program()
-        if outputs is not None or request.loss_fn is not None:
+        if outputs is not None or request.objective.loss_fn is not None:
             from . import added_losses
 
             loaded.loss = added_losses.added(loaded, outputs, request, notes)
@@ -310,7 +310,7 @@ def _import(loaded: Loaded, read: Callable[..., Any], target: Target, request: R
 
 def _replay(loaded: Loaded, read: Callable[[], Any], target: Target, request: Request) -> None:
     """Play a run that was recorded; it ends as the program did."""
-    if request.spared and not target.replayed:
+    if request.run.spared and not target.replayed:
         raise CommandError(
             f"{target.name} is a run that is over, and gradients can only be proved by another one",
             "ask the script itself where its framework is installed",
@@ -318,14 +318,14 @@ def _replay(loaded: Loaded, read: Callable[[], Any], target: Target, request: Re
     run = call(target.name, read)
     loaded.namespace = {"__name__": "__main__"}
     try:
-        with interruptible(loaded.calls, request.limit, request.unfinished):
+        with interruptible(loaded.calls, request.run.limit, request.record.unfinished):
             call(target.name, run.play, loaded)
     except FileFormatError:
         raise
     except (ModelError, GradtoolError) as error:
         loaded.error = error
         telling.explain(error, request)
-        if not request.unfinished and not request.post_mortem:
+        if not request.record.unfinished and not request.record.post_mortem:
             raise
     except Stopped:
         pass  # the calls know where
@@ -389,12 +389,12 @@ def _module_of(target: Target, name: str) -> Iterator[types.ModuleType]:
 def _journal(request: Request) -> contextlib.AbstractContextManager[Journal]:
     from ..eager.journal import keep_journal
 
-    return keep_journal(request.spared)
+    return keep_journal(request.run.spared)
 
 
 def _is_real(request: Request) -> bool:
     """Whether ``import paddle`` is to find Paddle itself."""
-    return request.engine == real.ENGINE and not real.is_elsewhere(request)
+    return request.run.engine == real.ENGINE and not real.is_elsewhere(request)
 
 
 @contextlib.contextmanager
@@ -407,19 +407,19 @@ def _environment(request: Request, target: Target, absent: list[str]) -> Iterato
         scope_guard(Scope()),
         unique_name.guard(),
         fresh_names(),
-        source.full_stacks(request.full_stacks),
+        source.full_stacks(request.record.full_stacks),
         keep_graphs(),
         state.keep_state(),
         surroundings.kept(),
-        seeds.seeded(request.seed),
+        seeds.seeded(request.run.seed),
         imports.of_models(target.folder, absent) if target.folder is not None else imports.guarded(),
     ):
-        if request.mode == "static":
+        if request.run.mode == "static":
             state.enable_static()
         else:
             state.begin_anew()
-        state.random.reset(request.seed)
-        sys.argv = [target.shown, *request.script]
+        state.random.reset(request.run.seed)
+        sys.argv = [target.shown, *request.run.script]
         try:
             yield main, startup
         finally:

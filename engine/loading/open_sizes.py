@@ -21,7 +21,7 @@ def told(request: Request) -> Sizes:
         CommandError: an argument is no size, or what is fed cannot be read.
     """
     named = {}
-    for pair in request.arg:
+    for pair in request.run.arg:
         name, equals, size = pair.partition("=")
         if not equals or not size.isdecimal():
             raise CommandError(
@@ -32,9 +32,9 @@ def told(request: Request) -> Sizes:
 
 
 def _shapes(request: Request) -> dict[str | None, tuple[int, ...]]:
-    arrays = request.arrays
-    if arrays is None and request.feed is not None:
-        arrays = words.taken(request.feed) if words.is_of_rows(request.feed) else _arrays(request.feed)
+    arrays, file = request.inputs.arrays, request.inputs.feed
+    if arrays is None and file is not None:
+        arrays = words.taken(file) if words.is_of_rows(file) else _arrays(file)
     return {name: tuple(array.shape) for name, array in (arrays or {}).items()}
 
 

@@ -57,7 +57,9 @@ def _request(told: Mapping[str, Any]) -> Request:
     """A request as it was before it was written as JSON."""
     lists = {n: tuple(told[n]) for n in ("arg", "script")}
     spared = tuple([(str(file), int(line)) for file, line in told["spared"]])
-    return Request(**{**told, **lists, "spared": spared, "unfinished": True, "post_mortem": False, "journal": False})
+    return Request.create(
+        **{**told, **lists, "spared": spared, "unfinished": True, "post_mortem": False, "journal": False}
+    )
 
 
 def _must_be_there(name: str) -> None:

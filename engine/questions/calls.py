@@ -19,7 +19,7 @@ def listed(request: Request, notes: Notes = SILENT) -> CallList:
         CommandError: there is no such file, or no call of that number or line.
         ModelError: the file raised before it had asked for a backward pass.
     """
-    request = replace(request, need_loss=False, unfinished=True)
+    request = request.change(need_loss=False, unfinished=True)
     with loader.executed(request, notes) as left:
         if left.error is not None and not left.calls.every:
             raise left.error from left.error.__cause__

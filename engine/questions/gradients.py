@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..core.notes import SILENT, Notes
 from ..kinds.derivatives import Derivatives
@@ -19,7 +19,7 @@ class Gradients(GradientsOptions, Question[Derivatives]):
 
     def ask(self, request: Request, notes: Notes = SILENT) -> Derivatives:
         """As in the base; targets take the place of a loss."""
-        request = replace(request, need_loss=not self.target)
+        request = request.change(need_loss=not self.target)
         with loader.executed(request, notes) as left:
             kind = opening.kind_of(left, request)
             refused = kind.refusal("gradients", left.name)

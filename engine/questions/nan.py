@@ -102,7 +102,7 @@ class Nan(Question[Births]):
     def _searched(self, left: Loaded, request: Request, hunt: Hunt, coverage: Coverage, notes: Notes) -> Births:
         model = self._model(left, request, hunt)
         again = not hunt.own or (self.order == 2 and hunt.story().clean)
-        if request.arrays is not None and model is not None and not model.computes_while_loading:
+        if request.inputs.arrays is not None and model is not None and not model.computes_while_loading:
             again = True  # what the file itself fed is not what is asked about
         if model is not None and again:
             # A static program has not run before, or its runs are not the one that is looked at.

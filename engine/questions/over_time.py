@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, ClassVar
 
@@ -196,7 +196,7 @@ class OverTime(Question[Training]):
         """As in the base; the file is listened to while it runs."""
         if self.by not in (None, "parameter", "layer"):
             raise CommandError(f"--by {self.by}: over time a row is a parameter or a layer")
-        request = replace(self.requested(request), steps=self.steps or request.steps)
+        request = self.requested(request).change(steps=self.steps or request.run.steps)
         with Listening() as listening, loader.executed(request, notes) as left:
             left.must_run("stats --steps")
             if not listening.heard:

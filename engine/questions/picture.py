@@ -51,8 +51,8 @@ class Drawn(Cuts, Question[Picture]):
 
     def ask(self, request: Request, notes: Notes = SILENT) -> Picture:
         """As in the base."""
-        request = replace(
-            request, full_stacks=self.full_stacks, journal=True, unfinished=True, feed=self.feed or request.feed
+        request = request.change(
+            full_stacks=self.full_stacks, journal=True, unfinished=True, feed=self.feed or request.inputs.feed
         )
         gradients = _Gradients()
         with (

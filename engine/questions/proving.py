@@ -26,7 +26,7 @@ def proved(answer: Answer, request: Request, asked: Why) -> Answer:
         if answer.has_gradient or answer.verdict.is_zero:
             return answer
         return dataclasses.replace(answer, proved="not proved: no single change of the graph connects it")
-    again = dataclasses.replace(request, spared=answer.cut_lines)
+    again = request.change(spared=answer.cut_lines)
     changed = dataclasses.replace(asked, variables=(answer.name,), no_run=False)
     if answer.verdict is Verdict.NO_GRAD_SET:
         changed = dataclasses.replace(changed, no_grad=())

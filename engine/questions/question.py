@@ -74,7 +74,7 @@ class Question(ABC, Generic[A]):
 
     def requested(self, request: Request) -> Request:
         """*request* with what this question needs of a model that is loaded for it."""
-        return replace(request, feed=getattr(self, "feed", None) or request.feed, **self.needs)
+        return request.change(feed=getattr(self, "feed", None) or request.inputs.feed, **self.needs)
 
     def with_failure(self, answer: A, failure: Answer) -> A:
         """*answer* about the last backward pass before one failed; of the failure, the error alone is told."""

@@ -64,4 +64,4 @@ LOADING = (
     "write",
     "steps",
 )
-"""The options that say how a model is loaded: fields of ``gradtool.engine.request.request.Request``."""
+"""The options that say how a model is loaded: options of ``gradtool.engine.request.request.Request``."""

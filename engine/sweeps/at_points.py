@@ -72,8 +72,8 @@ class AtPoints:
             CommandError: what is asked for cannot be; every point refuses the question; or client and workers differ.
             Interrupted: Ctrl-C was pressed; it has the rows that there are.
         """
-        loading = {name: _plain(getattr(request, name)) for name in LOADING if name not in _OF_THE_SWEEP}
-        usual = {name: getattr(Request(""), name) for name in LOADING}
+        options, usual = request.options(), Request("").options()
+        loading = {name: _plain(options[name]) for name in LOADING if name not in _OF_THE_SWEEP}
         spec = Spec(
             question=self.question,
             loading={name: value for name, value in loading.items() if value and value != usual[name]},
@@ -82,7 +82,7 @@ class AtPoints:
         )
         sweep = Sweep(
             spec=spec,
-            axes=self._axes(models, request.seed),
+            axes=self._axes(models, request.run.seed),
             means=Means(jobs=self.jobs, scheduler=self.scheduler, timeout=self.timeout, memory=self.memory),
             results=None if self.results is None else os.fspath(self.results),
             resume=self.resume,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.command_errors import CommandError, unknown
@@ -21,7 +21,7 @@ class Spec:
     Attributes:
         question: a name in :data:`~gradtool.engine.sweeps.summaries.KINDS`.
         options: fields of its question.
-        loading: fields of :class:`~gradtool.engine.request.request.Request`; words of a script may
+        loading: options of a :class:`~gradtool.engine.request.request.Request`; words of a script may
             hold ``{NAME}`` of a setting.
         dtype: what floating numbers of the data become; None to leave them as they are.
     """
@@ -69,7 +69,7 @@ class Spec:
             script = tuple(word.replace(f"{{{name}}}", settings[name]) for word in script)
         arg += tuple(f"{name}={value}" for name, value in point.settings if name not in named)
         given = None if point.portion is None else arrays.taken(point.portion, point.chosen, self.dtype)
-        return Request(
+        return Request.create(
             point.model,
             arg=arg,
             script=script,
@@ -88,7 +88,7 @@ class Spec:
             fed = words.of_rows(point.portion, point.chosen)
             if fed is None:
                 return None
-        loading: dict[str, Any] = {f.name: self.loading[f.name] for f in fields(Request) if f.name in self.loading}
+        loading: dict[str, Any] = dict(self.loading)
         loading.setdefault("steps", ENOUGH)
         script, arg = tuple(loading.pop("script", ())), tuple(loading.pop("arg", ()))
         for name, value in point.settings:
@@ -99,5 +99,5 @@ class Spec:
         return [
             "gradtool",
             self.question,
-            *Request(point.model, arg=arg, script=script, seed=point.seed, fed=fed, **loading).words(),
+            *Request.create(point.model, arg=arg, script=script, seed=point.seed, fed=fed, **loading).words(),
         ]

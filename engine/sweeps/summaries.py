@@ -70,7 +70,7 @@ def number(value: float | None) -> float | None:
 def _nan(request: Request, options: Mapping[str, Any], notes: Notes) -> Summary:
     from ..questions.nan import Nan
 
-    answer = Nan(**options, steps=None if request.steps is None else _steps(request)).ask(request, notes)
+    answer = Nan(**options, steps=None if request.run.steps is None else _steps(request)).ask(request, notes)
     story, names = answer.story, answer.names
     births = [
         {
@@ -98,7 +98,7 @@ def _nan(request: Request, options: Mapping[str, Any], notes: Notes) -> Summary:
 def _steps(request: Request) -> int | None:
     from ..request.limits import ENOUGH
 
-    return None if request.steps == ENOUGH else request.steps
+    return None if request.run.steps == ENOUGH else request.run.steps
 
 
 def _stats(request: Request, options: Mapping[str, Any], notes: Notes) -> Summary:
@@ -164,7 +164,7 @@ def _check(request: Request, options: Mapping[str, Any], notes: Notes) -> Summar
     from ..gate.subject import Subject
 
     selection = Selection(select=tuple(options.get("select", ())), ignore=tuple(options.get("ignore", ())))
-    loading = {f: getattr(request, f) for f in request.__dataclass_fields__ if f not in ("model", "unfinished")}
+    loading = {name: value for name, value in request.options().items() if name != "unfinished"}
     subject = Subject(name=source.last_part(request.model), target=request.model, options=loading)
     report = Check(policy=Policy(selection=selection), jobs=0).ask([subject], notes)
     told = [

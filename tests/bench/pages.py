@@ -59,7 +59,7 @@ def measure(shape: str, size: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.py"
         file.write_text(text_of(shape, size), encoding="utf-8")
-        with opening.opened(Request(str(file), full_stacks=True)) as model:
+        with opening.opened(Request.create(str(file), full_stacks=True)) as model:
             graph = model.drawn(Cuts())
             shown, locations = graph.view, list(graph.locations)
             scene = mirror(shown)

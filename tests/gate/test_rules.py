@@ -73,7 +73,7 @@ def says_flow_was_not_asked(finding: Finding) -> bool:
 def test_scripts_that_are_right_have_no_error(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(script.parent)
     words = tuple(header(script).get("arguments", "").split())
-    results = findings(Request(script.name, script=words), script.name, Selection())
+    results = findings(Request.create(script.name, script=words), script.name, Selection())
     assert [f for f in results if f.severity is Severity.ERROR] == []
     assert [f for f in results if f.code == "GT204"] == []
 

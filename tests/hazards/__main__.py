@@ -17,7 +17,7 @@ def record() -> None:
     """Record the first steps of the PyTorch scripts anew, where torch is installed."""
     RUNS.mkdir(exist_ok=True)
     for script in sorted(SCRIPTS.glob("torch_*.py")):
-        request = Request(str(script), journal=True, unfinished=True, full_stacks=True)
+        request = Request.create(str(script), journal=True, unfinished=True, full_stacks=True)
         with archive.recording(str(RUNS / f"{script.stem}.torchrun"), str(SCRIPTS)), executed(request):
             pass
 

@@ -66,7 +66,7 @@ def checked(path: Path, folder: Path) -> list[dict[str, Any]] | dict[str, str]:
     """Return the findings of ``gradtool check``."""
 
     def work() -> list[dict[str, Any]]:
-        return [_said(f, path) for f in findings(Request(str(path), unfinished=True), path.name, Selection())]
+        return [_said(f, path) for f in findings(Request.create(str(path), unfinished=True), path.name, Selection())]
 
     told: list[dict[str, Any]] | dict[str, str] = forked(work, folder)
     return told
@@ -90,7 +90,7 @@ def answered(path: Path, folder: Path) -> list[dict[str, Any]] | dict[str, str]:
     """Return the findings of ``gradtool MODEL``."""
 
     def work() -> list[dict[str, Any]]:
-        request = Request(str(path), unfinished=True)
+        request = Request.create(str(path), unfinished=True)
         data = checkup.view(apply_rules(request, None, Noting()), request).data
         return [_reported(result, path) for result in data["results"]]
 

@@ -16,7 +16,7 @@ MODEL = "import paddle\nx = paddle.ones([2])\nx.stop_gradient = False\nloss = x.
 
 def run(path, times=2, **options):
     for _ in range(times):
-        with executed(Request(str(path), **options)):
+        with executed(Request.create(str(path), **options)):
             pass
 
 
@@ -88,7 +88,7 @@ class Heard:
 )
 def test_processes_that_write_past_the_overlay_are_noted(write, text, options, said):
     heard = Heard()
-    with effects.of_command(), executed(Request(str(write(text)), **options), notes=heard):
+    with effects.of_command(), executed(Request.create(str(write(text)), **options), notes=heard):
         pass
     note = "train.py starts processes: what they write reaches your files, unlike what the run writes"
     assert heard.notes == [note] * said

@@ -34,7 +34,7 @@ def recorded() -> dict[str, Any]:
 
 
 def exported(path: Path, **options: Any) -> Any:
-    return Export(form="onnx").ask(Request(str(path), **options))
+    return Export(form="onnx").ask(Request.create(str(path), **options))
 
 
 def computed(data: bytes, **feed: Any) -> dict[str, Any]:

@@ -21,7 +21,7 @@ def main() -> int:
     for script in [*SCRIPTS, *NETWORKS, TRACED, PARALLEL, STATIC]:
         if asked and script.stem not in asked:
             continue
-        request = Request(str(script), journal=True, unfinished=True, engine="paddle")
+        request = Request.create(str(script), journal=True, unfinished=True, engine="paddle")
         if script == STATIC:
             with tempfile.TemporaryDirectory() as folder:
                 record(request, str(Path(folder) / "run.paddlerun"), str(script.parent))

@@ -72,13 +72,13 @@ def test_the_static_program_that_was_run_is_asked_about(gradtool, form, place, t
 def test_a_python_that_does_not_start_is_named(monkeypatch):
     monkeypatch.setenv("GRADTOOL_PYTHON", "/nowhere/python")
     with pytest.raises(CommandError, match="/nowhere/python, which does not start"):
-        Why().ask(Request(str(SCRIPTS[0]), engine="paddle"))
+        Why().ask(Request.create(str(SCRIPTS[0]), engine="paddle"))
 
 
 def test_without_paddle_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setenv("GRADTOOL_PYTHON", sys.executable)
     with pytest.raises(CommandError, match="is to run in PaddlePaddle") as raised:
-        Why().ask(Request(str(SCRIPTS[0]), engine="paddle"))
+        Why().ask(Request.create(str(SCRIPTS[0]), engine="paddle"))
     assert "pip install paddlepaddle" in raised.value.hint
 
 

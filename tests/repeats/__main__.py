@@ -15,7 +15,7 @@ from . import CASES, QUESTIONS, RUNS, text
 def record(script: Path) -> None:
     """Record a program of PyTorch anew."""
     RUNS.mkdir(exist_ok=True)
-    request = Request(str(script), journal=True, unfinished=True, full_stacks=True)
+    request = Request.create(str(script), journal=True, unfinished=True, full_stacks=True)
     with archive.recording(str(RUNS / f"{script.stem}.torchrun"), str(script.parent)), executed(request):
         pass
 

@@ -13,7 +13,7 @@ from . import RUNS, SCRIPTS
 
 def record(name: str, limit: float | None) -> None:
     """Run one script under the recorder and write its run next to the others."""
-    request = Request(str(SCRIPTS / f"{name}.py"), journal=True, unfinished=True, full_stacks=True, limit=limit)
+    request = Request.create(str(SCRIPTS / f"{name}.py"), journal=True, unfinished=True, full_stacks=True, limit=limit)
     RUNS.mkdir(exist_ok=True)
     with archive.recording(str(RUNS / f"{name}.torchrun"), str(SCRIPTS)), executed(request):
         pass

@@ -146,7 +146,7 @@ def main() -> int:
             if not np.allclose(names[name].grad.numpy(), expected, rtol=1e-4, atol=1e-5):  # type: ignore[attr-defined]
                 print(f"{file.name}: {name}.grad is {names[name].grad}, not {expected}")  # type: ignore[attr-defined]
                 return 1
-        request = Request(str(file), journal=True, unfinished=True, full_stacks=True)
+        request = Request.create(str(file), journal=True, unfinished=True, full_stacks=True)
         with archive.recording(str(RUNS / f"run_{seed}.torchrun"), str(RUNS)), executed(request):
             pass
         file.unlink()

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.sampled(3)
 
 
 def table_of(model, **more):
-    return Backward().ask(Request(str(model), **more))
+    return Backward().ask(Request.create(str(model), **more))
 
 
 def assert_gives(table, expected):

@@ -61,6 +61,6 @@ def answered(model: Path) -> list[str]:
 
 def record(script: Path, run: Path) -> None:
     """Run a script under the recorder and write what it did into *run*; no text in it names the script's folder."""
-    request = Request(script.name, journal=True, unfinished=True, full_stacks=True)
+    request = Request.create(script.name, journal=True, unfinished=True, full_stacks=True)
     with chdir(script.parent), archive.recording(str(run), str(script.parent)), executed(request):
         pass

@@ -152,7 +152,7 @@ def _run_plainly(words: list[str]) -> None:
     from gradtool.paddle import _alias
 
     if words[0] == "--with-entry":
-        with executed(Request(words[1], steps=passes_watched("all"))):
+        with executed(Request.create(words[1], steps=passes_watched("all"))):
             return
     sys.path.insert(0, os.getcwd())
     sys.argv = [words[0]]

@@ -56,7 +56,7 @@ def build():
 def view_of(folder: Path, source: str, *, mode: str = "auto", **options: str) -> GraphView:
     file = folder / "model.py"
     file.write_text(textwrap.dedent(source))
-    return Drawn().ask(Request(str(file), mode=mode, **options)).graph.view  # type: ignore[arg-type]
+    return Drawn().ask(Request.create(str(file), mode=mode, **options)).graph.view  # type: ignore[arg-type]
 
 
 def lost(view: GraphView) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -44,8 +43,8 @@ def opened(request: Request, asked: Debug, notes: Notes) -> Iterator[Notebook]:
     counter = Counter()
     until = _until(request, asked, counter)
     # With a journal, so that why is answered from this very run; and as far as the pass that is asked for.
-    steps = max(request.steps, asked.step or 0)
-    request = dataclasses.replace(request, full_stacks=True, journal=True, steps=steps, feed=asked.feed or request.feed)
+    steps = max(request.run.steps, asked.step or 0)
+    request = request.change(full_stacks=True, journal=True, steps=steps, feed=asked.feed or request.inputs.feed)
     recorder = Recorder(asked.history, asked.step, until)
     with contextlib.ExitStack() as stack:
         stack.enter_context(shown_on(sys.stdout))
@@ -53,7 +52,7 @@ def opened(request: Request, asked: Debug, notes: Notes) -> Iterator[Notebook]:
         try:
             left = stack.enter_context(recording.executed(recorder, request, notes))
         except (ModelError, GradtoolError):
-            if not request.post_mortem and (recorder.calls or recorder.failure is not None):
+            if not request.record.post_mortem and (recorder.calls or recorder.failure is not None):
                 words = [*request.words(), *asked.session_words, "--on-error"]
                 notes.note(f"{command_line('gradtool', 'debug', *words)} begins where it failed")
             raise
@@ -63,9 +62,9 @@ def opened(request: Request, asked: Debug, notes: Notes) -> Iterator[Notebook]:
             session.locals = _locals(timeline.failed[1])
             for line in users_code.stack_of(timeline.failed[1]):
                 timeline.failed[1].add_note(line)
-        elif request.post_mortem:
+        elif request.record.post_mortem:
             notes.note(f"{left.name} raised no error")
-        words = [*request.words(), *asked.session_words, *(["--on-error"] if request.post_mortem else [])]
+        words = [*request.words(), *asked.session_words, *(["--on-error"] if request.record.post_mortem else [])]
         book = Notebook(session, line_of(words))
         for verb, texts in (("catch", asked.catch), ("break", asked.break_), ("watch", asked.watch)):
             for text in texts:

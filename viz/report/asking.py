@@ -101,10 +101,10 @@ def _runnable(made: Document, path: str, request: Request, inquiry: Inquiry) -> 
     folder = os.path.dirname(os.path.realpath(path))
     where = saved_session.seen_from(folder, request.model)
     named: dict[str, Any] = {
-        "loss": request.loss,
-        "arg": list(request.arg),
-        "seed": request.seed,
-        "mode": request.mode,
+        "loss": request.objective.loss,
+        "arg": list(request.run.arg),
+        "seed": request.run.seed,
+        "mode": request.run.mode,
         "params": list(inquiry.params),
         "no_grad": list(inquiry.no_grad),
         "feed": None if inquiry.feed is None else saved_session.seen_from(folder, inquiry.feed),
@@ -202,7 +202,7 @@ def report(
                 if isinstance(feed, Mapping):
                     raise UsageError(f"{_HERE}: a model file is fed from an .npz file.", hint="feed='feed.npz'")
                 inquiry = replace(inquiry, feed=None if feed is None else os.fspath(feed))
-                request = Request(os.fspath(model), loss, tuple(arg), seed, mode)
+                request = Request.create(os.fspath(model), loss=loss, arg=tuple(arg), seed=seed, mode=mode)
                 made = of_request(request, inquiry, SILENT, title=title)
                 texts = rendered(made, files, request, inquiry)
             else:

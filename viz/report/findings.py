@@ -213,7 +213,7 @@ def apply_rules(request: Request, feed: str | None, notes: Noting) -> Findings:
         GradtoolError: the engine refused.
         ModelError: the file raised before it had computed a loss.
     """
-    request = replace(request, full_stacks=True)
+    request = request.change(full_stacks=True)
     policy, subject = Policy(), Subject(name=request.model, target=request.model, feed=feed)
     job = Job(subject=subject, selection=policy.of(subject))
     pages: list[Findings] = []
@@ -262,7 +262,7 @@ def _page(evidence: Evidence, left: Loaded, inquiry: Inquiry, notes: Noting) -> 
 
 def of_file(request: Request, inquiry: Inquiry, notes: Noting) -> Findings:
     """Load a model file and ask about it; errors as for ``questions.why.opened``."""
-    request = replace(request, full_stacks=True)
+    request = request.change(full_stacks=True)
     search = Search(number_of(request))
     with (
         heard(search.coverage, search.number) as adapter,

@@ -47,8 +47,8 @@ def _model(left: Loaded, request: Request) -> ProgramModel:
     loss: Variable | None
     if left.loss is not None:
         loss = left.loss
-    elif request.loss is not None:
-        loss = _asked(request.loss, named, every)
+    elif request.objective.loss is not None:
+        loss = _asked(request.objective.loss, named, every)
     elif appended is not None and not is_returned:
         loss = appended.loss
     elif is_returned:
@@ -59,8 +59,8 @@ def _model(left: Loaded, request: Request) -> ProgramModel:
         loss = _chosen(named, left, request, every)
     program = loss.block.program if loss is not None else _largest(every)
     feed_from = f"{left.function}()"
-    if request.arrays is not None:
-        given = {name: array for name, array in request.arrays.items() if name not in left.taken}
+    if request.inputs.arrays is not None:
+        given = {name: array for name, array in request.inputs.arrays.items() if name not in left.taken}
         feed, feed_from = feeds.named(given, program), "the arrays that are given"
     if feed is None:
         feed, feed_from = _feed(left, program, feed_from)
@@ -76,7 +76,7 @@ def _model(left: Loaded, request: Request) -> ProgramModel:
         left.namespace,
         [*(c for c in left.calls.appended if c.loss is loss and c is not appended), *_meant(appended, loss)],
         request.words(),
-        request.seed,
+        request.run.seed,
         left.live,
         request,
         [c for c in left.calls.appended if c.loss is not None and c.loss is not loss],
@@ -207,7 +207,7 @@ def _chosen(
     last = _unread(candidates)
     if len(last) == 1:
         return next(iter(last.values()))
-    if not request.need_loss:
+    if not request.objective.need_loss:
         return None
     if last:
         texts = [n if n == v.name else f"{n} ({v.name})" for n, v in last.items()]

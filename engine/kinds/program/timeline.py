@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 
 from ...core import names
@@ -39,7 +38,7 @@ def timeline(left: Loaded, request: Request, asked: Debug, notes: Notes) -> tupl
             shown=lambda v: _all_names(v, known),
             budget=asked.history,
         )
-    if run.failed is not None and not request.post_mortem:
+    if run.failed is not None and not request.record.post_mortem:
         notes.note(f"gradtool debug --on-error stops where {model.name} fails")
         raise run.failed[1]
     if left.error is not None:
@@ -55,7 +54,7 @@ def _model(left: Loaded, request: Request) -> ProgramModel:
     except CommandError:
         if left.error is None:
             raise
-    model = finding.find(left, dataclasses.replace(request, need_loss=False))
+    model = finding.find(left, request.change(need_loss=False))
     if not model.program.global_block().ops:
         raise left.error
     return model

@@ -41,8 +41,8 @@ def find(left: Loaded, request: Request) -> TapeModel:
             "the model is a static program: leave out --mode eager" if static else "return the Tensor, not its value",
         )
     named = names_in(left)
-    if request.loss is not None:
-        loss = _asked(request.loss, named, returned)
+    if request.objective.loss is not None:
+        loss = _asked(request.objective.loss, named, returned)
     elif (meant := _meant(left, request, returned)) is not None:
         loss = meant
     elif returned:
@@ -55,7 +55,7 @@ def find(left: Loaded, request: Request) -> TapeModel:
 def _with_siblings(model: TapeModel, left: Loaded, request: Request) -> TapeModel:
     """*model* with those of the other passes of its step."""
     calls = left.calls
-    if model.pass_call is None or request.loss is not None or left.live:
+    if model.pass_call is None or request.objective.loss is not None or left.live:
         return model
     siblings = []
     for call in calls.of_step():
@@ -109,7 +109,7 @@ def around(left: Loaded, loss: Tensor, request: Request) -> TapeModel:
         left.journal,
         left.live,
         request.words(),
-        request.seed,
+        request.run.seed,
         request,
         constants(nodes, named, left.journal),
         call,

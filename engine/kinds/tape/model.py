@@ -137,7 +137,7 @@ class TapeModel(Model):
         if _is_eager(left, request):
             return True
         ran = recorder is not None and bool(recorder.passes or left.error)
-        return ran and request.mode == "auto" and not left.main.global_block().ops
+        return ran and request.run.mode == "auto" and not left.main.global_block().ops
 
     @classmethod
     def found_in(cls, left: Loaded, request: Request) -> TapeModel:
@@ -437,8 +437,8 @@ def stand_in(place: Place) -> Tensor:
 
 def _is_eager(left: Loaded, request: Request) -> bool:
     """Whether the file made a model of dynamic mode: it left tensors and built no program."""
-    if request.mode != "auto":
-        return request.mode == "eager"
+    if request.run.mode != "auto":
+        return request.run.mode == "eager"
     values = [*left.namespace.values(), *_parts(left.result)]
     if left.calls.swept and not left.calls.appended:
         return True

@@ -30,7 +30,7 @@ def timeline(
     refused = TapeModel.refusal("--feed", left.name) if asked.feed else None
     if refused is not None:
         raise refused
-    for option, wanted in (("--step", asked.step is not None), ("--on-error", request.post_mortem)):
+    for option, wanted in (("--step", asked.step is not None), ("--on-error", request.record.post_mortem)):
         if wanted:
             left.must_run(option)
     error: BaseException | None = left.error
@@ -69,7 +69,7 @@ def _model(left: Loaded, request: Request, recorder: Recorder) -> TapeModel | No
     """The model around the loss of the pass that was recorded, or that is to be run; None for a failure before it."""
     if left.error is not None:
         return None
-    if recorder.last is None or request.loss is not None:
+    if recorder.last is None or request.objective.loss is not None:
         return finding.find(left, request)
     left.calls.mean(recorder.last.roots)
     return finding.around(left, Start.of(recorder.last.roots).loss, request)
@@ -93,7 +93,7 @@ def _passed(
         with recorder.recording():
             model.call(work.run)
     except (CommandError, GradtoolError) as error:
-        if not request.post_mortem:
+        if not request.record.post_mortem:
             raise
         return error
     return None

@@ -23,8 +23,8 @@ class WatchedTorch(Watched):
 
     def __init__(self, loaded: Loaded, request: Request) -> None:
         super().__init__(loaded, TORCH)
-        self.recorder = TorchRecorder(self.sink, request.spared)
-        torch.manual_seed(request.seed)
+        self.recorder = TorchRecorder(self.sink, request.run.spared)
+        torch.manual_seed(request.run.seed)
 
     def describer(self) -> Describer:
         """Describes torch's objects."""

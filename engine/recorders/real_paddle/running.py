@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +44,7 @@ _inside: ContextVar[bool] = ContextVar("gradtool_inside_paddle", default=False)
 
 def is_elsewhere(request: Request) -> bool:
     """Whether a model is to run in another process."""
-    return request.engine == ENGINE and not _inside.get()
+    return request.run.engine == ENGINE and not _inside.get()
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def replayed(target: Target, request: Request) -> Iterator[Target]:
     """
     if target.saved is not None:
         raise CommandError(f"{target.name} is no Python: real Paddle has nothing to run", "leave out --engine paddle")
-    if request.arrays is not None:
+    if request.inputs.arrays is not None:
         raise CommandError("arrays of the command line do not go to another process", "leave out --engine paddle")
 
     from ..recorded.archive import Recording
@@ -107,7 +107,7 @@ def _run(target: Target, request: Request, folder: Path) -> None:
     """Have the other process run it, and write down what it did."""
     import subprocess
 
-    told: dict[str, Any] = {**asdict(request), "arrays": None}
+    told: dict[str, Any] = {"model": request.model, **request.options(), "arrays": None}
     model = {"name": target.name, "folder": target.folder or os.getcwd()}
     (folder / REQUEST).write_text(json.dumps({"request": told, "model": model}), encoding="utf-8")
     python = os.environ.get(PYTHON) or sys.executable

@@ -23,9 +23,9 @@ class WatchedPaddle(Watched):
 
     def __init__(self, loaded: Loaded, request: Request) -> None:
         super().__init__(loaded, PADDLE)
-        self.recorder = PaddleRecorder(self.sink, request.spared)
+        self.recorder = PaddleRecorder(self.sink, request.run.spared)
         paddle.disable_static()
-        paddle.seed(request.seed)
+        paddle.seed(request.run.seed)
 
     def describer(self) -> Describer:
         """Describes Paddle's objects."""

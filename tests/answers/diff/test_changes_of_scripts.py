@@ -20,7 +20,7 @@ def compared(folder: Path, script: str, *edits: tuple[str, str], values: bool = 
         text = text.replace(before, after, 1)
     (folder / "after.py").write_text("# an edited copy\n\n" + text, encoding="utf-8")
     sides = str(folder / "before.py"), str(folder / "after.py")
-    return Diff(values=values).ask(sides, Request(sides[1], steps=3, unfinished=True))
+    return Diff(values=values).ask(sides, Request.create(sides[1], steps=3, unfinished=True))
 
 
 @pytest.mark.parametrize(

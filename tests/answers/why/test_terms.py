@@ -64,7 +64,7 @@ RIGHT = {
 def _found(folder: Path, text: str) -> list[Finding]:
     script = folder / "script.py"
     script.write_text(f"{BEFORE}    {text}{AFTER}", encoding="utf-8")
-    return findings(Request(str(script), unfinished=True), script.name, Selection(select=("GT111",)))
+    return findings(Request.create(str(script), unfinished=True), script.name, Selection(select=("GT111",)))
 
 
 @pytest.mark.parametrize("what", LOST)

@@ -26,7 +26,7 @@ def opened(tmp_path: Path) -> Iterator[Open]:
         def open_(text: str, *, on_error: bool = False, model: str | None = None, **options: Any) -> Notebook:
             file = tmp_path / "model.py"
             file.write_text(text, encoding="utf-8")
-            request = Request(model or str(file), post_mortem=on_error)
+            request = Request.create(model or str(file), post_mortem=on_error)
             return stack.enter_context(from_models.opened(request, Debug(**options), SILENT))
 
         yield open_
