@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, Final, Protocol
 
+from ..core import audit as events
 from . import native
 
 _PATHS: Final[dict[str, tuple[tuple[int, int | None], ...]]] = {
@@ -66,12 +66,12 @@ def audit(files: Files | None) -> Iterator[None]:
 
 @cache
 def _hear() -> None:
-    sys.addaudithook(_hook)
+    events.listen(_check, lambda event: event in ("open", "ctypes.dlsym") or event in _PATHS)
 
 
-def _hook(event: str, arguments: tuple[Any, ...]) -> None:
+def _check(event: str, arguments: tuple[Any, ...]) -> None:
     files = _Process.files
-    if files is None or native.is_busy() or not (event == "open" or event in _PATHS or event == "ctypes.dlsym"):
+    if files is None or native.is_busy():
         return
     if event == "open":
         path, mode, flags = arguments

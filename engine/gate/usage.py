@@ -16,7 +16,7 @@ from functools import cache
 from types import CodeType, FrameType
 from typing import Any, Final
 
-from ..core import source
+from ..core import audit, source
 from ..core.source import is_installed
 from ..files import layer, native, overlay
 from .unchanged import beside, digest, environment, hashed, listing
@@ -102,7 +102,7 @@ class Usage:
 
     def _listed(self, path: Any) -> None:
         # What looks for modules lists the folders that they may lie in: what stands for that is in `beside`.
-        caller = str(sys._getframe(3).f_globals.get("__name__", ""))
+        caller = str(sys._getframe(4).f_globals.get("__name__", ""))
         ours = source.is_ours(caller) and caller not in (overlay.__name__, layer.__name__)
         if isinstance(path, int) or ours or caller.startswith(("importlib.", "_frozen_importlib")):
             return
@@ -216,7 +216,12 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
 
 @cache
 def _hear() -> None:
-    sys.addaudithook(_hook)
+    audit.listen(_hook, _is_meant)
+
+
+def _is_meant(event: str) -> bool:
+    """Return whether :meth:`Usage.heard` looks at events of that name."""
+    return event in ("open", "exec", *_FOLDERS) or event in _REASONS or event.partition(".")[0] in _REASONS
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from functools import cache
 from types import FrameType
 from typing import Any, Final
 
+from ..core import audit
 from ..core.cache_folders import is_in_cache
 from ..core.command_errors import CommandError
 
@@ -93,13 +94,11 @@ def watched(file: str, writes: bool) -> Iterator[None]:
 
 @cache
 def _hear() -> None:
-    sys.addaudithook(_note)
+    audit.listen(_note, lambda event: event in _EFFECTS or event == "open")
 
 
 def _note(event: str, arguments: tuple[Any, ...]) -> None:
     """Note an audit event."""
-    if event not in _EFFECTS and event != "open":
-        return
     running, noted = _watched.get(), _noted.get()
     if running is None or noted is None:
         return
@@ -108,7 +107,7 @@ def _note(event: str, arguments: tuple[Any, ...]) -> None:
     if event == "open":
         effect = _written(*arguments) if stays and not effects else ""
     else:
-        effect = _EFFECTS[event] if _EFFECTS[event] not in effects and _is_users(sys._getframe(1)) else ""
+        effect = _EFFECTS[event] if _EFFECTS[event] not in effects and _is_users(sys._getframe(2)) else ""
     if effect:
         noted.setdefault(file, {})[effect] = None
 

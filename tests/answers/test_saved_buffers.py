@@ -57,6 +57,16 @@ def test_equal_contents_and_what_can_be_computed_again() -> None:
     assert story.recomputable == (32, 2, 38)
 
 
+def test_large_arrays_are_compared_element_by_element_where_a_few_agree() -> None:
+    """Element 1 lies between those that are looked at first."""
+    paddle.disable_static()
+    x = paddle.to_tensor(np.ones(1000, "float32"), stop_gradient=False)
+    other = paddle.to_tensor(np.where(np.arange(1000) == 1, 2, 1).astype("float32"), stop_gradient=False)
+    story = gradtool.saved(lambda: sum(paddle.tanh(v).square().sum() for v in (x * 1, x * 1, other * 1)))
+    tanh = [b for b in story.kept if b.producer.type == "tanh"]
+    assert [b.duplicate_of for b in tanh] == [None, tanh[0].number, None]
+
+
 def test_a_training_loop_tells_of_its_last_pass() -> None:
     paddle.disable_static()
     x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
