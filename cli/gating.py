@@ -138,7 +138,7 @@ def policy(context: click.Context, values: dict[str, Any]) -> Policy:
     for row, place in _rows(found, "thresholds"):
         for code, options in thresholds(row, place).items():
             numbers[code] = numbers.get(code, {}) | options
-    said = frozenset(name for name in ("select", "ignore", "extend_select") if _is_said(context, name))
+    said = frozenset(name for name in _SELECTORS if _is_said(context, name))
     overrides, file = found.listed("overrides")
     folder = "." if file is None else file.folder
     placed = [(table, "" if file is None else file.place(("overrides", n))) for n, table in enumerate(overrides)]
@@ -172,6 +172,21 @@ def policy(context: click.Context, values: dict[str, Any]) -> Policy:
     )
 
 
+def policy_of_files(context: click.Context) -> Policy:
+    """What files say of rules, for a command that has no options of ``check`` itself.
+
+    Raises:
+        CommandError: as of :func:`policy`.
+    """
+    from . import commands
+
+    said = configuration.of(context).of_command("check", commands.loaded("check")).values
+    return policy(context, {name: tuple(said.get(name, ())) for name in _SELECTORS} | {"train": None})
+
+
+_SELECTORS: Final = ("select", "ignore", "extend_select")
+
+
 def _rows(found: Settings, name: str) -> Iterator[tuple[dict[str, Any], str]]:
     """The keys of a table of the gate one by one, each with its place; what is stronger comes later."""
     for table, source in found.tables(name):
@@ -189,7 +204,7 @@ def selection(
     """
     from gradtool.engine.gate.selection import Selection
 
-    select, ignore, extend = (codes(values.pop(name)) for name in ("select", "ignore", "extend_select"))
+    select, ignore, extend = (codes(values.pop(name)) for name in _SELECTORS)
     steps = values.pop("train")
     if steps is not None:
         extend = (*extend, *TRAINED)

@@ -20,16 +20,19 @@ from ..help_pages import Command
 @feed_option
 @exit_option()
 @output_options
-def command(**values: Any) -> int:
+@click.pass_context
+def command(context: click.Context, /, **values: Any) -> int:
     """Print what is wrong with MODEL's gradients on one screen: the findings of check, and the table.
 
     \b
     gradtool train.py
     gradtool train.py -- --lr 3
 
-    The file runs once. Findings come first, each with the command that digs deeper. Below the table stands what was
+    The file runs once. Files of settings say which rules count and how much, as for check. Findings come first, each with the command that digs deeper. Below the table stands what was
     looked at, and what was not.
     """
+    from .. import configuration, gating
+
     out = Output.take(values)
     from gradtool.engine.questions.others import look_at
     from gradtool.engine.request.request import Request
@@ -38,7 +41,8 @@ def command(**values: Any) -> int:
 
     exit_code, feed = values.pop("exit_code"), values.pop("feed")
     request = Request.take(values)
-    told = apply_rules(request, feed, Noting(out))
+    policy = gating.policy_of_files(context) if configuration.of(context).sources else None
+    told = apply_rules(request, feed, Noting(out), policy)
     if exit_code:
         look_at(told.others, request, feed)
     screen = checkup.view(told, request)

@@ -102,6 +102,33 @@ def test_findings_are_those_of_the_gate(gradtool: Run, model: Write, text: str) 
     assert all(f["message"] in here["not_looked_at"] for f in gate["results"] if f["code"] == "GT901")
 
 
+@pytest.mark.parametrize(
+    ("settings", "severity", "left_out"),
+    [
+        ('[severities]\nGT1 = "note"\n', "note", ""),
+        ('[check]\nignore = ["GT103"]\n', None, "1 rule that settings leave out: GT103"),
+        ('[per-parameter-ignores]\n"*" = ["GT103"]\n', None, "1 finding that settings leave out: GT103"),
+        ('[[overrides]]\nfiles = ["other.py"]\nseverities.GT103 = "note"\n', "error", ""),
+    ],
+)
+def test_files_of_settings_hold_as_for_the_gate(
+    gradtool: Run, model: Write, folder: Path, settings: str, severity: str | None, left_out: str
+) -> None:
+    (folder / "gradtool.toml").write_text(settings)
+    file = model(DETACHED)
+    data = screen(gradtool, file)
+    assert [x["severity"] for x in data["results"]] == [severity] * (severity is not None)
+    checked = json.loads(gradtool("check", file, "--format", "json").out)
+    assert [(x["code"], x["severity"]) for x in checked["results"]] == [
+        (x["code"], x["severity"]) for x in data["results"]
+    ]
+    page = gradtool(file).out
+    assert left_out in page
+    assert ("settings leave out" in page) is bool(left_out)
+    assert gradtool(file, "--exit-code").code == (1 if severity == "error" else 0)
+    assert screen(gradtool, file, "--isolated")["results"][0]["severity"] == "error"
+
+
 def test_the_answers_are_those_of_the_commands(gradtool: Run, model: Write) -> None:
     file = model(DETACHED)
     answers = screen(gradtool, file)["answers"]

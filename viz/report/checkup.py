@@ -254,6 +254,7 @@ def _not_looked_at(told: Findings, words: Sequence[str]) -> Iterator[str]:
     for kind, why in told.refused.items():
         if why:
             yield f"{kind}: {why.splitlines()[0]}"
+    yield from told.left_out
     yield from told.unchecked
     if isinstance(births, Births):
         yield from births.story.unchecked

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,14 +20,15 @@ from gradtool.engine.core.errors import GradientError
 from gradtool.engine.core.notes import SILENT, Notes
 from gradtool.engine.core.source import Location
 from gradtool.engine.core.state import progress
-from gradtool.engine.core.wording import finite
-from gradtool.engine.gate.checked import Job
+from gradtool.engine.core.wording import count, finite
+from gradtool.engine.gate.checked import Checked, Job
 from gradtool.engine.gate.checking import weigh
 from gradtool.engine.gate.evidence import Evidence
 from gradtool.engine.gate.failures import UNCHECKED
 from gradtool.engine.gate.judging import reported
 from gradtool.engine.gate.policy import Policy
 from gradtool.engine.gate.report import Report
+from gradtool.engine.gate.selection import Selection
 from gradtool.engine.gate.subject import Subject
 from gradtool.engine.kinds import telling
 from gradtool.engine.kinds.gradients import GradientTable
@@ -89,6 +91,7 @@ class Findings:
         calls: the backward passes that the file asked for; None for a model that was there before.
         others: those of other losses, which nobody asked about.
         report: findings of the rules of the gate; None where they were not applied.
+        left_out: sentences about rules and findings that settings keep out of it.
         places: the user's lines that the findings are about, the most important first.
         notes: what else has to be said, such as what was fed.
         compiled: what the backend compiles, and what it does not; empty where it compiles nothing.
@@ -109,6 +112,7 @@ class Findings:
     raised: str = ""
     raised_at: Sequence[str] = ()
     report: Report | None = None
+    left_out: list[str] = field(default_factory=list)
     places: list[Location] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     compiled: list[str] = field(default_factory=list)
@@ -202,11 +206,12 @@ class Search:
         return listen
 
 
-def apply_rules(request: Request, feed: str | None, notes: Noting) -> Findings:
+def apply_rules(request: Request, feed: str | None, notes: Noting, policy: Policy | None = None) -> Findings:
     """Load a model file, ask about it, and apply the rules of the gate to the same run.
 
     Args:
         feed: a file of arrays to feed.
+        policy: which rules are applied, and what their findings matter; the rules that are on, as they are, if None.
 
     Raises:
         CommandError: there is no such model, or no loss.
@@ -214,7 +219,7 @@ def apply_rules(request: Request, feed: str | None, notes: Noting) -> Findings:
         ModelError: the file raised before it had computed a loss.
     """
     request = request.change(full_stacks=True)
-    policy, subject = Policy(), Subject(name=request.model, target=request.model, feed=feed)
+    policy, subject = policy or Policy(), Subject(name=request.model, target=request.model, feed=feed)
     job = Job(subject=subject, selection=policy.of(subject))
     pages: list[Findings] = []
 
@@ -224,7 +229,18 @@ def apply_rules(request: Request, feed: str | None, notes: Noting) -> Findings:
     result = weigh(Noticed(request, subject.name, notes, feed), job, read)
     told = pages[0]
     told.report = reported([job], [result], policy, os.getcwd())
+    told.left_out = [*_left_out(job, result, policy)]
     return told
+
+
+def _left_out(job: Job, result: Checked, policy: Policy) -> Iterator[str]:
+    """Yield what a policy keeps out of a report: rules, and findings of the others."""
+    usual, chosen = ({rule.code for rule in s.rules()} for s in (Selection(), job.selection))
+    if usual - chosen:
+        yield f"{count(len(usual - chosen), 'rule')} that settings leave out: {', '.join(sorted(usual - chosen))}"
+    hidden = Counter(f.code for f in result.findings if policy.left(f, job.subject) is None)
+    if hidden:
+        yield f"{count(hidden.total(), 'finding')} that settings leave out: {', '.join(sorted(hidden))}"
 
 
 class Noticed(Evidence):
