@@ -231,9 +231,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     gc.set_threshold(_NEW_OBJECTS)
     streams.opened()
     if argv is None:
+        from gradtool.engine.script import streams as theirs
         from gradtool.engine.script.overdue import end_soon_after_ctrl_c
 
         from .boundary import overdue
 
         end_soon_after_ctrl_c(overdue)
-    cli.main(None if argv is None else list(argv), prog_name="gradtool")
+        theirs.one_command()
+    try:
+        cli.main(None if argv is None else list(argv), prog_name="gradtool")
+    finally:
+        if argv is None:
+            theirs.leave_to_scripts()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
+
+from ..script import streams
 
 LONGEST: Final = 1 << 20
 """Bytes of what a model printed that are told."""
@@ -28,6 +31,7 @@ class Printed:
     def __init__(self, stream: Any) -> None:
         self._stream = stream
         self._texts: list[str] = []
+        self._decoded = codecs.getincrementaldecoder("utf-8")("replace")
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -37,6 +41,10 @@ class Printed:
         self._texts.append(text)
         written: int = self._stream.write(text)
         return written
+
+    def hear(self, data: bytes) -> None:
+        """Keep what a script has written by a stream of its own."""
+        self._texts.append(self._decoded.decode(data))
 
     def writelines(self, texts: Any) -> None:
         """Pass each of *texts* on."""
@@ -54,7 +62,9 @@ def keeping() -> Iterator[Printed]:
     """Inside, what is printed on standard error is kept as well."""
     stream = sys.stderr
     sys.stderr = kept = Printed(stream)
+    streams.hearers.append(kept.hear)
     try:
         yield kept
     finally:
+        streams.hearers.remove(kept.hear)
         sys.stderr = stream

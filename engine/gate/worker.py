@@ -16,6 +16,7 @@ import warnings
 from typing import Any, BinaryIO
 
 from ..kernels import choice
+from ..script import streams
 from ..script.imports import guarded
 from ..script.processes import READY
 from . import warming
@@ -24,6 +25,7 @@ from .printed import LONGEST, ending
 
 def main() -> None:
     """Carry out jobs until there are no more."""
+    streams.hear_terminals()
     jobs, results = os.dup(0), os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
 from ..kernels import threads
+from . import streams
 
 if TYPE_CHECKING:
     import subprocess
@@ -125,7 +126,11 @@ class Process:
                 self._left(self._process)  # it has ended unasked
             # What a library has set behind Python's back (readline: COLUMNS) is no part of the environment.
             own: dict[str, Any] = {
-                "env": {**threads.environment(threads.environment_count() or 1), **os.environ},
+                "env": {
+                    **threads.environment(threads.environment_count() or 1),
+                    **os.environ,
+                    **streams.said_terminals(),
+                },
                 "start_new_session": os.name == "posix",
                 "cwd": self._folder,
             }

@@ -21,6 +21,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from . import streams
+
 _OF_SYS: Final = ("excepthook", "displayhook", "stdin", "stdout", "stderr")
 
 
@@ -35,6 +37,8 @@ def kept() -> Iterator[None]:
             yield
         finally:
             _put_back(environment)
+            if streams.are_apart():
+                del hooks["stdout"]
             vars(sys).update(hooks)
             sys.setrecursionlimit(depth)
 

@@ -7,7 +7,6 @@ module by name).
 from __future__ import annotations
 
 import ast
-import contextlib
 import linecache
 from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FrameType, TracebackType
@@ -17,7 +16,7 @@ from ..core import source
 from ..core.command_errors import CommandError, ModelError, NotPython, ScriptExit, Terminated
 from ..core.errors import GradtoolError, message
 from ..files import overlay
-from . import sessions, showing
+from . import sessions, streams
 from .calls import Stopped
 
 
@@ -29,8 +28,7 @@ def call(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) 
     """
     try:
         with (
-            showing.shown(),
-            showing.on_stderr() if sessions.current() is None else contextlib.nullcontext(),
+            streams.theirs() if sessions.current() is None else streams.silenced(),
             overlay.active(),
         ):
             return function(*args, **kwargs)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import contextvars
-import io
 from collections.abc import Iterator
 from typing import Any, Final
 
 from ..core.command_errors import CommandError, ModelError
 from ..core.errors import GradtoolError
-from ..script import interrupting
+from ..script import interrupting, streams
 from .point import Point
 from .spec import Spec
 from .summaries import FINDING, OK, UNCHECKED, Summary
@@ -57,7 +55,7 @@ def carried(spec: Spec, point: Point, key: str) -> dict[str, Any]:
     presses = interrupting.presses()
     notes = _Notes()
     try:
-        with _quiet():
+        with streams.quiet():
             request = spec.request(point)
             # Context variables (decimal's context, those of packages) are of this point alone.
             summary = contextvars.copy_context().run(spec.kind.ask, request, spec.options, notes)
@@ -120,10 +118,3 @@ def _said(error: BaseException) -> tuple[str, str | None]:
     if isinstance(error, GradtoolError):
         return error.text().split("\n")[0], error.hint
     return f"MemoryError: {error}" if str(error) else "MemoryError", None
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """What thousands of runs print is nobody's answer."""
-    with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
-        yield

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..files import unfinished
 from ..gate.warming import SMALL
+from ..script import streams
 from ..script.imports import guarded
 from ..script.processes import READY
 from .carrying import carried
@@ -27,6 +28,7 @@ def main(arguments: list[str]) -> None:
         arguments: where points have an end, the question, so that what is loaded once is no point's; and the bytes that
             may be taken beyond that, if there is an end of these.
     """
+    streams.hear_terminals()
     jobs, results = os.dup(0), os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):

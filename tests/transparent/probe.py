@@ -23,7 +23,7 @@ _TEMPORARY = re.compile(r"/tmp/tmp\w+")
 
 _printed = []
 _steps = hashlib.sha1()
-_state = {"reached": False, "steps": 0}
+_state = {"reached": False, "steps": 0, "streams": []}
 
 
 class _Tee:
@@ -50,6 +50,8 @@ def watch(names):
 
     numpy.random.seed(0)
     random.seed(0)
+    streams = (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__)
+    _state["streams"] = [[s.isatty(), s.encoding, s.errors, s.fileno(), s.name, s.mode] for s in streams]
     sys.stdout, sys.stderr = _Tee(sys.stdout), _Tee(sys.stderr)
     if TORCH:
         import torch
@@ -77,7 +79,12 @@ def _finish(names):
     if raised is not None:  # what Python prints of an error is no part of what the script prints
         printed = printed[: printed.rfind("Traceback (most recent call last)")].rpartition("\n")[0] + "\n"
         printed = printed.lstrip("\n")
-    record = {"name": names.get("__name__"), "reached": _state["reached"], "printed": printed}
+    record = {
+        "name": names.get("__name__"),
+        "reached": _state["reached"],
+        "printed": printed,
+        "streams": _state["streams"],
+    }
     record["raised"] = "" if raised is None else raised.__name__
     record |= {"steps": f"{_state['steps']} {_steps.hexdigest()}", "values": found.values}
     # Past the functions of os, which lead into an overlay under gradtool.

@@ -176,6 +176,8 @@ def compare_records(plain: Mapping[str, Any], asked: Mapping[str, Any]) -> list[
         differences.append("came to its end" if asked["reached"] else "did not come to its end")
     if plain["name"] != asked["name"]:
         differences.append(f"__name__ is {asked['name']}, not {plain['name']}")
+    if plain["streams"] != asked["streams"]:
+        differences.append(f"its streams are {asked['streams']}, not {plain['streams']}")
     if plain["printed"] != asked["printed"]:
         differences.append(_first_line(plain["printed"], asked["printed"]))
     if plain["steps"] != asked["steps"]:

@@ -17,6 +17,7 @@ RECORD = {
     "reached": True,
     "raised": "",
     "printed": "loss 1\nloss 2\n",
+    "streams": [[False, "utf-8", "strict", 1, "<stdout>", "w"]],
     "steps": "2 abc",
     "values": {"w": "Parameter float32 (1,) 00 grad 11", "random state": "22"},
 }
@@ -33,6 +34,7 @@ PLANTED = {
         "w is Parameter float32 (1,) 00 grad 12, not Parameter float32 (1,) 00 grad 11",
     ),
     "value only here": (changed(values={**RECORD["values"], "v": "1"}), "v is 1, not None"),
+    "streams": (changed(streams=[]), f"its streams are [], not {RECORD['streams']}"),
     "printed": (changed(printed="loss 1\nloss 3\n"), "printed 'loss 3', not 'loss 2', in line 2"),
     "printed more": (changed(printed="loss 1\nloss 2\n\n"), "printed '', not 'nothing', in line 3"),
     "steps": (changed(steps="2 abd"), "steps of optimizers: 2 abd, not 2 abc"),
