@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from gradtool.engine.core.command_errors import CommandError
+from gradtool.engine.script import streams as theirs
 from gradtool.engine.script.imports import guarded
 
 from . import commands, configuration, help_pages, moved, streams
@@ -231,13 +232,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     gc.set_threshold(_NEW_OBJECTS)
     streams.opened()
     if argv is None:
-        from gradtool.engine.script import streams as theirs
         from gradtool.engine.script.overdue import end_soon_after_ctrl_c
 
         from .boundary import overdue
 
         end_soon_after_ctrl_c(overdue)
-        theirs.one_command()
+        theirs.mark_one_command()
     try:
         cli.main(None if argv is None else list(argv), prog_name="gradtool")
     finally:

@@ -129,7 +129,7 @@ class Process:
                 "env": {
                     **threads.environment(threads.environment_count() or 1),
                     **os.environ,
-                    **streams.said_terminals(),
+                    **streams.describe_terminals(),
                 },
                 "start_new_session": os.name == "posix",
                 "cwd": self._folder,

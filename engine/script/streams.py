@@ -105,7 +105,7 @@ class _Output:
         return self._depth > 0
 
     @property
-    def kept(self) -> int:
+    def answers(self) -> int:
         """The descriptor of standard output as it was."""
         return self._kept.get(OUT, OUT)
 
@@ -163,7 +163,7 @@ class _Output:
             return
         self._functions = {name: getattr(os, name) for name in _LOOKING if hasattr(os, name)}
         for name, function in self._functions.items():
-            setattr(os, name, _looking(function, self.kept))
+            setattr(os, name, _looking(function, self.answers))
         if self.terminals is not None:
             isatty = self._functions["isatty"]
             os.isatty = lambda fd, /: self.is_terminal(fd) if fd in _NAMES else isatty(fd)
@@ -211,18 +211,18 @@ def forget() -> None:
 
 
 @contextlib.contextmanager
-def theirs() -> Iterator[None]:
+def give_streams() -> Iterator[None]:
     """Inside runs code of a script, with streams of its own."""
     if _output.is_busy and isinstance(_raw(sys.__stdout__), _Descriptor):
         yield  # it has them
         return
     if not _are_the_interpreters():
-        with _led_to_stderr():
+        with _lead_to_stderr():
             yield
         return
     before = {name: getattr(sys, name) for name in _NAMES_OF_SYS}
     if not _left:
-        _left.update(_opened())
+        _left.update(_open_streams())
     _output.turn(nowhere=muted.get())
     vars(sys).update(_left)
     try:
@@ -232,7 +232,7 @@ def theirs() -> Iterator[None]:
         _flush(_left.values())
         vars(sys).update(before)
         if not _output.turn_back() and not are_apart():
-            sys.stdout = _Answers(_output.kept, sys.stdout, lambda: _left["stdout"])
+            sys.stdout = _Answers(_output.answers, sys.stdout, lambda: _left["stdout"])
 
 
 def _raw(stream: Any) -> Any:
@@ -249,7 +249,7 @@ def _are_the_interpreters() -> bool:
         return False
 
 
-def _opened() -> dict[str, TextIO]:
+def _open_streams() -> dict[str, TextIO]:
     """Return streams for a script by their names in :mod:`sys`."""
     streams: dict[str, TextIO] = {}
     for number, name in _NAMES.items():
@@ -263,18 +263,18 @@ def _opened() -> dict[str, TextIO]:
 
 
 @contextlib.contextmanager
-def _led_to_stderr() -> Iterator[None]:
+def _lead_to_stderr() -> Iterator[None]:
     """Inside, standard output is standard error, where streams are no interpreter's."""
     _output.turn(nowhere=muted.get())
     try:
-        with silenced(), contextlib.redirect_stdout(sys.stderr):
+        with silence(), contextlib.redirect_stdout(sys.stderr):
             yield
     finally:
         _output.turn_back()
 
 
 @contextlib.contextmanager
-def silenced() -> Iterator[None]:
+def silence() -> Iterator[None]:
     """Inside, nothing is shown of what is printed, if that is muted."""
     if not muted.get():
         yield
@@ -291,7 +291,7 @@ def silenced() -> Iterator[None]:
 def quiet() -> Iterator[None]:
     """Inside, nothing is shown, of scripts and of gradtool's own."""
     token = muted.set(True)
-    streams = _opened() if _are_the_interpreters() else {"stdout": io.StringIO(), "stderr": io.StringIO()}
+    streams = _open_streams() if _are_the_interpreters() else {"stdout": io.StringIO(), "stderr": io.StringIO()}
     try:
         with contextlib.redirect_stdout(streams["stdout"]), contextlib.redirect_stderr(streams["stderr"]):
             yield
@@ -311,7 +311,7 @@ def leave_to_scripts() -> None:
         vars(sys).update(_left)
 
 
-def one_command() -> None:
+def mark_one_command() -> None:
     """Say that this process is one command and no more."""
     _output.of_command = True
 
@@ -320,7 +320,7 @@ VARIABLE: Final = "GRADTOOL_TERMINALS"
 """A variable of the environment by which a process of gradtool's says to another one what its terminals are."""
 
 
-def said_terminals() -> dict[str, str]:
+def describe_terminals() -> dict[str, str]:
     """Return the variable for another process."""
     return {VARIABLE: " ".join(str(number) for number in _NAMES if _output.is_terminal(number))}
 

@@ -28,7 +28,7 @@ def call(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) 
     """
     try:
         with (
-            streams.theirs() if sessions.current() is None else streams.silenced(),
+            streams.give_streams() if sessions.current() is None else streams.silence(),
             overlay.active(),
         ):
             return function(*args, **kwargs)
