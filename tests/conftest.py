@@ -126,6 +126,23 @@ def forgotten() -> Iterator[None]:
 
 
 @pytest.fixture
+def no_rule_raises(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Fail where a rule of the gate raises, which costs a user that rule alone and is reported as GT901."""
+    from gradtool.engine.gate.evidence import Evidence
+
+    raised: list[str] = []
+
+    def failed(self: Evidence, code: str, error: Exception) -> None:
+        raised.append(f"{code} in {self.name}: {error!r}")
+        note(self, code, error)
+
+    note = Evidence.failed
+    monkeypatch.setattr(Evidence, "failed", failed)
+    yield
+    assert raised == []
+
+
+@pytest.fixture
 def nobody_has_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have no backend be chosen, whatever earlier tests did."""
     monkeypatch.delenv(choice.SETTING, raising=False)

@@ -373,6 +373,12 @@ class Evidence:
         """Gradients over the steps that the file itself made; None where it made fewer than two."""
         return self.run.training(self.name) if len(self.run.history.steps) > 1 else None
 
+    @cached_property
+    def rescalings(self) -> dict[str, float]:
+        """By parameter what the script multiplied its gradient by between backward and the last update."""
+        points = {t.name: p for step in self.run.history.steps for t, p in step.points.items()}
+        return {name: p.changed for name, p in points.items() if p.changed is not None and p.changed < 1.0}
+
     def training(self, steps: int | None = None) -> Training | None:
         """Gradients over the steps of the file's own training; None where there is none, which is told.
 

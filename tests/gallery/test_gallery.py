@@ -15,6 +15,8 @@ from gradtool.engine.gate.checking import Selection, findings
 from gradtool.engine.gate.finding import Finding, Severity
 from gradtool.engine.request.request import Request
 
+pytestmark = pytest.mark.usefixtures("no_rule_raises")
+
 HERE = Path(__file__).parent
 MODELS = sorted(f for f in HERE.glob("*.py") if f.name != Path(__file__).name)
 _MISTAKE = re.compile(r"^( *).*# right:(.*)$", re.MULTILINE)

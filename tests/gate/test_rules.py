@@ -21,6 +21,8 @@ from gradtool.engine.request.request import Request
 from tests.sampling import sampled
 from tests.scripts.test_scripts import CORRECT, header
 
+pytestmark = pytest.mark.usefixtures("no_rule_raises")
+
 RULES = rules.every()
 
 

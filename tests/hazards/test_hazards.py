@@ -4,6 +4,8 @@ import pytest
 
 from . import models, warnings
 
+pytestmark = pytest.mark.usefixtures("no_rule_raises")
+
 AT = {
     "angle": "acos",
     "deviation": "std(h)",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -37,6 +38,7 @@ class Bench:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._homes: dict[Path, Path] = {}
         self._plain: dict[str, dict[str, Any]] = {}
 
     def write(self, name: str, source: str) -> Path:
@@ -44,11 +46,18 @@ class Bench:
         path.write_text(source, encoding="utf-8")
         return path
 
+    def home(self, program: Program) -> Path:
+        """Return a copy of the folder that a program runs in, for what it writes there."""
+        if program.folder not in self._homes:
+            home = self._folder / f"home{len(self._homes)}"
+            self._homes[program.folder] = Path(shutil.copytree(program.folder, home))
+        return self._homes[program.folder]
+
     def plain(self, program: Program) -> dict[str, Any]:
         """Return what a right program trains, once."""
         if program.name not in self._plain:
             path = self.write(program.name.replace(".", "_"), program.source)
-            self._plain[program.name] = judging.trained(path, program.folder)
+            self._plain[program.name] = judging.trained(path, self.home(program))
         return self._plain[program.name]
 
     def counts(self, program: Program, edit: Edit) -> Path | None:
@@ -57,7 +66,7 @@ class Bench:
         if right.get("raised") or "died" in right:
             return None
         path = self.write(program.name.replace(".", "_"), _text(program).with_edit(edit))
-        changed = judging.trained(path, program.folder)
+        changed = judging.trained(path, self.home(program))
         if changed.get("raised") or "died" in changed or not effects.differ(right, changed):
             return None
         return path
@@ -118,7 +127,9 @@ def main() -> None:
                 if path is None:
                     continue
                 for command in asked:
-                    told = getattr(judging, {"bare": "answered", "check": "checked"}[command])(path, program.folder)
+                    told = getattr(judging, {"bare": "answered", "check": "checked"}[command])(
+                        path, bench.home(program)
+                    )
                     rows[command].append(judged(kind, edit, told))
                     if log is not None:
                         entry = {"kind": kind.name, "program": program.name, "line": edit.line, "command": command}
@@ -150,7 +161,7 @@ def _right(bench: Bench, among: Sequence[Program], asked: Sequence[str], log: An
         wrong, running = [], [p for p in among if not bench.plain(p).get("raised") and "died" not in bench.plain(p)]
         for program in running:
             path = bench.write(program.name.replace(".", "_"), program.source)
-            told = getattr(judging, {"bare": "answered", "check": "checked"}[command])(path, program.folder)
+            told = getattr(judging, {"bare": "answered", "check": "checked"}[command])(path, bench.home(program))
             if isinstance(told, dict) or any(f["severity"] != "note" for f in told):
                 wrong.append((program.name, told))
                 if log is not None:

@@ -12,7 +12,8 @@ from typing import Any
 
 # Loaded once: every run is a fork of this process.
 import gradtool.engine.gate.rules as rules
-from gradtool.engine.gate.checking import Selection, findings
+from gradtool.engine.gate.checking import Selection, applied
+from gradtool.engine.gate.evidence import Evidence
 from gradtool.engine.request.request import Request
 from gradtool.viz.report import checkup
 from gradtool.viz.report.findings import Noting, apply_rules
@@ -66,7 +67,10 @@ def checked(path: Path, folder: Path) -> list[dict[str, Any]] | dict[str, str]:
     """Return the findings of ``gradtool check``."""
 
     def work() -> list[dict[str, Any]]:
-        return [_said(f, path) for f in findings(Request.create(str(path), unfinished=True), path.name, Selection())]
+        evidence = Evidence(Request.create(str(path), unfinished=True), path.name)
+        said = [_said(f, path) for f in applied(evidence, Selection())]
+        assert not evidence.failures, f"a rule raised: {evidence.failures}"
+        return said
 
     told: list[dict[str, Any]] | dict[str, str] = forked(work, folder)
     return told

@@ -89,7 +89,7 @@ def test_a_fault_is_named_with_its_line(kind: Kind, tmp_path: Path) -> None:
         path = bench.counts(program, edit)
         if path is not None:
             counted += 1
-            said = checked(path, program.folder)
+            said = checked(path, bench.home(program))
             assert judged(kind, edit, said) == "named", said
             break
     assert counted, bench.plain(SMALL)

@@ -18,6 +18,8 @@ from gradtool.engine.request.request import Request
 
 from . import RUNS, model
 
+pytestmark = pytest.mark.usefixtures("no_rule_raises")
+
 
 def norms(file):
     table = Backward().ask(Request(str(file)))

@@ -8,6 +8,8 @@ from tests.sampling import sampled
 
 from .answers import CORPUS, RUNS, answered, expected, judged, names, rules_expected, rules_found
 
+pytestmark = pytest.mark.usefixtures("no_rule_raises")
+
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", names())

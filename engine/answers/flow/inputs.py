@@ -156,16 +156,23 @@ def _hidden(name: str, array: Array) -> Iterator[list[Array]]:
     """Yield the elements that a mask of samples and steps may hide, by each of the two readings of its values.
 
     What is not called so is taken for one where it is no integer, as numbers of segments are, and tells the beginning
-    of each row from its end, as padding does.
+    of each row from its end, as padding does: at other places in other rows, and on the same side in all of them.
     """
     if array.ndim != 2 or triangle(array) is not None:
         return
     values = np.unique(array)
     if values.size != 2 or (float(values[0]), float(values[1])) != (0.0, 1.0):
         return
-    turns = (array[:, 1:] != array[:, :-1]).sum(axis=1)
-    if "mask" in name or (array.dtype.kind in "bf" and int(turns.max(initial=0)) == 1):
+    if "mask" in name or (array.dtype.kind in "bf" and _pads(array.astype(np.float64))):
         yield [~array.astype(bool), array.astype(bool)]
+
+
+def _pads(array: Array) -> bool:
+    """Return whether rows of 0 and 1 look like padding of samples of several lengths."""
+    steps = np.diff(array, axis=1)
+    turns = np.abs(steps).sum(axis=1)
+    one_way = (steps >= 0).all() or (steps <= 0).all()
+    return bool(turns.max(initial=0) == 1 and one_way and np.unique(array, axis=0).shape[0] > 1)
 
 
 def _reaches(probe: Probe, index: int, mask: int, places: Array, rng: np.random.Generator) -> bool:

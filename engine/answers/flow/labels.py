@@ -106,10 +106,13 @@ def _reaching(run: Timeline, compared: Compared, unchecked: list[str]) -> Fact |
 
 def _others(run: Timeline, compared: Compared) -> bool:
     """Return whether the prediction is computed from other data than what the label is made of."""
-    # Numbers as labels may be what is to be given back, as by a variational autoencoder, which draws beside them.
-    drawn = np.asarray(run.store.get(compared.root)).dtype.kind != "f"
+    # Numbers as labels may be what is to be given back, as by a variational autoencoder. The noise or the class that
+    # it reads next to them is smaller than they are, or as large where it is added to them.
+    root = np.asarray(run.store.get(compared.root))
+    drawn = root.dtype.kind != "f"
+    least = 1 if drawn else max(1, root.size)
     data = (n for n in upstream(run, (compared.prediction,)) if n != compared.root and _is_data(run, n, drawn))
-    return any(np.asarray(run.store.get(n)).size > 1 for n in data if n in run.store)
+    return any(np.asarray(run.store.get(n)).size > least for n in data if n in run.store)
 
 
 def _is_shifted(run: Timeline, compared: Compared) -> bool:

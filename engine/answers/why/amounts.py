@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic
@@ -13,12 +13,14 @@ from ..numbers import Numbers
 from .advice import advice
 from .answers import CUT, Answer
 from .deaths import WAY, Death, Nearest
+from .folding import folded
 from .reasons import C, V
 from .scene import NORMS
+from .siblings import last_ones
 from .sizable import Sizable
 from .slopes import Slopes, Use
 from .verdicts import BY_STRUCTURE, Aspect, Verdict
-from .zeros import Killer
+from .zeros import FIXED, Killer
 
 if TYPE_CHECKING:
     from .case import Case, Factor, Subject
@@ -33,6 +35,7 @@ class _Zero(Generic[V, C]):
         slopes: of the block that the use is in.
         at_rest: whether the loss and all its slopes are 0 by themselves.
         asked: whether the answer is shown whole.
+        before: of the last layer of several, where fixed places alone are read, its like in those before.
     """
 
     death: Death[V, C]
@@ -41,6 +44,7 @@ class _Zero(Generic[V, C]):
     slopes: Slopes[V, C]
     at_rest: bool
     asked: bool
+    before: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +136,8 @@ class Amounts(Generic[V, C]):
         elif death.killer.verdict is Verdict.VANISHED:
             answer = self.sizes.vanished(base, death, outer, asked)
         else:
-            answer = self._judge_zero(base, _Zero(death, death.use, death.killer, slopes, at_rest, asked))
+            before = self._last_ones.get(subject.name, ()) if death.use.type in FIXED else ()
+            answer = self._judge_zero(base, _Zero(death, death.use, death.killer, slopes, at_rest, asked, before))
         return replace(answer, path=self._path(subject, outer)) if asked else answer
 
     def _judge_zero(self, base: Answer, zero: _Zero[V, C]) -> Answer:
@@ -164,6 +169,7 @@ class Amounts(Generic[V, C]):
             # Words and excuses first: what is no finding needs no line but the operator's.
             (lambda zero, now: now.verdict is Verdict.SATURATED and zero.asked, self._add_origin),
             (lambda zero, now: now.verdict is Verdict.CANCELLED and zero.use.beside, self._excuse_structure),
+            (lambda zero, now: now.verdict is Verdict.NOT_SELECTED and bool(zero.before), self._excuse_last),
             (lambda zero, now: now.verdict is Verdict.TIMES_ZERO, self._name_factor),
             (lambda zero, now: now.finding and zero.at_rest and now.verdict.has(Aspect.AT_REST), self._excuse_minimum),
             # The line to look at, where it is not the operator's.
@@ -191,6 +197,11 @@ class Amounts(Generic[V, C]):
     def _excuse_structure(self, zero: _Zero[V, C], now: _Ruling[V]) -> _Ruling[V]:
         """Excuse a zero that comes of how the model is built."""
         return replace(now.add(f"; {_NO_SAY}"), finding=False, label=BY_STRUCTURE)
+
+    def _excuse_last(self, zero: _Zero[V, C], now: _Ruling[V]) -> _Ruling[V]:
+        """Excuse a zero of the last layer of several, of which the loss reads some places alone: a class token, say."""
+        said = f"; its like is trained in the layers before: {folded(zero.before)}, and this is the last one"
+        return replace(now.excuse(said), label=BY_STRUCTURE)
 
     def _name_factor(self, zero: _Zero[V, C], now: _Ruling[V]) -> _Ruling[V]:
         """Name the parameter that is 0; excuse the zero where that parameter is trained, and so will change."""
@@ -265,6 +276,12 @@ class Amounts(Generic[V, C]):
             location=flow.called_at(uses[0].call),
             advice="" if shifts else advice(Verdict.CANCELLED),
         )
+
+    @cached_property
+    def _last_ones(self) -> Mapping[str, tuple[str, ...]]:
+        """The parameters without a gradient in the last of several equal layers, with those of the others."""
+        own = self._case.parameters()
+        return last_ones((p.name, p.shape, self.slopes.is_dead(p.value)) for p in own)
 
     @cached_property
     def _is_at_rest(self) -> bool:

@@ -11,7 +11,7 @@ from ...core.source import Location
 from ...core.vocabulary import say
 from ...eager.journal import Event, Listing
 from ...ops import registry
-from . import intent
+from . import choices, intent
 from .answers import Answer, judge
 from .case import Subject
 from .of_journal import JournalFlow, JournalReasons
@@ -194,13 +194,24 @@ class JournalEvidence(intent.Evidence[int]):
         label = f"frozen: running statistics of {op.type}"
         return replace(answer, verdict=Verdict.FROZEN, label=label, finding=False, said=(), advice="")
 
-    def frozen_by_list(self, subject: Subject[int], answer: Answer) -> Answer | None:
-        """Return the answer about a parameter whose values were set before and that no optimizer was given."""
+    def frozen_by_list(self, subject: Subject[int], answer: Answer, partly: bool) -> Answer | None:
+        """Return the answer about a parameter that a list leaves out on purpose; None where nothing shows that.
+
+        Its values were set before, or the list is chosen by the names of parameters.
+
+        Args:
+            partly: whether the list takes other parameters of the same model.
+        """
         last = self._flow.journal.listings[-1]
         written = [e for e in self._flow.journal.events.get(subject.value, ()) if e.kind == "written"]
-        if subject.value > last.time or not written:
+        if subject.value > last.time:
             return None
-        said = (f"its values were set before: {source.short(written[-1].loc)}",)
+        if written:
+            said = (f"its values were set before: {source.short(written[-1].loc)}",)
+        elif partly and choices.is_by_name(last.loc):
+            said = ("the list is chosen by the names of parameters",)
+        else:
+            return None
         label = f"frozen: left out of the optimizer's list, {source.short(last.loc)}"
         return replace(
             answer, verdict=Verdict.FROZEN, label=label, finding=False, said=said, location=last.loc, advice=""

@@ -1,9 +1,9 @@
-"""Frozen parameters among equal ones that are trained: a setting that was copied along with a layer."""
+"""Parameters in rows of equal ones, of which some are trained and others are not."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 _NUMBER = re.compile(r"\d+")
 
@@ -17,14 +17,8 @@ def odd_ones(parameters: Iterable[tuple[str, tuple[int, ...], bool]]) -> Mapping
     Args:
         parameters: name, shape, and whether it is frozen; ``net.2.a.weight`` is in a row with ``net.3.a.weight``.
     """
-    rows: dict[tuple[str, tuple[int, ...]], list[tuple[int, str, bool]]] = {}
-    for name, shape, frozen in parameters:
-        for match in _NUMBER.finditer(name):
-            row = f"{name[: match.start()]}#{name[match.end() :]}", shape
-            rows.setdefault(row, []).append((int(match[0]), name, frozen))
     odd: dict[str, tuple[str, ...]] = {}
-    for entries in rows.values():
-        entries.sort()
+    for entries in _rows(parameters):
         trained = [i for i, (_, _, frozen) in enumerate(entries) if not frozen]
         still = [i for i, (_, _, frozen) in enumerate(entries) if frozen]
         if len(trained) < 2 or len(still) >= len(trained):
@@ -33,3 +27,27 @@ def odd_ones(parameters: Iterable[tuple[str, tuple[int, ...], bool]]) -> Mapping
             if trained[0] < i < trained[-1]:
                 odd.setdefault(entries[i][1], tuple(entries[t][1] for t in trained))
     return odd
+
+
+def last_ones(parameters: Iterable[tuple[str, tuple[int, ...], bool]]) -> Mapping[str, tuple[str, ...]]:
+    """Return the untrained parameters at the end of a row of equals, with the trained ones before them.
+
+    Args:
+        parameters: name, shape, and whether it is untrained; rows are those of :func:`odd_ones`.
+    """
+    last: dict[str, tuple[str, ...]] = {}
+    for entries in _rows(parameters):
+        trained = [name for _, name, untrained in entries if not untrained]
+        if trained and entries[-1][2] and not any(untrained for _, _, untrained in entries[:-1]):
+            last.setdefault(entries[-1][1], tuple(trained))
+    return last
+
+
+def _rows(parameters: Iterable[tuple[str, tuple[int, ...], bool]]) -> Iterator[list[tuple[int, str, bool]]]:
+    """Yield the rows of equal parameters, each in the order of its numbers."""
+    rows: dict[tuple[str, tuple[int, ...]], list[tuple[int, str, bool]]] = {}
+    for name, shape, untrained in parameters:
+        for match in _NUMBER.finditer(name):
+            row = f"{name[: match.start()]}#{name[match.end() :]}", shape
+            rows.setdefault(row, []).append((int(match[0]), name, untrained))
+    yield from (sorted(entries) for entries in rows.values())

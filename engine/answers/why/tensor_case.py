@@ -497,13 +497,23 @@ class TensorCase(Case[int, Call]):
             return None
         if self._is_written_in_training(subject.value):
             return None  # it is updated by other means
+        if self._is_before_training(subject.value):
+            return None
         named = self.names.get(subject.held)
         container = named.container if named is not None else ""
-        frozen = None if container else self._evidence.frozen_by_list(subject, answer)
+        partly = self._evidence.is_partly_listed(subject)
+        frozen = None if container else self._evidence.frozen_by_list(subject, answer, partly)
         if frozen is not None:
             return frozen
-        partly = self._evidence.is_partly_listed(subject)
         return not_listed(self._reasons.flow, subject, answer, container, partly)
+
+    def _is_before_training(self, value: int) -> bool:
+        """Return whether the pass came before any optimizer was made, and none was made for what it reaches."""
+        first = min(x.time for x in self.journal.listings)
+        if any(e.time > first for e in self._events(value, "added")):
+            return False
+        held = {leaf for x in self.journal.listings for leaf in x.leaves}
+        return held.isdisjoint(self._reached_parameters())
 
     def _is_written_in_training(self, value: int) -> bool:
         """Return whether values were written after the first gradient of all came."""

@@ -285,6 +285,9 @@ SELECTS = _names(
 )
 """Operators that leave elements out."""
 
+FIXED = JOINS | _names("slice strided_slice split unstack unbind")
+"""Operators that choose by places that the text of the program gives, and not by values."""
+
 _BRANCHES = {"select_input": Killer(Verdict.PRUNED, "the result of another branch was taken")}
 
 

@@ -32,6 +32,8 @@ def _look(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
 
 def _overflow(line: Line, options: Options) -> str | None:
     assert line.gradient is not None
+    if line.scale != 1.0:
+        return None  # a scaler skips a step that overflows, and makes its scale smaller
     room = float(_HALF.max) / line.gradient.largest if line.gradient.largest else math.inf
     if line.gradient.nonfinite or room >= options["room"]:
         return None

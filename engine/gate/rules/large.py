@@ -11,12 +11,16 @@ from ..rule import Hit, Options, Rule, Thresholds, worst
 
 
 def _look(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
-    yield from worst(evidence, lambda line: _size(line, options.of(line.name)))
+    yield from worst(evidence, lambda line: _size(line, options.of(line.name), evidence.rescalings.get(line.name, 1.0)))
 
 
-def _size(line: Line, options: Options) -> tuple[float, str] | None:
-    """How many times too large a gradient is, and what is said of it; None if it is not."""
-    norm, ratio = line.size, line.times
+def _size(line: Line, options: Options, rescaled: float) -> tuple[float, str] | None:
+    """How many times too large a gradient is, and what is said of it; None if it is not.
+
+    Args:
+        rescaled: what the script multiplies it by before the update.
+    """
+    norm, ratio = line.size * rescaled, line.times * rescaled
     if norm > options["norm"]:
         return norm / options["norm"], f"the gradient of {line.name} has norm {norm:.3g}, above {options['norm']:g}"
     if ratio > options["ratio"]:
