@@ -16,7 +16,15 @@ from typing import Any, Final, Protocol, TypeVar
 import click
 
 from gradtool.engine.core.command_errors import CommandError
-from gradtool.engine.request.limits import EACH, ENGINES, ENOUGH, LOSS_FUNCTIONS, passes_watched, which_pass
+from gradtool.engine.request.limits import (
+    EACH,
+    ENGINES,
+    ENOUGH,
+    LOSS_FUNCTIONS,
+    PATIENCE,
+    passes_watched,
+    which_pass,
+)
 from gradtool.viz.text import legible
 from gradtool.viz.views import view as views
 
@@ -148,7 +156,7 @@ def loading_options(command: F) -> F:
             cls=RareOption,
             metavar="N|all",
             callback=_steps,
-            help=f"Stop the file after N backward passes.  [default: {ENOUGH}]",
+            help=f"Stop the file after N backward passes.  [default: {ENOUGH}, and not before {PATIENCE:g} s]",
         ),
         click.option(
             "--limit",

@@ -11,7 +11,7 @@ import click
 
 from gradtool.engine.request.limits import LOADING
 
-from . import configuration
+from . import commands, configuration
 from .configuration.permitted import Inside
 
 if TYPE_CHECKING:
@@ -172,14 +172,12 @@ def policy(context: click.Context, values: dict[str, Any]) -> Policy:
     )
 
 
-def policy_of_files(context: click.Context) -> Policy:
-    """What files say of rules, for a command that has no options of ``check`` itself.
+def read_policy(context: click.Context) -> Policy:
+    """Return what files say of rules, for a command that has no options of ``check`` itself.
 
     Raises:
         CommandError: as of :func:`policy`.
     """
-    from . import commands
-
     said = configuration.of(context).of_command("check", commands.loaded("check")).values
     return policy(context, {name: tuple(said.get(name, ())) for name in _SELECTORS} | {"train": None})
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from .. import configuration, gating
 from ..asking import decided, exit_option
 from ..computing import computing_options
 from ..context import Output, feed_option, loading_options, output_options
@@ -28,11 +29,9 @@ def command(context: click.Context, /, **values: Any) -> int:
     gradtool train.py
     gradtool train.py -- --lr 3
 
-    The file runs once. Files of settings say which rules count and how much, as for check. Findings come first, each with the command that digs deeper. Below the table stands what was
-    looked at, and what was not.
+    The file runs once. Files of settings say which rules count and how much, as for check. Findings come first, each
+    with the command that digs deeper. Below the table stands what was looked at, and what was not.
     """
-    from .. import configuration, gating
-
     out = Output.take(values)
     from gradtool.engine.questions.others import look_at
     from gradtool.engine.request.request import Request
@@ -41,7 +40,7 @@ def command(context: click.Context, /, **values: Any) -> int:
 
     exit_code, feed = values.pop("exit_code"), values.pop("feed")
     request = Request.take(values)
-    policy = gating.policy_of_files(context) if configuration.of(context).sources else None
+    policy = gating.read_policy(context) if configuration.of(context).sources else None
     told = apply_rules(request, feed, Noting(out), policy)
     if exit_code:
         look_at(told.others, request, feed)

@@ -49,7 +49,7 @@ class HeldEvidence(Evidence):
                     f"{code} cannot be applied to a test: {refused.message}",
                     "put the model into a file of its own: pytest --gradtool FILE checks it",
                 ) from None
-            self._told[f"{code} was not applied: it runs the model once more"] = None
+            self.untried(f"{code} was not applied: it runs the model once more")
 
     @cached_property
     def births(self) -> Births:

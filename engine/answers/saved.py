@@ -264,12 +264,12 @@ class Keeper:
                 alike.setdefault((b.shape, b.dtype), []).append(key)
         for keys in alike.values():
             seen: dict[bytes, int] = {}
-            for key in self._perhaps_equal(keys):
+            for key in self._find_candidates(keys):
                 b = needed[key]
                 first = seen.setdefault(choice.current().contents(self._arrays[key]), b.number)
                 b.duplicate_of = first if first != b.number else None
 
-    def _perhaps_equal(self, keys: Sequence[int]) -> list[int]:
+    def _find_candidates(self, keys: Sequence[int]) -> list[int]:
         """Return those arrays, of one shape and type, that agree with another one in a few elements."""
         if len(keys) == 1:
             return []

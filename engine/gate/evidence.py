@@ -85,7 +85,7 @@ class Evidence:
         if feed is not None and words.is_of_rows(feed):  # a function of dynamic mode is called with them
             request, feed = request.change(fed=feed, arrays=words.taken(feed)), None
         self.request, self.name, self.feed, self.golden = request, name, feed, golden
-        self._told: dict[str, None] = {}
+        self._stops: dict[str, None] = {}
         self._untried: list[str] = []
         self._run: Run | None = None
         self._sized: dict[str | None, Sizes] = {}  # by the pass that is asked about
@@ -105,7 +105,7 @@ class Evidence:
     def note_stop(self, text: str) -> None:
         """What was not looked at is a finding of its own."""
         self.incomplete = True
-        self._told[text] = None
+        self._stops[text] = None
 
     def note_error(self, error: Exception, what: str) -> None:
         """A gate does not go on with half a model, unless it looks for the reason in it."""
@@ -429,7 +429,12 @@ class Evidence:
                 told += part()
             except Exception as error:
                 self.failed("GT901", error)
-        return [*self._told, *self._untried, *told]
+        return [*self._untried, *told]
+
+    @property
+    def stops(self) -> list[str]:
+        """Lines at which the file was stopped, and what lets it go on."""
+        return [*self._stops]
 
     def _otherwise(self) -> Iterable[str]:
         return [] if self._run is None else map(sentence, self._run.left.otherwise.values())

@@ -40,6 +40,7 @@ class Hit:
 
     Attributes:
         certain: whether nobody can have meant it: else an error is a warning.
+        severity: how much it matters, in place of what the rule says.
     """
 
     subject: str
@@ -49,6 +50,7 @@ class Hit:
     explanation: tuple[str, ...] = ()
     advice: str = ""
     certain: bool = True
+    severity: Severity | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +120,11 @@ class Rule:
             if isinstance(hit, NotAsked):
                 evidence.not_asked(self.code, hit.why)
                 continue
+            usual = Severity.WARNING if not hit.certain and self.severity is Severity.ERROR else self.severity
             yield Finding(
                 self.code,
                 self.name,
-                self.severity if hit.certain or self.severity is not Severity.ERROR else Severity.WARNING,
+                hit.severity or usual,
                 evidence.name,
                 hit.subject,
                 hit.message,

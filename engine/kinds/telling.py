@@ -37,7 +37,7 @@ def incomplete(left: Loaded) -> str:
     calls = left.calls
     if calls.stopped is None:
         return ""
-    time = f"{calls.seconds:g} s and " if calls.late else ""
+    time = "" if calls.time_limit is None or calls.interrupted else f"{calls.waiting_time:g} s and "
     ended, more = ending(calls)
     return f"{left.name} was {ended} after {time}{_passes(calls.passes)}; {more}"
 
@@ -116,6 +116,8 @@ def ending(calls: PassCalls) -> tuple[str, str]:
     verb, more = "stopped", "--steps all lets it run to its end"
     if calls.interrupted:
         verb, more = "interrupted", "the answer is incomplete"
+    elif calls.is_cut:
+        more = "the recording ends there"
     elif calls.late:
         more = "--limit SECONDS gives it longer"
     return f"{verb} at {source.short(calls.stopped)}", more

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from ..core.command_errors import raise_for_python
 from ..core.errors import UsageError
 from ..kinds.model import Model
-from ..request.limits import EACH, ENOUGH, passes_watched, which_pass
+from ..request.limits import EACH, passes_watched, which_pass
 from ..request.request import Request
 from . import opening
 
@@ -49,7 +49,8 @@ def load(
         as_module: *model* is a module, run as by ``python -m``.
         backward: the backward pass that answers are about: its number, or ``"line:train.py:41"``; the last one by
             default.
-        steps: the file is stopped after so many backward passes, ``"all"`` for never; after 50 by default.
+        steps: the file is stopped after so many backward passes, ``"all"`` for never; by default after 50
+            that take a minute or longer.
         limit: it is stopped after so many seconds.
 
     Returns:
@@ -99,7 +100,7 @@ def request_of(who: str, model: str | os.PathLike[str], **words: Any) -> Request
     words["backward"] = _read(who, "backward", which_pass, words.get("backward"))
     if words["backward"] == EACH:
         raise UsageError(f"{who}: a model answers about one backward pass, not about {EACH}.")
-    words["steps"] = _read(who, "steps", passes_watched, words.get("steps")) or ENOUGH
+    words["steps"] = _read(who, "steps", passes_watched, words.get("steps"))
     words |= {name: tuple(words[name]) for name in ("arg", "script") if name in words}
     return Request.create(os.fspath(model), **words)
 

@@ -35,6 +35,7 @@ from ..ir.program import Program
 from ..ir.variable import Variable
 from ..kinds import telling
 from ..recorders.real_paddle import running as real
+from ..request.limits import ENOUGH, PATIENCE
 from ..request.request import Request
 from ..script import cells as notebooks
 from ..script import effects, imports, scripts, seeds, sessions, showing, surroundings
@@ -80,7 +81,8 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
         stack.enter_context(activate(overlay))
         absent: list[str] = []
         main, startup = stack.enter_context(_environment(request, target, absent))
-        calls = PassCalls(request.backward, request.run.steps, enough=enough)
+        calls = PassCalls(request.backward, request.run.steps or ENOUGH, enough=enough)
+        calls.patience = PATIENCE if request.run.steps is None else None
         journal = stack.enter_context(_journal(request)) if request.record.journal else None
         loaded = Loaded(target.name, {}, main, startup, journal=journal, calls=calls)
         loaded.otherwise = stack.enter_context(otherwise.watch_run())

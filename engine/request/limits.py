@@ -1,7 +1,10 @@
 """How long a script is watched, and what of it is asked about; apart, so that nothing is loaded to say it."""
 
 ENOUGH = 50
-"""Backward passes that a script is watched for if nobody says how many."""
+"""Backward passes that a script makes in any case before it is stopped, if nobody says how many."""
+
+PATIENCE = 60.0
+"""Seconds that it is watched for then: most scripts end before, and no answer about them is incomplete."""
 
 ALL = 1 << 62
 """More backward passes than there can be."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, Self
 
 from ..core.wording import ScriptWord
-from .limits import ALL, ENOUGH, LOADING
+from .limits import ALL, LOADING
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,8 @@ class RunOptions:
         seed: seed of the random numbers.
         mode: ``auto``, ``static`` or ``eager``.
         engine: what runs a script: gradtool itself, or real ``paddle`` in a process of its own.
-        steps: backward passes after which the file is stopped.
+        steps: backward passes after which the file is stopped; None for :data:`.limits.ENOUGH` of them, and not before
+            :data:`.limits.PATIENCE` is over.
         limit: seconds after which the file is stopped.
         write: keep what the file writes; else it goes into an overlay, see ``gradtool.engine.files.overlay``.
         spared: lines at which a model of dynamic mode is not cut, see ``gradtool.engine.eager.journal.Journal``.
@@ -48,7 +49,7 @@ class RunOptions:
     seed: int = 0
     mode: str = "auto"
     engine: str = "gradtool"
-    steps: int = ENOUGH
+    steps: int | None = None
     limit: float | None = None
     write: bool = False
     spared: tuple[tuple[str, int], ...] = ()
@@ -152,7 +153,7 @@ class Request:
             from ..data import words
 
             more |= {"fed": fed, "arrays": words.taken(fed)}
-        steps = more.pop("steps", None) or options.pop("steps", None) or ENOUGH
+        steps = more.pop("steps", None) or options.pop("steps", None)
         return cls.create(**taken, steps=steps, **{"unfinished": True, **more})
 
     def words(self) -> list[str]:
@@ -170,7 +171,7 @@ class Request:
         ):
             if value != usual:
                 words += [option, str(value)]
-        if self.run.steps != ENOUGH:
+        if self.run.steps is not None:
             words += ["--steps", "all" if self.run.steps == ALL else str(self.run.steps)]
         if self.run.write:
             words.append("--write")

@@ -131,6 +131,8 @@ class PassCalls:
     Attributes:
         which: the pass that is meant: ``None`` for the last one, a number, or ``line:FILE:LINE``.
         limit: after so many passes the file is stopped where it asks for one more, at the end of a step.
+        patience: seconds after which that is done, where it is not done at once.
+        begun: when they began, in the seconds of ``time.monotonic``.
         every: all calls, in their order.
         appended: those of ``append_backward``.
         swept: those that are backward passes of dynamic mode; all but those that may be meant have let go of their
@@ -142,6 +144,7 @@ class PassCalls:
         seconds: its time, if that is limited.
         deadline: when its time is over, in the seconds of ``time.monotonic``.
         late: whether it was stopped for that.
+        is_cut: whether it was stopped when it was recorded, so that nothing lets it go on.
         interrupted: whether someone stopped it.
         enough: whether the pass that is meant is over: those that begin then are not.
         shares: what passes gave to leaves.
@@ -150,6 +153,8 @@ class PassCalls:
 
     which: str | None = None
     limit: int = ALL
+    patience: float | None = None
+    begun: float = field(default_factory=time.monotonic)
     every: list[PassCall] = field(default_factory=list)
     appended: list[PassCall] = field(default_factory=list)
     swept: list[PassCall] = field(default_factory=list)
@@ -160,6 +165,7 @@ class PassCalls:
     seconds: float | None = None
     deadline: float | None = None
     late: bool = False
+    is_cut: bool = False
     interrupted: bool = False
     enough: Callable[[], bool] = lambda: False
     keep: Callable[[Any], Any] = _as_it_is
@@ -172,6 +178,8 @@ class PassCalls:
     """Those of them that still hold their loss."""
     _open: list[PassCall] = field(default_factory=list)
     """The passes that run, the innermost last."""
+    _due: int | None = None
+    """The number of passes at which the file was to be stopped first."""
     _unequal: list[Leaf] = field(default_factory=list)
     """The leaves whose ``.grad`` is going to be something else than what the pass that runs gives."""
     _repeated: int = 0
@@ -202,7 +210,7 @@ class PassCalls:
             return
         self._go_on()
         if how == "backward":
-            if self.sweeps >= self.limit and self._is_between_steps():
+            if self._has_enough(self.sweeps) and self._is_between_steps():
                 self.stop()
             self.sweeps += 1
             state.progress.note(PASSES, self.sweeps, self._most)
@@ -287,10 +295,17 @@ class PassCalls:
             self.updates += 1
         self.shares.updating((), by_hand)
 
+    def _has_enough(self, passes: int) -> bool:
+        """Return whether the file has made the passes that it is watched for, and its time is over as well."""
+        if passes < self.limit or (self.patience is not None and time.monotonic() < self.begun + self.patience):
+            return False
+        self._due = self._due or passes
+        return True
+
     def _is_between_steps(self) -> bool:
         """Whether an update took what the last pass gave, so that a step is over; also where none comes."""
         ends = [w.last for w in self._windows.values()]
-        return not ends or max(ends) >= len(self.every) or self.sweeps >= 2 * self.limit
+        return not ends or max(ends) >= len(self.every) or self.sweeps >= (self._due or 0) + self.limit
 
     def is_current(self, number: int) -> bool:
         """Whether the pass of that number belongs to the last step of an optimizer, or to one that has not ended."""
@@ -339,7 +354,7 @@ class PassCalls:
         if self.over or not any(call.loss.block.program is program for call in self.appended):
             return
         self._go_on()
-        if self.runs >= self.limit:
+        if self._has_enough(self.runs):
             self.stop()
         self.runs += 1
         state.progress.note(PASSES, self.runs, self._most)
@@ -357,8 +372,13 @@ class PassCalls:
 
     @property
     def _most(self) -> int | None:
-        """After how many passes the file is stopped; None where it is not."""
-        return None if self.limit == ALL else self.limit
+        """Number of passes after which the file is stopped; None where nobody knows it."""
+        return None if self.limit == ALL or self.patience is not None else self.limit
+
+    @property
+    def time_limit(self) -> float | None:
+        """Seconds after which the file was stopped; None where passes were counted."""
+        return self.seconds if self.late else self.patience
 
     @property
     def passes(self) -> int:

@@ -8,7 +8,6 @@ from typing import Any
 
 from ..core.command_errors import CommandError, unknown
 from ..data import arrays, words
-from ..request.limits import ENOUGH
 from ..request.request import Request
 from .point import Point
 from .summaries import KINDS, Kind
@@ -83,13 +82,12 @@ class Spec:
         """The words of a command line that asks the same at one point; None where words cannot say it."""
         fed = None
         if point.portion is not None:
-            if self.dtype is not None or self.question == "check":  # of functions of dynamic mode it takes no arrays
+            if self.dtype is not None:
                 return None
             fed = words.of_rows(point.portion, point.chosen)
             if fed is None:
                 return None
         loading: dict[str, Any] = dict(self.loading)
-        loading.setdefault("steps", ENOUGH)
         script, arg = tuple(loading.pop("script", ())), tuple(loading.pop("arg", ()))
         for name, value in point.settings:
             if any(f"{{{name}}}" in word for word in script):

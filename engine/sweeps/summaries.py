@@ -70,7 +70,7 @@ def number(value: float | None) -> float | None:
 def _nan(request: Request, options: Mapping[str, Any], notes: Notes) -> Summary:
     from ..questions.nan import Nan
 
-    answer = Nan(**options, steps=None if request.run.steps is None else _steps(request)).ask(request, notes)
+    answer = Nan(**options, steps=request.run.steps).ask(request, notes)
     story, names = answer.story, answer.names
     births = [
         {
@@ -93,12 +93,6 @@ def _nan(request: Request, options: Mapping[str, Any], notes: Notes) -> Summary:
         "unchecked": list(story.unchecked),
     }
     return Summary(answer.findings, told, bool(story.unchecked))
-
-
-def _steps(request: Request) -> int | None:
-    from ..request.limits import ENOUGH
-
-    return None if request.run.steps == ENOUGH else request.run.steps
 
 
 def _stats(request: Request, options: Mapping[str, Any], notes: Notes) -> Summary:

@@ -13,6 +13,7 @@ import gradtool.cli
 from gradtool.cli import commands, context
 from gradtool.engine.core.errors import GradientError
 from gradtool.engine.core.notes import Notes
+from gradtool.engine.loading import loader
 from gradtool.engine.questions.why import Verdicts, Why
 from gradtool.engine.request.request import Request
 from tests.cli.conftest import Run, Write
@@ -221,7 +222,10 @@ def test_what_is_compared_is_what_was_backpropagated_last(gradtool: Run, model: 
     assert [entry["name"] for entry in json.loads(done.out)["entries"]] == ["first.weight", "first.bias"]
 
 
-def test_notes_are_told_once_and_tables_are_joined(gradtool: Run, model: Write) -> None:
+def test_notes_are_told_once_and_tables_are_joined(
+    gradtool: Run, model: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loader, "PATIENCE", 0.0)
     loop = TWO.replace("range(2)", "range(99)")
     done = gradtool("stats", model(loop), "--backward", "each", "--format", "tsv")
     assert gradtool("stats", "model.py", "--backward", "each").out.count("was stopped at") == 1

@@ -163,7 +163,7 @@ def test_a_script_runs_once_with_its_arguments_and_its_passes_are_told(gradtool:
     assert "of 6 backward passes" in done.out
     done = gradtool("model.py", "--backward", "1", "--steps", "2")
     assert "looked at      backward pass 1 of 2: first, model.py:7" in done.out
-    assert "what comes after model.py:7, where the file was stopped: --steps all" in done.out
+    assert "model.py was stopped at model.py:7 after 2 backward passes; --steps all lets it run to its end" in done.out
 
 
 @pytest.mark.parametrize("words", [("-m", "model"), ("--seed", "0", "model.py")])

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import gradtool
+from gradtool.engine.loading import loader
 from tests.cli.conftest import Run, Write
 
 EAGER = """
@@ -114,7 +115,10 @@ def test_a_limit_of_time_answers_on_what_ran(gradtool: Run, model: Write, templa
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("command", COMMANDS)
-def test_enough_passes(gradtool: Run, model: Write, template: str, command: str) -> None:
+def test_enough_passes(
+    gradtool: Run, model: Write, template: str, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loader, "PATIENCE", 0.0)
     done = gradtool(command, model(template.format(then="pass")), *(() if command == "nan" else ("--steps", "4")))
     passes = 50 if command == "nan" else 4
     assert done.code == 0, done.err

@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 
 import gradtool.cli as command_line
+from gradtool.engine.loading import loader
 
 from .conftest import Run, Write
 
@@ -79,11 +80,19 @@ def test_a_script_is_stopped_where_it_asks_for_more(gradtool: Run, model: Write)
     assert "neither a number of backward passes from 1 nor 'all'" in refused.err
 
 
-def test_fifty_passes_are_watched_by_themselves(gradtool: Run, model: Write) -> None:
+def test_a_script_runs_to_its_end_or_for_a_minute(gradtool: Run, model: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fifty passes are made in any case."""
     text = "import paddle\nw = paddle.ones([2])\nw.stop_gradient = False\nwhile True:\n    (w * w).sum().backward()\n"
+    file = model(text.replace("while True", "for _ in range(60)"))
+    assert "stopped" not in gradtool("why", file).out
+    assert not json.loads(gradtool("check", file, "--select", "GT901", "--format", "json").out)["results"]
+    monkeypatch.setattr(loader, "PATIENCE", 0.0)
+    said = "model.py was stopped at model.py:5 after 0 s and 50 backward passes; --steps all lets it run to its end"
     done = gradtool("why", model(text))
     assert done.code == 0
-    assert "stopped at model.py:5 after 50 backward passes" in done.out
+    assert said in done.out
+    checked = json.loads(gradtool("check", "model.py", "--select", "GT901", "--format", "json").out)["results"]
+    assert [(x["severity"], x["message"]) for x in checked] == [("warning", said)]
 
 
 def test_a_script_may_end_by_sys_exit(gradtool: Run, model: Write) -> None:

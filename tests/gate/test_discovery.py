@@ -52,8 +52,8 @@ def test_folders_have_the_models_that_say_so(folder: Path) -> None:
     _, build, _, see = found()
     assert (build.target, see.target, see.feed) == ("b.py:build", "sub/c.py", "sub/c.npz")
     assert build.options == {"seed": 3, "arg": ["n=1 2", "m=2"], "script": ["--lr", "3"], "steps": ALL}
-    assert build.request().arg == ("n=1 2", "m=2")
-    assert build.request().unfinished
+    assert build.request().run.arg == ("n=1 2", "m=2")
+    assert build.request().record.unfinished
 
 
 def test_files_and_globs_need_no_line(folder: Path) -> None:

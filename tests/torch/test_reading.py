@@ -1,6 +1,8 @@
 """Which files are torch's, what is said where torch is not there, and what becomes of damaged runs."""
 
 import importlib.util
+import io
+import json
 import random
 
 import numpy as np
@@ -8,6 +10,9 @@ import pytest
 
 from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.core.errors import FileFormatError, GradtoolError
+from gradtool.engine.files import container
+from gradtool.engine.kinds import telling
+from gradtool.engine.loading import loader
 from gradtool.engine.loading.opening import opened
 from gradtool.engine.questions.why import Why
 from gradtool.engine.recorders.pytorch.running import is_torchs
@@ -75,6 +80,27 @@ def test_processes_that_wait_for_a_gradient_are_told_with_their_line():
 def test_a_run_that_is_over_proves_nothing():
     proofs = Why(prove=True).ask(Request(str(RUNS / "b_detach_hidden.torchrun")))
     assert "a run that is over" in proofs[0].proved
+
+
+@pytest.mark.parametrize(("seconds", "time"), [(None, ""), (4.5, "4.5 s and ")])
+def test_a_run_that_was_stopped_while_it_was_recorded_says_so(tmp_path, seconds, time):
+    """Its last events are written as whoever stops a program would: the pass that was asked for, then the stop."""
+    name = "r_accumulation.torchrun"
+    arrays, texts = container.read_stream(io.BytesIO((RUNS / name).read_bytes()), name)
+    events = json.loads(texts["events"])
+    ends = [n for n, event in enumerate(events) if event[0] == "Ended"]
+    events = events[: 1 + next(n for n, event in enumerate(events) if event[0] == "Began" and n > ends[1])]
+    site = events[-1][1][3]
+    passes = 2
+    for written in (events, [*events, ["Halted", [site, seconds]]]):
+        texts["events"] = json.dumps(written)
+        (tmp_path / name).write_bytes(b"".join(map(bytes, container.pieces(arrays, texts))))
+        with loader.executed(Request(str(tmp_path / name))) as left:
+            told = telling.incomplete(left)
+        after = time if written is not events else ""
+        where = f"r_accumulation.py:{left.calls.stopped[0][1]}"
+        assert told == f"{name} was stopped at {where} after {after}{passes} backward passes; the recording ends there"
+    assert "the recording ends there" in str(Why().ask(Request(str(tmp_path / name))).about.incomplete)
 
 
 def test_damaged_runs_are_refused(tmp_path):

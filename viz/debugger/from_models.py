@@ -17,6 +17,7 @@ from gradtool.engine.kinds.model import About, Model
 from gradtool.engine.loading import opening, recording
 from gradtool.engine.questions.calls import number_of
 from gradtool.engine.questions.why import Verdicts, Why, failure_in
+from gradtool.engine.request.limits import ENOUGH
 from gradtool.engine.request.options import Debug
 from gradtool.engine.request.request import Request
 from gradtool.engine.runs.recorder import Recorder
@@ -43,7 +44,7 @@ def opened(request: Request, asked: Debug, notes: Notes) -> Iterator[Notebook]:
     counter = Counter()
     until = _until(request, asked, counter)
     # With a journal, so that why is answered from this very run; and as far as the pass that is asked for.
-    steps = max(request.run.steps, asked.step or 0)
+    steps = request.run.steps if asked.step is None else max(request.run.steps or ENOUGH, asked.step)
     request = request.change(full_stacks=True, journal=True, steps=steps, feed=asked.feed or request.inputs.feed)
     recorder = Recorder(asked.history, asked.step, until)
     with contextlib.ExitStack() as stack:

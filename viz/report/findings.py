@@ -91,7 +91,7 @@ class Findings:
         calls: the backward passes that the file asked for; None for a model that was there before.
         others: those of other losses, which nobody asked about.
         report: findings of the rules of the gate; None where they were not applied.
-        left_out: sentences about rules and findings that settings keep out of it.
+        exclusions: sentences about rules and findings that settings keep out of it.
         places: the user's lines that the findings are about, the most important first.
         notes: what else has to be said, such as what was fed.
         compiled: what the backend compiles, and what it does not; empty where it compiles nothing.
@@ -112,7 +112,7 @@ class Findings:
     raised: str = ""
     raised_at: Sequence[str] = ()
     report: Report | None = None
-    left_out: list[str] = field(default_factory=list)
+    exclusions: list[str] = field(default_factory=list)
     places: list[Location] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     compiled: list[str] = field(default_factory=list)
@@ -229,11 +229,11 @@ def apply_rules(request: Request, feed: str | None, notes: Noting, policy: Polic
     result = weigh(Noticed(request, subject.name, notes, feed), job, read)
     told = pages[0]
     told.report = reported([job], [result], policy, os.getcwd())
-    told.left_out = [*_left_out(job, result, policy)]
+    told.exclusions = [*_list_exclusions(job, result, policy)]
     return told
 
 
-def _left_out(job: Job, result: Checked, policy: Policy) -> Iterator[str]:
+def _list_exclusions(job: Job, result: Checked, policy: Policy) -> Iterator[str]:
     """Yield what a policy keeps out of a report: rules, and findings of the others."""
     usual, chosen = ({rule.code for rule in s.rules()} for s in (Selection(), job.selection))
     if usual - chosen:

@@ -10,7 +10,10 @@ from ..rule import Hit, Options, Rule
 
 
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
-    for text in evidence.unchecked:
+    unchecked = evidence.unchecked
+    for text in evidence.stops:  # no rule has seen what comes after
+        yield Hit("", text, severity=Severity.WARNING)
+    for text in unchecked:
         yield Hit("", text)
 
 
@@ -23,26 +26,22 @@ RULE = Rule(
     look=_look,
     wrong="""\
 import paddle
-import paddle.nn.functional as F
 
-paddle.seed(0)
-
-net = paddle.nn.Linear(4, 1)
-for step in range(60):  # more passes than are watched
-    loss = net(paddle.rand([2, 4])).mean()
-    loss.backward()
-    net.clear_gradients()
+paddle.enable_static()
+x = paddle.static.data("x", [4, 3])
+y = paddle.static.nn.fc(x, 2)
+large = y.mean() > 1e6
+loss = paddle.static.nn.cond(large, lambda: y.square().mean(), lambda: y.mean())  # the first branch does not run
+paddle.static.append_backward(loss)
 """,
     right="""\
 import paddle
-import paddle.nn.functional as F
 
-paddle.seed(0)
-
-net = paddle.nn.Linear(4, 1)
-for step in range(5):
-    loss = net(paddle.rand([2, 4])).mean()
-    loss.backward()
-    net.clear_gradients()
+paddle.enable_static()
+x = paddle.static.data("x", [4, 3])
+y = paddle.static.nn.fc(x, 2)
+large = y.mean() > 1e6
+loss = paddle.where(large, y.square().mean(), y.mean())
+paddle.static.append_backward(loss)
 """,
 )

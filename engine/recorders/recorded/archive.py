@@ -28,7 +28,7 @@ from ...core.spec import dtype as dtype_of
 from ...eager.tape import FreedGraphError, InplaceError
 from ...files import container, jsontext, schema
 from ...files.writing import write_files
-from ...script.calls import Names, Stopped
+from ...script.calls import Names, PassCalls, Stopped
 from . import events
 from .events import Node, Pulled, Ref, Result
 from .frameworks import Framework, of_form
@@ -52,11 +52,12 @@ _KINDS = (
         events.Unscaled,
         events.Limited,
     ),
-    *(events.Explored, events.Uncompiled, events.CopyMade, events.ValueReused),
+    *(events.Explored, events.Uncompiled, events.CopyMade, events.ValueReused, events.Halted),
 )
 _BY_NAME: Mapping[str, Any] = {kind.__name__: kind for kind in _KINDS}
 _NUMBERED: Mapping[Any, int] = {events.Made: 0, events.Detached: 1, events.Rebound: 0}
 """Where events with an array say which tensor has it."""
+_SITE_OF_BEGAN = events.Began._fields.index("site")
 _INNER: Mapping[str, Any] = {"node": Node, "result": Result, "pulled": Pulled}
 
 
@@ -267,7 +268,7 @@ class Recording:
         player = Player(self._framework, apart=True)
         player.pinned = frozenset(_tensors_in(self._left.get("scopes")))
         failed: GradtoolError | None = None
-        for entry in self._events:
+        for entry in self._select_events(loaded.calls):
             try:
                 self._play(player, entry)
             except FileFormatError:
@@ -285,6 +286,33 @@ class Recording:
         raised = self._left.get("raised")
         if raised is not None:
             raise failed or ModelError(raised["message"], raised["frames"])
+
+    def _select_events(self, calls: PassCalls) -> Iterator[Sequence[Any]]:
+        """Yield the events, but for the pass that the program asked for where it was stopped.
+
+        Runs recorded before there was an event of that name end with such a pass, or are taken for whole.
+        """
+        begun = self._find_unfinished_pass()
+        for number, entry in enumerate(self._events):
+            if entry[0] != events.Halted.__name__ and number != begun:
+                yield entry
+                continue
+            try:
+                site, seconds = (entry[1][_SITE_OF_BEGAN], None) if number == begun else entry[1]
+                calls.stopped, calls.is_cut = self._sites[site], True
+                calls.patience = None if seconds is None else float(seconds)
+            except _MALFORMED as error:
+                raise self._malformed(error) from error
+
+    def _find_unfinished_pass(self) -> int | None:
+        """Return the place of the pass that began last, where it has no end and the program raised nothing."""
+        if self._left.get("raised") is not None:
+            return None
+        for number in range(len(self._events) - 1, -1, -1):
+            name = self._events[number][0]
+            if name in (events.Began.__name__, events.Ended.__name__):
+                return number if name == events.Began.__name__ else None
+        return None
 
     def _play(self, player: Player, entry: Sequence[Any]) -> None:
         kind = _BY_NAME[entry[0]]

@@ -409,8 +409,20 @@ class Uncompiled(NamedTuple):
     site: Site
 
 
+class Halted(NamedTuple):
+    """The program was stopped while it was recorded: nothing is known of what comes after.
+
+    Attributes:
+        seconds: after how many; None where passes were counted.
+    """
+
+    site: Site
+    seconds: float | None
+
+
 Event = (
     Explored
+    | Halted
     | Uncompiled
     | CopyMade
     | ValueReused

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...eager.tape import FreedGraphError, InplaceError
 from ...script.loaded import USUAL_LOSSES
 from .archive import writing
-from .events import Ended
+from .events import Ended, Halted
 from .heap import Describer, Kept, Rebuilder
 from .player import Player
 
@@ -139,6 +139,8 @@ class Watched(ABC):
         """Write down what the program holds."""
         assert self.writer is not None
         loaded, error = self.loaded, self.loaded.error
+        if loaded.calls.stopped is not None:
+            self.writer(Halted(loaded.calls.stopped, loaded.calls.time_limit))
         self.writer.left = {
             "file": loaded.name,
             "names": left,
