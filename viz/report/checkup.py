@@ -254,14 +254,12 @@ def _not_looked_at(told: Findings, words: Sequence[str]) -> Iterator[str]:
     for kind, why in told.refused.items():
         if why:
             yield f"{kind}: {why.splitlines()[0]}"
-    yield from told.exclusions
-    yield from told.unchecked
+    yield from (*told.exclusions, *told.unchecked)
     if isinstance(births, Births):
         yield from births.story.unchecked
         if births.number is None and births.story.births and made is not None and births.story.steps < made.total:
             yield f"NaN and infinity after backward pass {births.story.steps}, where the first was born"
-    if made is not None and made.stopped is not None and told.report is None:  # else a rule has said so
-        yield f"what comes after {source.short(made.stopped)}, where the file was stopped: {made.more}"
+    yield from told.stop
     yield from others.not_looked_at(told.others, "why", words)
     if told.raised:
         yield "what would have come after the error"

@@ -18,7 +18,7 @@ from gradtool.engine.core.answered import Answered
 from gradtool.engine.core.command_errors import CommandError, describe_failure
 from gradtool.engine.core.errors import GradientError
 from gradtool.engine.core.notes import SILENT, Notes
-from gradtool.engine.core.source import Location
+from gradtool.engine.core.source import Location, short
 from gradtool.engine.core.state import progress
 from gradtool.engine.core.wording import count, finite
 from gradtool.engine.gate.checked import Checked, Job
@@ -121,6 +121,13 @@ class Findings:
     def unchecked(self) -> list[str]:
         """Sentences about what the rules could not look at."""
         return [] if self.report is None else [f.message for f in self.report.results if f.code == UNCHECKED]
+
+    @property
+    def stop(self) -> list[str]:
+        """Sentence about where the file was stopped; empty where a rule says it."""
+        if self.report is not None or self.calls is None or self.calls.stopped is None:
+            return []
+        return [f"what comes after {short(self.calls.stopped)}, where the file was stopped: {self.calls.more}"]
 
     @cached_property
     def reports(self) -> dict[str, View]:
