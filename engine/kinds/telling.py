@@ -37,7 +37,7 @@ def incomplete(left: Loaded) -> str:
     calls = left.calls
     if calls.stopped is None:
         return ""
-    time = "" if calls.time_limit is None or calls.interrupted else f"{calls.waiting_time:g} s and "
+    time = "" if calls.time_limit is None or calls.interrupted else f"{calls.time_limit:g} s and "
     ended, more = ending(calls)
     return f"{left.name} was {ended} after {time}{_passes(calls.passes)}; {more}"
 
